@@ -1,4 +1,4 @@
-/** Formats numbers, money and times: in the pages' own language, in the viewer's time zone. */
+/** Formats numbers, money and times, in the pages' own language and the viewer's time zone; and text that others wrote. */
 
 /** The pages are in English, and so is all that stands in them. */
 export const LOCALE = 'en'
@@ -72,6 +72,20 @@ export function formatShortTime(at: number | string): string {
 
 export function formatDate(seconds: number): string {
   return date.format(new Date(seconds * 1000))
+}
+
+/** Controls but for line breaks and tabs, and what turns the direction of the text around it. */
+const ACTING = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069\ufeff]/gu
+
+/** Text that others wrote, with nothing in it that acts on what stands around it: such a character is shown by its number. */
+export function plain(text: string): string {
+  return text.replace(ACTING, sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** `plain` text for the middle of a sentence, whose order it leaves alone whatever its own direction is. */
+export function isolated(text: string): string {
+  const shown = plain(text)
+  return /^[ -~]*$/.test(shown) ? shown : `\u2068${shown}\u2069`
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [

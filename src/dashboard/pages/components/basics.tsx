@@ -1,5 +1,6 @@
 /** The small components that every page is built from. */
 import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef, useState } from 'react'
+import { plain } from '../format.ts'
 import { useProject } from '../session.ts'
 
 const BUTTONS = {
@@ -75,7 +76,7 @@ export function PageHeader({ title, children, action }: { title: string; childre
         <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold tracking-tight outline-none">
           {title}
         </h1>
-        {children && <p className="mt-1 max-w-2xl text-muted">{children}</p>}
+        {children && <p className="mt-1 max-w-2xl text-muted [overflow-wrap:anywhere]">{children}</p>}
       </div>
       {action}
     </div>
@@ -91,8 +92,8 @@ const BADGES = {
 
 export function Badge({ look = 'neutral', children }: { look?: keyof typeof BADGES; children: ReactNode }) {
   return (
-    <span className={`inline-flex rounded-md px-2 py-0.5 text-xs font-medium whitespace-nowrap ${BADGES[look]}`}>
-      {children}
+    <span className={`inline-flex max-w-full rounded-md px-2 py-0.5 text-xs font-medium ${BADGES[look]}`}>
+      {typeof children === 'string' ? <bdi>{plain(children)}</bdi> : children}
     </span>
   )
 }
@@ -100,8 +101,8 @@ export function Badge({ look = 'neutral', children }: { look?: keyof typeof BADG
 export function Problem({ error }: { error: Error | null }) {
   if (error === null) return null
   return (
-    <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-danger">
-      {error.message}
+    <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-danger [overflow-wrap:anywhere]">
+      {plain(error.message)}
     </p>
   )
 }
@@ -147,7 +148,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 
 /** A name that somebody chose: of any length, in any script, and without effect on the text around it. */
 export function Name({ children, className = '' }: { children: string; className?: string }) {
-  return <bdi className={`block max-w-72 [overflow-wrap:anywhere] ${className}`}>{children}</bdi>
+  return <bdi className={`block max-w-72 min-w-32 [overflow-wrap:anywhere] ${className}`}>{plain(children)}</bdi>
 }
 
 /** One large figure. Belongs in a `dl`. */

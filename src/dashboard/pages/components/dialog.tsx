@@ -31,9 +31,9 @@ export function Dialog({
       onClose={() => (mustBeAnswered ? dialog.current?.showModal() : onClose())}
       className={`m-auto w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-ink shadow-xl ${wide ? 'max-w-2xl' : 'max-w-md'}`}
     >
-      <div className="max-h-[85dvh] overflow-y-auto p-5">
+      <div className="max-h-[85dvh] overflow-y-auto p-5 [overflow-wrap:anywhere]">
         <div className="mb-4 flex items-start justify-between gap-4">
-          <h2 id={id} className="text-base font-semibold">
+          <h2 id={id} className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]">
             {title}
           </h2>
           {mustBeAnswered || (

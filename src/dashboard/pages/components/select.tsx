@@ -1,5 +1,6 @@
 /** A drop-down list, alone or as part of a field. */
 import type { SelectHTMLAttributes } from 'react'
+import { plain } from '../format.ts'
 
 /** The value sent to the server and the title shown; a string alone is both. */
 export type Choice = string | readonly [value: string, title: string]
@@ -17,7 +18,7 @@ export function Select({ choices, onChange, className = SELECT, ...select }: Sel
         const [value, title] = typeof choice === 'string' ? [choice, choice] : choice
         return (
           <option key={value} value={value}>
-            {title}
+            {plain(title)}
           </option>
         )
       })}
@@ -25,4 +26,4 @@ export function Select({ choices, onChange, className = SELECT, ...select }: Sel
   )
 }
 
-const SELECT = 'min-h-8 rounded-md border border-line bg-surface px-2'
+const SELECT = 'min-h-8 max-w-full rounded-md border border-line bg-surface px-2'

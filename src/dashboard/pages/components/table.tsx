@@ -1,6 +1,7 @@
 /** A table that scrolls sideways on narrow screens, and says what to do when it is empty. */
 import type { ReactNode } from 'react'
-import { Loading, Problem, RowButton } from './basics.tsx'
+import { isolated, plain } from '../format.ts'
+import { Loading, Name, Problem, RowButton } from './basics.tsx'
 import { type More, ShowMore } from './show-more.tsx'
 
 export interface Column<Row> {
@@ -31,13 +32,19 @@ export function buttonColumn<Row>(
       const named = name(row)
       return (
         named !== null && (
-          <RowButton aria-label={`${title} ${named}`} onClick={() => onClick(row)}>
+          <RowButton aria-label={`${title} ${isolated(named)}`} onClick={() => onClick(row)}>
             {title}
           </RowButton>
         )
       )
     },
   }
+}
+
+/** A cell's content. Text may be what somebody else wrote, whichever column it stands in. */
+function Shown({ look, children }: { look: keyof typeof LOOKS | undefined; children: ReactNode }) {
+  if (typeof children !== 'string') return children
+  return look === 'line' || look === 'code' ? <bdi>{plain(children)}</bdi> : <Name>{children}</Name>
 }
 
 interface TableProps<Row> {
@@ -86,7 +93,7 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
                     key={title}
                     className={`px-3 py-2.5 first:pl-4 last:pr-4 align-middle ${numeric ? 'text-right tabular-nums' : ''} ${look ? LOOKS[look] : ''}`}
                   >
-                    {cell(row)}
+                    <Shown look={numeric ? 'line' : look}>{cell(row)}</Shown>
                   </td>
                 ))}
               </tr>

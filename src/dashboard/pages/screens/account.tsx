@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
 import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
 import { NewPasswordField, TextField } from '../components/fields.tsx'
+import { plain } from '../format.ts'
 import { isAdministrator, logOut, useSession } from '../session.ts'
 import { AdminKeys } from './admin-keys.tsx'
 
@@ -11,7 +12,7 @@ export function Account() {
   const session = useSession()
   return (
     <>
-      <PageHeader title="Account">{session.data?.user.email}</PageHeader>
+      <PageHeader title="Account">{plain(session.data?.user.email ?? '')}</PageHeader>
       <div className="space-y-5">
         <div className="grid gap-5 lg:grid-cols-2">
           <Password />

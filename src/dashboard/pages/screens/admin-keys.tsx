@@ -8,7 +8,7 @@ import { TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
-import { formatAgo, formatDate } from '../format.ts'
+import { formatAgo, formatDate, isolated } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { AdminKey } from '../types.ts'
 
@@ -36,7 +36,7 @@ export function AdminKeys() {
       {isMaking && <MakeAdminKey onDone={refresh} onClose={() => setMaking(false)} />}
       {going && (
         <Confirm
-          title={`Delete “${going.name}”?`}
+          title={`Delete “${isolated(going.name)}”?`}
           action="Delete key"
           run={() => call('DELETE', `${PATH}/${going.id}`)}
           onDone={refresh}

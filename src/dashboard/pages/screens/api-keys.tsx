@@ -2,13 +2,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, Name, PageHeader } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Segments } from '../components/segments.tsx'
 import { Snippets } from '../components/snippets.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
-import { formatAgo, formatDate, formatTime } from '../format.ts'
+import { formatAgo, formatDate, formatTime, isolated } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may, useProject } from '../session.ts'
 import type { ApiKey } from '../types.ts'
@@ -65,7 +65,7 @@ export function ApiKeys() {
       )}
       {going && (
         <Confirm
-          title={`Deactivate “${going.name}”?`}
+          title={`Deactivate “${isolated(going.name)}”?`}
           action="Deactivate key"
           run={() => call('DELETE', `${path}/${going.id}`)}
           onDone={refresh}
@@ -108,7 +108,7 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
         checked={all}
         onChange={event => onChange(event.target.checked)}
       />
-      Show deactivated
+      Show expired and deactivated
     </label>
   )
 }
@@ -116,7 +116,7 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
 /** `deactivate` is null when the user may not deactivate keys. */
 function columnsOf(deactivate: ((key: ApiKey) => void) | null): Column<ApiKey>[] {
   return [
-    { title: 'Name', look: 'strong', cell: key => <Name>{key.name}</Name> },
+    { title: 'Name', look: 'strong', cell: key => key.name },
     { title: 'Key', look: 'code', cell: key => key.redacted_value },
     { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
     { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },

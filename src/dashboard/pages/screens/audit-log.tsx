@@ -1,11 +1,11 @@
 /** The audit log of one project, or of the whole installation. */
 
 import { useParams } from '@tanstack/react-router'
-import { Badge, Card, Empty, PageHeader } from '../components/basics.tsx'
+import { Badge, Card, Empty, Name, PageHeader } from '../components/basics.tsx'
 import { Select } from '../components/select.tsx'
 import { Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
-import { formatShortTime } from '../format.ts'
+import { formatShortTime, plain } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { AuditEvent } from '../types.ts'
 
@@ -92,8 +92,8 @@ function Actor({ actor }: { actor: AuditEvent['actor'] }) {
   const user = session?.user ?? key?.user
   const how = key ? `admin key ${key.id}` : user?.id === 'operator' ? 'operator' : (session?.ip_address ?? '')
   return (
-    <span className="whitespace-nowrap">
-      {user?.email} <span className="text-xs text-muted">{how}</span>
+    <span className="block min-w-40">
+      <Name>{user?.email ?? ''}</Name> <span className="text-xs text-muted">{how}</span>
     </span>
   )
 }
@@ -105,11 +105,11 @@ function Details({ event }: { event: AuditEvent }) {
   const given = Object.entries(subject?.data ?? {})
   return (
     <span className="block min-w-64 font-mono text-xs">
-      <span className="text-muted">{subject?.id}</span>
+      <span className="break-all text-muted">{subject?.id}</span>
       {given.map(([name, value]) => (
         <span key={name} className="ml-2 inline-block break-all">
           <span className="text-muted">{name}=</span>
-          {typeof value === 'object' ? JSON.stringify(value) : String(value)}
+          <bdi>{plain(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>
         </span>
       ))}
     </span>

@@ -7,7 +7,7 @@ import { Confirm } from '../components/confirm.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { Table } from '../components/table.tsx'
-import { formatCount, formatTime, formatUsd } from '../format.ts'
+import { formatCount, formatTime, formatUsd, isolated } from '../format.ts'
 import type { Budget } from '../types.ts'
 
 const PERIODS = [
@@ -47,7 +47,7 @@ export function Budgets({ projectId }: { projectId: string }) {
         keyOf={budget => budget.id}
         empty={<Empty title="No budget">Nothing limits what this project may spend.</Empty>}
         columns={[
-          { title: 'For', cell: budget => <span className="font-medium">{scopeOf(budget)}</span> },
+          { title: 'For', look: 'strong', cell: scopeOf },
           { title: 'Per', cell: budget => <Badge>{budget.per}</Badge> },
           { title: 'Budget', numeric: true, cell: budget => format(budget, budget.amount) },
           { title: 'Spent', numeric: true, cell: budget => format(budget, budget.spent) },
@@ -68,7 +68,7 @@ export function Budgets({ projectId }: { projectId: string }) {
           onDone={refresh}
           onClose={() => setRemoving(null)}
         >
-          {scopeOf(removing)} may then spend any amount, as far as other budgets allow.
+          {isolated(scopeOf(removing))} may then spend any amount, as far as other budgets allow.
         </Confirm>
       )}
     </Card>

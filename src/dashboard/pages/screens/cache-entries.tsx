@@ -1,17 +1,17 @@
 /** Lists the cache's entries. */
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Card, Empty } from '../components/basics.tsx'
+import { Badge, Card, Empty, Name } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
-import { formatAgo, formatBytes, formatCount } from '../format.ts'
+import { formatAgo, formatBytes, formatPlural } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import type { CacheEntry } from '../types.ts'
 
 const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 'Similar wording' }
 
 const COLUMNS: Column<CacheEntry>[] = [
-  { title: 'Model', look: 'code', cell: entry => entry.model },
+  { title: 'Model', cell: entry => <Name className="font-mono text-xs">{entry.model}</Name> },
   { title: 'Provider', cell: entry => entry.provider },
   { title: 'Namespace', cell: entry => entry.namespace || <span className="text-muted">default</span> },
   {
@@ -19,7 +19,7 @@ const COLUMNS: Column<CacheEntry>[] = [
     cell: entry => <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>,
   },
   { title: 'Size', numeric: true, look: 'line', cell: entry => formatBytes(entry.bytes) },
-  { title: 'A hit saves', numeric: true, look: 'line', cell: entry => `${formatCount(entry.prompt_tokens)} tokens` },
+  { title: 'A hit saves', numeric: true, look: 'line', cell: entry => formatPlural(entry.prompt_tokens, 'token') },
   { title: 'Stored', look: 'line', cell: entry => formatAgo(entry.created_at) },
   { title: 'Expires', look: 'line', cell: entry => formatAgo(entry.expires_at) },
 ]

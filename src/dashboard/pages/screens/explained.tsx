@@ -2,6 +2,7 @@
 import type { PlainMissReason } from '../../../cache/entry.ts'
 import { type Explanation, toDifferences } from '../ask-model.ts'
 import { Badge, Card } from '../components/basics.tsx'
+import { isolated } from '../format.ts'
 import { ResultBadge } from './result-badge.tsx'
 import { nameDifference, WordingPair } from './wording-pair.tsx'
 
@@ -44,8 +45,8 @@ export function Explained({ explanation, asked }: { explanation: Explanation; as
         </p>
         {semantic && (
           <p className="text-xs text-muted">
-            Normalized to <q className="text-ink">{semantic.normalized}</q>; policy {semantic.policy}, similarity
-            threshold {semantic.threshold}.
+            Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolated(semantic.normalized)}</q>; policy{' '}
+            {semantic.policy}, similarity threshold {semantic.threshold}.
           </p>
         )}
       </div>

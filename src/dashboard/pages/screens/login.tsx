@@ -1,11 +1,14 @@
 /** The login page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { call, get } from '../api.ts'
 import { Button, Problem } from '../components/basics.tsx'
 import { TextField } from '../components/fields.tsx'
 
 export function LoginLayout({ title, children }: { title: string; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Model Proxy`
+  }, [title])
   return (
     <main className="grid min-h-dvh place-items-center px-4 py-10">
       <div className="w-full max-w-sm">

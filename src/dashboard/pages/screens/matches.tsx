@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Loading, Name, Problem } from '../components/basics.tsx'
 import { ShowMore } from '../components/show-more.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatUsd } from '../format.ts'
@@ -108,7 +108,7 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
             {match.saved_usd > 0 &&
               `, ${reason === 'undecided' || match.is_shadow ? 'would have saved' : 'saved'} ${formatUsd(match.saved_usd)}`}
           </span>
-          {model !== null && <span className="font-mono text-xs text-muted">{model}</span>}
+          {model !== null && <Name className="font-mono text-xs text-muted">{model}</Name>}
           <Link
             to={`/${project.id}/requests` as never}
             search={{ request: match.request_id } as never}

@@ -10,7 +10,7 @@ import { FormDialog } from '../components/form-dialog.tsx'
 import { Select } from '../components/select.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
-import { formatDate } from '../format.ts'
+import { formatDate, isolated } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may, useProject } from '../session.ts'
 import type { Member, Role } from '../types.ts'
@@ -61,7 +61,7 @@ export function Members() {
       {isAdding && <AddMember path={path} onDone={refresh} onClose={() => setAdding(false)} />}
       {going && (
         <Confirm
-          title={`Remove ${going.email}?`}
+          title={`Remove ${isolated(going.email)}?`}
           action="Remove member"
           run={() => call('DELETE', `${path}/${going.id}`)}
           onDone={refresh}
@@ -88,7 +88,7 @@ function columnsOf(actions: MemberActions | null): Column<Member>[] {
       cell: member =>
         actions ? (
           <Select
-            aria-label={`Role of ${member.email}`}
+            aria-label={`Role of ${isolated(member.email)}`}
             choices={ROLES.map(([role]) => role)}
             value={member.role}
             onChange={role => actions.setRole({ id: member.id, role })}
@@ -116,7 +116,7 @@ function AddMember({ path, onDone, onClose }: { path: string; onDone(): void; on
   if (invitation !== undefined) {
     return (
       <ShownOnce
-        title={`Invitation for ${email}`}
+        title={`Invitation for ${isolated(email)}`}
         notice="Send them this link to set their password. It is shown only now, works once, and expires after seven days."
         value={`${window.location.origin}/dashboard/invitation#${invitation}`}
         copy="Copy link"

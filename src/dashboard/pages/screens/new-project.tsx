@@ -6,7 +6,7 @@ import { call, get } from '../api.ts'
 import { Button } from '../components/basics.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { LOCALE } from '../format.ts'
+import { formatPlural } from '../format.ts'
 import type { Page, Plan, Project } from '../types.ts'
 
 export function usePlans() {
@@ -43,7 +43,7 @@ function NewProjectDialog({ onClose }: { onClose(): void }) {
     },
   })
   const choices = (plans.data ?? []).map(
-    each => [each.name, `${each.name} – ${each.requests_per_month.toLocaleString(LOCALE)} requests a month`] as const,
+    each => [each.name, `${each.name} – ${formatPlural(each.requests_per_month, 'request')} a month`] as const,
   )
   return (
     <FormDialog title="New project" action="Create project" sending={making} onClose={onClose}>

@@ -9,7 +9,16 @@ import { Segments } from '../components/segments.tsx'
 import { Select } from '../components/select.tsx'
 import { Table } from '../components/table.tsx'
 import { type Filters, useFilters } from '../filters.ts'
-import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd, timeZone } from '../format.ts'
+import {
+  formatCount,
+  formatDuration,
+  formatMs,
+  formatPercent,
+  formatPlural,
+  formatUsd,
+  isolated,
+  timeZone,
+} from '../format.ts'
 import { useAllKeys, useProject } from '../session.ts'
 import { bucketStarts, formatBucket, formatTick, SPANS, type SpanName } from '../span.ts'
 import type { Overview as Answer, Counts } from '../types.ts'
@@ -103,7 +112,10 @@ function OverviewFilters({ filters, change, projectId }: OverviewFiltersProps) {
         onChange={key => change({ key })}
       />
       {filters.model && (
-        <Button onClick={() => change({ model: '' })} aria-label={`Show all models, not ${filters.model} alone`}>
+        <Button
+          onClick={() => change({ model: '' })}
+          aria-label={`Show all models, not ${isolated(filters.model)} alone`}
+        >
           <Name className="font-mono text-xs">{filters.model}</Name> ×
         </Button>
       )}

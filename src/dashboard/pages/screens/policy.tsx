@@ -77,8 +77,8 @@ function KeepDraft({ isChanged }: { isChanged: boolean }) {
     <Confirm
       title="Leave without saving?"
       action="Leave"
-      run={async () => {}}
-      onDone={leaving.proceed}
+      run={async () => leaving.proceed()}
+      onDone={() => {}}
       onClose={leaving.reset}
     >
       Your changes to the policy are not saved.

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Card, Empty, Name, PageHeader, Problem } from '../components/basics.tsx'
 import { Select } from '../components/select.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
@@ -65,7 +65,7 @@ function columnsOf({ plans, move, archive }: ProjectActions): Column<Project>[] 
       title: 'Name',
       cell: project => (
         <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
-          {project.name}
+          <Name>{project.name}</Name>
         </Link>
       ),
     },

@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { get } from '../api.ts'
 import { Badge, Button, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
-import { formatMs, formatPlural, formatTime, formatUsd } from '../format.ts'
+import { formatMs, formatPlural, formatTime, formatUsd, isolated, plain } from '../format.ts'
 import { may, useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
 import { explainReason } from './explained.tsx'
@@ -51,8 +51,9 @@ function explain(request: ProxyRequest): string {
   if (result === 'HIT-SEMANTIC')
     return `A question that means the same had been answered before, by ${from}. No upstream was asked.`
   const why = reason === null ? 'Nothing stored fitted.' : explainReason(reason)
-  const stoodIn =
-    asked_model === null || request.fallbacks === null ? '' : ` ${asked_model} failed, and ${request.model} stood in.`
+  const models = [asked_model ?? '', request.model].map(isolated)
+  const hasFallen = asked_model !== null && request.fallbacks !== null
+  const stoodIn = hasFallen ? ` ${models[0]} failed, and ${models[1]} stood in.` : ''
   return `${why} So ${from} was asked${request.streamed ? ', and its stream passed on as it came' : ''}.${stoodIn}`
 }
 
@@ -63,7 +64,7 @@ function Story({ request, projectId }: { request: ProxyRequest; projectId: strin
         <p className="flex flex-wrap items-center gap-2">
           <ResultBadge result={request.cache_result} />
           {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
-          <span>{explain(request)}</span>
+          <span className="min-w-0 [overflow-wrap:anywhere]">{explain(request)}</span>
         </p>
         <WentWrong request={request} />
         <Timing request={request} />
@@ -126,7 +127,7 @@ function Text({ title, text }: { title: string; text: string | null }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section tabIndex={0} aria-label={title} className="mt-1 max-h-96 overflow-auto">
         <pre dir="auto" className="font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-          {text === null ? 'Not kept.' : indent(text)}
+          {text === null ? 'Not kept.' : plain(indent(text))}
         </pre>
       </section>
     </div>
@@ -149,7 +150,7 @@ function WentWrong({ request }: { request: ProxyRequest }) {
     <div className="space-y-1.5 rounded-lg bg-danger-soft px-3 py-2 text-danger">
       {error_code !== null && (
         <p className="[overflow-wrap:anywhere]">
-          <code className="font-mono text-xs font-semibold">{error_code}</code> {error_message}
+          <code className="font-mono text-xs font-semibold">{error_code}</code> <bdi>{plain(error_message ?? '')}</bdi>
         </p>
       )}
       {upstream_status !== null && (
@@ -157,7 +158,7 @@ function WentWrong({ request }: { request: ProxyRequest }) {
           The upstream said {upstream_status}
           {upstream_message !== null && (
             <>
-              : <bdi>{upstream_message}</bdi>
+              : <bdi>{plain(upstream_message)}</bdi>
             </>
           )}
         </p>

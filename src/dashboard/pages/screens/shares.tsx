@@ -1,7 +1,7 @@
 /** The most used items, as bars beside their names. */
 import { useState } from 'react'
 import { Button } from '../components/basics.tsx'
-import { formatPercent, formatPlural, formatUsd } from '../format.ts'
+import { formatPercent, formatPlural, formatUsd, plain } from '../format.ts'
 import type { Share } from '../types.ts'
 
 const SHOWN = 8
@@ -24,14 +24,14 @@ export function Shares({ rows, what, onPick }: SharesProps) {
       {rows.slice(0, isWhole ? MOST : SHOWN).map(row => (
         <li key={row.name} className="px-4 py-2.5">
           <div className="flex items-baseline justify-between gap-3">
-            <span className="min-w-0 truncate font-mono text-xs" title={row.name}>
+            <span className="min-w-0 truncate font-mono text-xs" title={plain(row.name)}>
               <span className="sr-only">{what} </span>
               {onPick ? (
                 <button type="button" className="max-w-full truncate hover:underline" onClick={() => onPick(row.name)}>
-                  <bdi>{row.name || '–'}</bdi>
+                  <bdi>{plain(row.name) || '–'}</bdi>
                 </button>
               ) : (
-                <bdi>{row.name}</bdi>
+                <bdi>{plain(row.name)}</bdi>
               )}
             </span>
             <span className="shrink-0 text-xs text-muted tabular-nums">

@@ -4,6 +4,7 @@ import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/rea
 import { useEffect, useState } from 'react'
 import { Button, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { type Choice, Select } from '../components/select.tsx'
+import { plain } from '../format.ts'
 import {
   isAdministrator,
   lastProject,
@@ -203,8 +204,8 @@ function Foot({ session }: { session: Session }) {
         />
       </label>
       <div className="flex items-center justify-between gap-2 px-1">
-        <span className="min-w-0 truncate text-xs text-muted" title={session.user.email}>
-          {session.user.email}
+        <span className="min-w-0 truncate text-xs text-muted" title={plain(session.user.email)}>
+          <bdi>{plain(session.user.email)}</bdi>
         </span>
         <Button look="quiet" className="!px-2 !py-1 text-xs" onClick={() => void logOut(false)}>
           Log out

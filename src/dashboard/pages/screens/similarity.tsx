@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { get } from '../api.ts'
 import { Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
-import { formatCount, formatPercent, formatUsd } from '../format.ts'
+import { formatCount, formatPercent, formatPlural, formatUsd } from '../format.ts'
 import { useChangeSettings, useSettings } from '../settings.ts'
 import type { Calibration, Project } from '../types.ts'
 import { Histogram } from './similarity-histogram.tsx'
@@ -119,7 +119,7 @@ function Outcome({
         value={judged ? formatPercent(1 - judged.precision) : 'Unknown'}
         note={
           judged
-            ? `${formatCount(judged.served)} verdicts; up to ${formatPercent(1 - judged.precision_low)} with 95% confidence`
+            ? `${formatPlural(judged.served, 'verdict')}; up to ${formatPercent(1 - judged.precision_low)} with 95% confidence`
             : 'no verdicts above this threshold'
         }
       />

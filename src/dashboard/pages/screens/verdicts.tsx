@@ -2,10 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Loading, Name, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { ShowMore } from '../components/show-more.tsx'
-import { formatAgo } from '../format.ts'
+import { formatAgo, plain } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
 import type { CacheVerdict, Project } from '../types.ts'
@@ -80,14 +80,14 @@ function VerdictDetails({
         )}
         {difference !== null && <span className="text-xs text-muted">differs in: {nameDifference(difference)}</span>}
         <span className="text-xs text-muted">{formatAgo(created_at)}</span>
-        {model !== null && <span className="font-mono text-xs text-muted">{model}</span>}
+        {model !== null && <Name className="font-mono text-xs text-muted">{model}</Name>}
       </div>
       {known.length === 0 ? (
         <p className="text-xs text-muted">Its text is not kept.</p>
       ) : (
         known.map(wording => (
-          <p key={wording} className="break-words whitespace-pre-wrap">
-            {wording}
+          <p key={wording} dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">
+            {plain(wording)}
           </p>
         ))
       )}

@@ -8,7 +8,7 @@ import { TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
 import { Table } from '../components/table.tsx'
-import { formatDate, formatShortTime } from '../format.ts'
+import { formatDate, formatShortTime, plain } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may, useProject } from '../session.ts'
 import type { Delivery, Page, Webhook } from '../types.ts'
@@ -51,7 +51,8 @@ export function Webhooks() {
           onDone={refresh}
           onClose={() => setRemoving(null)}
         >
-          <span className="break-all">{removing.url}</span> is told nothing more, and its deliveries are forgotten.
+          <span className="break-all">{plain(removing.url)}</span> is told nothing more, and its deliveries are
+          forgotten.
         </Confirm>
       )}
     </>
@@ -86,7 +87,7 @@ function Addresses({
           </Empty>
         }
         columns={[
-          { title: 'Address', cell: ({ url }) => <span className="break-all">{url}</span> },
+          { title: 'Address', cell: ({ url }) => url },
           { title: 'Events', cell: ({ events }) => (events.length === 0 ? 'All' : events.join(', ')) },
           {
             title: 'State',
@@ -100,14 +101,14 @@ function Addresses({
               <span className="flex justify-end gap-2">
                 {send && (
                   <RowButton
-                    aria-label={`Send a test to ${webhook.url}`}
+                    aria-label={`Send a test to ${plain(webhook.url)}`}
                     onClick={() => send(`/webhooks/${webhook.id}/test`)}
                   >
                     Send a test
                   </RowButton>
                 )}
                 {remove && (
-                  <RowButton aria-label={`Remove ${webhook.url}`} onClick={() => remove(webhook)}>
+                  <RowButton aria-label={`Remove ${plain(webhook.url)}`} onClick={() => remove(webhook)}>
                     Remove
                   </RowButton>
                 )}
@@ -139,7 +140,9 @@ function Deliveries({ own, send }: ListProps) {
           { title: 'Event', cell: ({ kind }) => <Badge>{kind}</Badge> },
           {
             title: 'About',
-            cell: each => <code className="block min-w-48 text-xs break-all">{JSON.stringify(each.payload)}</code>,
+            cell: each => (
+              <code className="block min-w-48 text-xs break-all">{plain(JSON.stringify(each.payload))}</code>
+            ),
           },
           { title: 'State', cell: ({ state }) => <Badge look={STATES[state]}>{state}</Badge> },
           { title: 'Attempts', numeric: true, cell: ({ attempts }) => attempts },

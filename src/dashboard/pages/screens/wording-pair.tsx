@@ -1,5 +1,6 @@
 /** Two wordings of a question, one below the other, with their differences marked. */
 import type { ReactNode } from 'react'
+import { plain } from '../format.ts'
 import type { WordingDifference, Wordings } from '../types.ts'
 
 const KINDS: Record<string, string> = {
@@ -36,11 +37,11 @@ export function WordingPair({ wordings }: { wordings: Wordings }) {
     <div>
       <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[4.5rem_1fr]">
         <dt className="pt-0.5 text-xs text-muted">Asked</dt>
-        <dd className="min-w-0 break-words whitespace-pre-wrap">
+        <dd dir="auto" className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">
           {mark(asked, differences, difference => [difference.asked_at, difference.asked_text])}
         </dd>
         <dt className="pt-0.5 text-xs text-muted">Stored</dt>
-        <dd className="min-w-0 break-words whitespace-pre-wrap">
+        <dd dir="auto" className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">
           {mark(cached, differences, difference => [difference.cached_at, difference.cached_text])}
         </dd>
       </dl>
@@ -48,9 +49,9 @@ export function WordingPair({ wordings }: { wordings: Wordings }) {
         {differences.map(difference => (
           <li
             key={`${difference.asked_at} ${difference.cached_at} ${difference.kind}`}
-            className={`rounded-md px-2 py-0.5 ${difference.harmless ? 'bg-accent-soft text-accent-strong' : 'bg-danger-soft text-danger'}`}
+            className={`min-w-0 rounded-md px-2 py-0.5 [overflow-wrap:anywhere] ${difference.harmless ? 'bg-accent-soft text-accent-strong' : 'bg-danger-soft text-danger'}`}
           >
-            {shorten(difference.asked_text)} / {shorten(difference.cached_text)}:{' '}
+            <bdi>{shorten(difference.asked_text)}</bdi> / <bdi>{shorten(difference.cached_text)}</bdi>:{' '}
             <b className="font-medium">{nameDifference(difference.kind)}</b>
           </li>
         ))}
@@ -89,7 +90,7 @@ const SHOWN_CHARS = 32
 function shorten(text: string): string {
   const trimmed = text.trim()
   if (trimmed === '') return text === '' ? '–' : '␣'
-  return trimmed.length > SHOWN_CHARS ? `${trimmed.slice(0, SHOWN_CHARS)}…` : trimmed
+  return plain(trimmed.length > SHOWN_CHARS ? `${trimmed.slice(0, SHOWN_CHARS)}…` : trimmed)
 }
 
 /** Marks this text's side of each difference. */
@@ -104,17 +105,17 @@ function mark(
     const [at, marked] = placeOf(difference)
     // Several differences can share a place in this text; it is marked once.
     if (marked === '' || at < end) continue
-    parts.push(text.slice(end, at))
+    parts.push(plain(text.slice(end, at)))
     end = at + marked.length
     parts.push(
       <mark
         key={at}
         className={`rounded-sm px-0.5 ${difference.harmless ? 'bg-accent-soft text-accent-strong' : 'bg-danger-soft text-danger'}`}
       >
-        {text.slice(at, end)}
+        {plain(text.slice(at, end))}
       </mark>,
     )
   }
-  parts.push(text.slice(end))
+  parts.push(plain(text.slice(end)))
   return parts
 }
