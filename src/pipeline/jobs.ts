@@ -3,13 +3,13 @@ import type { JobDone } from '../event-loop/off-loop.ts'
 import { type ToContinue, type WrittenRequest, writeContinued } from '../formats/responses/continued-input.ts'
 import { type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
+import { type AnswerInput, assessAnswer, type ReadAnswer } from './assess-answer.ts'
 import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
-import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objects/read-batch-line.ts'
 import { type MessageBatch, type MessageBatchInput, takeMessageBatch } from './kept-objects/read-message-batch.ts'
 import { type BatchResult, readBatchResult } from './kept-objects/read-result.ts'
-import { judgePassed, type PassedAnswer } from './pass-through/judge-passed.ts'
+import { assessPassed, type PassedAnswer } from './pass-through/assess-passed.ts'
 import { type ReplayInput, writeReplay } from './serve-hit.ts'
 
 /** Writes a request anew with all that it refers to. */
@@ -33,16 +33,16 @@ export function readResult(line: Uint8Array): JobDone<BatchResult | null> {
   return { output: readBatchResult(line) }
 }
 
-/** Joins, reads and judges a response. */
+/** Joins, reads and assesses a response. */
 export function readAnswer({ parts, ...asked }: AnswerInput & { parts: readonly Uint8Array[] }): JobDone<ReadAnswer> {
   const bytes = joinBytes(parts)
-  return { output: judgeAnswer(bytes, asked), transfer: [bytes.buffer as ArrayBuffer] }
+  return { output: assessAnswer(bytes, asked), transfer: [bytes.buffer as ArrayBuffer] }
 }
 
 /** Joins and reads a pass-through operation's response. */
 export function readPassed(parts: readonly Uint8Array[]): JobDone<PassedAnswer> {
   const bytes = joinBytes(parts)
-  return { output: judgePassed(bytes), transfer: [bytes.buffer as ArrayBuffer] }
+  return { output: assessPassed(bytes), transfer: [bytes.buffer as ArrayBuffer] }
 }
 
 /** Writes a stored response as the stream it would have been. */

@@ -1,4 +1,4 @@
-/** Reads and judges a provider's response once all of it has arrived. */
+/** Reads and assesses a provider's response once all of it has arrived. */
 
 import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
@@ -10,12 +10,12 @@ import type { Endpoint } from '../providers/upstream.ts'
 import { countAside } from '../tokens/count-aside.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { estimateTextTokens } from '../tokens/estimate-text.ts'
-import { type AnswerInput, judgeAnswer, type ReadAnswer } from './judge-answer.ts'
+import { type AnswerInput, assessAnswer, type ReadAnswer } from './assess-answer.ts'
 
 const JOBS = new URL('./jobs.ts', import.meta.url)
 const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(JOBS, 'readAnswer')
 
-/** Reads and judges a whole plain response, a long one in a worker. Throws a 502 when it is not a JSON object. */
+/** Reads and assesses a whole plain response, a long one in a worker. Throws a 502 when it is not a JSON object. */
 export async function readAnswer(
   body: ReadableStream<Uint8Array>,
   provider: string,
@@ -24,14 +24,14 @@ export async function readAnswer(
   const bytes = await readBytes(body, provider, MAX_PLAIN_BYTES)
   const read =
     'whole' in bytes
-      ? judgeAnswer(bytes.whole, { endpoint, request })
-      : await judgeAside(bytes.gathered, { endpoint, request: takeScalars(request) })
+      ? assessAnswer(bytes.whole, { endpoint, request })
+      : await assessAside(bytes.gathered, { endpoint, request: takeScalars(request) })
   const { completeness } = read
   if (completeness === null) throw broken(provider, 'gave an answer that is not a JSON object')
   return { ...read, completeness }
 }
 
-function judgeAside(gathered: GatheredBytes, asked: AnswerInput): Promise<ReadAnswer> {
+function assessAside(gathered: GatheredBytes, asked: AnswerInput): Promise<ReadAnswer> {
   return offLoop.run(READ, { parts: gathered.parts, ...asked }, { transfer: gathered.buffers })
 }
 

@@ -55,7 +55,7 @@ function readEvent(bytes: Uint8Array): SseEvent | null {
   return read
 }
 
-/** What a provider's bytes are is judged elsewhere. */
+/** What a provider's bytes are is read elsewhere. */
 function parseObject(text: string): JsonObject | null {
   try {
     const value = parseExactly(text)

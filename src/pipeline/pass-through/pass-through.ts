@@ -12,7 +12,7 @@ import type { PassedQuery } from '../query.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from '../request-context.ts'
 import { SSE_TYPE } from '../response-headers.ts'
-import { judgePassed, type PassedAnswer } from './judge-passed.ts'
+import { assessPassed, type PassedAnswer } from './assess-passed.ts'
 import { type PassedUsage, priceOfPassed, readPassedUsage, readUsageOfEvent, withCost } from './passed-usage.ts'
 import { readPassed } from './read-passed.ts'
 import { relayAnswer } from './relay-answer.ts'
@@ -59,7 +59,7 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
   const read =
     'whole' in received
-      ? judgePassed(received.whole)
+      ? assessPassed(received.whole)
       : await offLoop.run(READ, received.gathered.parts, { transfer: received.gathered.buffers })
   const { bytes, hasResults } = read
   // Invalid JSON was probably cut.

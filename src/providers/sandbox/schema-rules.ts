@@ -74,7 +74,7 @@ export function canBe(value: unknown, schema: JsonObject): boolean {
   )
 }
 
-/** True where the schema certainly allows the value: it says nothing of it that `canBe` does not judge. */
+/** True where the schema certainly allows the value: it says nothing of it that `canBe` does not check. */
 export function mustBe(value: unknown, schema: JsonObject): boolean {
   const says = (keywords: RegExp) => Object.keys(schema).some(keyword => keywords.test(keyword))
   if (typeof value === 'string' && says(/^pattern$/)) return false

@@ -25,7 +25,7 @@ export interface ReadAnswer {
   text: string
 }
 
-export function judgeAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInput): ReadAnswer {
+export function assessAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInput): ReadAnswer {
   const answer = parseJsonObject(new TextDecoder().decode(bytes))
   if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, model: null, text: '' }
   const format = formatOf(endpoint)

@@ -12,7 +12,7 @@ export interface PassedAnswer {
   hasFailed: boolean
 }
 
-export function judgePassed(bytes: Uint8Array): PassedAnswer {
+export function assessPassed(bytes: Uint8Array): PassedAnswer {
   const body = parse(new TextDecoder().decode(bytes))
   const { usage, results, error } = isJsonObject(body) ? body : {}
   const hasResults = Array.isArray(results) && results.length > 0
