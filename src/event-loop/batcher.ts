@@ -95,7 +95,7 @@ function limitError<Item, Result>(
 }
 
 /** Calls back after the limit, which counts from the last result; once more from here, if the event loop kept it waiting. */
-function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs: number, onPassed: () => void) {
+function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs: number, onOver: () => void) {
   const lastMs = waitsSinceMs + MOST_LIMITS * timeLimitMs
   let endLimit = watchFrom(Math.max(waitsSinceMs, lastResultMs))
 
@@ -104,7 +104,7 @@ function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs
     return startTimeLimit(Math.max(1, dueMs - performance.now()), () => {
       const nowMs = performance.now()
       if (nowMs - dueMs > LATE_LOOP_MS && nowMs < lastMs) endLimit = watchFrom(nowMs)
-      else onPassed()
+      else onOver()
     })
   }
   return () => endLimit()

@@ -13,11 +13,11 @@ const LATE_MS = 50
 const HEARING_MS = 50
 
 /** `startTimeLimit` with its limit fixed. */
-type StartLimit = (onPassed: () => void) => () => void
+type StartLimit = (onOver: () => void) => () => void
 
 /** Settles as the call does, or rejects with TimeLimitExceeded after the limit. The call itself is not aborted. */
 export function withinTimeLimit<T>(limitMs: number, call: Promise<T>): Promise<T> {
-  return withinLimit(onPassed => startTimeLimit(limitMs, onPassed), limitMs, call)
+  return withinLimit(onOver => startTimeLimit(limitMs, onOver), limitMs, call)
 }
 
 function withinLimit<T>(startLimit: StartLimit, limitMs: number, call: Promise<T>): Promise<T> {
@@ -38,7 +38,7 @@ function withinLimit<T>(startLimit: StartLimit, limitMs: number, call: Promise<T
 
 /** `withinTimeLimit` for many short calls with the same limit. They share one timer, because they fall due in the order they began. */
 export function createTimeLimit(limitMs: number): <T>(call: Promise<T>) => Promise<T> {
-  const running = new Set<{ dueMs: number; onPassed: () => void }>()
+  const running = new Set<{ dueMs: number; onOver: () => void }>()
   let isWatching = false
 
   function watch(ms: number): void {
@@ -49,12 +49,12 @@ export function createTimeLimit(limitMs: number): <T>(call: Promise<T>) => Promi
       for (const run of running) {
         if (run.dueMs > nowMs) return watch(run.dueMs - nowMs)
         running.delete(run)
-        run.onPassed()
+        run.onOver()
       }
     })
   }
-  const startLimit: StartLimit = onPassed => {
-    const run = { dueMs: performance.now() + limitMs, onPassed }
+  const startLimit: StartLimit = onOver => {
+    const run = { dueMs: performance.now() + limitMs, onOver }
     running.add(run)
     if (!isWatching) watch(limitMs)
     return () => running.delete(run)
@@ -63,14 +63,14 @@ export function createTimeLimit(limitMs: number): <T>(call: Promise<T>) => Promi
 }
 
 /** Calls back after the limit, unless the returned function is called first. */
-export function startTimeLimit(limitMs: number, onPassed: () => void): () => void {
+export function startTimeLimit(limitMs: number, onOver: () => void): () => void {
   let timer = wait(limitMs)
 
   function wait(ms: number) {
     const dueMs = performance.now() + ms
     return setTimeout(() => {
       if (performance.now() - dueMs > LATE_MS) timer = wait(HEARING_MS)
-      else onPassed()
+      else onOver()
     }, ms)
   }
   return () => clearTimeout(timer)
@@ -84,7 +84,7 @@ export interface WaitLimit {
 }
 
 /** Calls back when a wait has passed its limit. */
-export function createWaitLimit(onPassed: () => void): WaitLimit {
+export function createWaitLimit(onOver: () => void): WaitLimit {
   let dueMs = Number.POSITIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
   let firesMs = Number.POSITIVE_INFINITY
@@ -99,7 +99,7 @@ export function createWaitLimit(onPassed: () => void): WaitLimit {
   function fire(): void {
     firesMs = Number.POSITIVE_INFINITY
     const leftMs = dueMs - performance.now()
-    if (leftMs <= 0) onPassed()
+    if (leftMs <= 0) onOver()
     else if (leftMs < Number.POSITIVE_INFINITY) set(leftMs)
   }
 

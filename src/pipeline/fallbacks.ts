@@ -4,7 +4,7 @@
 
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
-import { isPassing, UpstreamFailure } from '../providers/upstream-failure.ts'
+import { isTemporary, UpstreamFailure } from '../providers/upstream-failure.ts'
 import { forModel } from './for-model.ts'
 import { planRequest } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
@@ -16,7 +16,7 @@ import { callUpstream } from './share-call.ts'
 export async function answerWithFallbacks(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
   const wanted = await attempt(context, stages)
   if ('response' in wanted) return wanted.response
-  if (isPassingFailure(wanted.failure) && hasFallbacks(context)) {
+  if (isTemporaryFailure(wanted.failure) && hasFallbacks(context)) {
     context.accounting.noteFailure(wanted.failure)
     for (const model of fallbacksOf(context)) {
       const substitute = await substituteFor(context, model, stages)
@@ -42,9 +42,9 @@ async function attempt(context: RequestContext, stages: Stages): Promise<Attempt
   return given
 }
 
-/** Whether a fallback may help: only failures that may have passed a moment later. */
-function isPassingFailure(failure: CallFailure): boolean {
-  return failure instanceof Error ? failure instanceof UpstreamFailure : isPassing(failure.status)
+/** Whether a fallback may help: only failures that may be over a moment later. */
+function isTemporaryFailure(failure: CallFailure): boolean {
+  return failure instanceof Error ? failure instanceof UpstreamFailure : isTemporary(failure.status)
 }
 
 /** Another model's vectors are useless, and what is passed on is passed on as it is. */

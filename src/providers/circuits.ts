@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Log } from '../telemetry/log.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
-import { isPassing, openCircuit, UpstreamFailure } from './upstream-failure.ts'
+import { isTemporary, openCircuit, UpstreamFailure } from './upstream-failure.ts'
 
 export interface BreakerOptions {
   /** Consecutive failures that open it, once they have lasted for half of `openMs`. */
@@ -156,7 +156,7 @@ async function askThrough(
 
 /** Whether the response shows that the provider is unhealthy. A rate limit does not. */
 function outcomeOf({ status }: UpstreamAnswer): Outcome {
-  return isPassing(status) && status !== 429 ? 'failed' : 'well'
+  return isTemporary(status) && status !== 429 ? 'failed' : 'well'
 }
 
 function summarize(circuits: Iterable<Circuit>): Record<string, CircuitSummary> {

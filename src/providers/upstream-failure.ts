@@ -58,8 +58,8 @@ export function openCircuit(provider: string, waitMs: number): UpstreamFailure {
   return new UpstreamFailure('open-circuit', describeError('circuitOpen', { provider, seconds }))
 }
 
-/** Whether an upstream's error may have passed a moment later: 408, 429, 5xx. */
-export function isPassing(status: number): boolean {
+/** Whether an upstream’s error may be over a moment later: 408, 429, 5xx. */
+export function isTemporary(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
 }
 

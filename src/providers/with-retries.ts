@@ -2,7 +2,7 @@
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
-import { isPassing, UpstreamFailure } from './upstream-failure.ts'
+import { isTemporary, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
   /** After the first attempt. */
@@ -56,7 +56,7 @@ function mayRepeat(outcome: Outcome, leavesTrace: boolean): boolean {
   if (outcome instanceof UpstreamFailure) {
     return outcome.kind === 'unconnected' || (outcome.kind === 'cut' && !leavesTrace)
   }
-  if (!isPassing(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
+  if (!isTemporary(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
   // A rate-limited request created nothing.
   return outcome.status === 429 || !leavesTrace
 }
