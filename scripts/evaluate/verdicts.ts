@@ -7,6 +7,8 @@ interface Row {
   similarity: number
   difference: string | null
   source: string
+  /** The normalized texts were equal. */
+  is_normalized: boolean
 }
 
 /** Reads them from DATABASE_URL. Throws when there is no such project. */
@@ -14,7 +16,7 @@ export async function readVerdicts(project: string): Promise<WeighedPair[]> {
   const database = openRealDatabase({ url: process.env.DATABASE_URL ?? '', maxConnections: 1 })
   try {
     const rows = await database.call<Row>(
-      `select verdict, similarity, difference, source from standing_verdicts
+      `select verdict, similarity, difference, source, one_hash = other_hash as is_normalized from standing_verdicts
         where project_id = find_project($1) and similarity is not null`,
       [project],
     )
@@ -24,8 +26,8 @@ export async function readVerdicts(project: string): Promise<WeighedPair[]> {
   }
 }
 
-/** What was served has no veto: a review is of what was. */
-function toPair({ verdict, similarity, difference, source }: Row): WeighedPair {
+/** What was served has no veto: a review is of what was. Under the policy `threshold` nothing has, as none was looked for. */
+function toPair({ verdict, similarity, difference, source, is_normalized }: Row): WeighedPair {
   const isServed = difference === null || source === 'review'
   const passes = () => isServed
   return {
@@ -34,7 +36,7 @@ function toPair({ verdict, similarity, difference, source }: Row): WeighedPair {
     label: verdict === 'same' ? 1 : 0,
     category: isServed ? `${source}: served` : `${source}: ${difference}`,
     set: 'verdicts',
-    isNormalized: isServed && similarity === 1,
+    isNormalized: is_normalized,
     similarity,
     passes: { careful: passes, balanced: passes, generous: passes },
   }

@@ -9,12 +9,10 @@ import { formatVector, registerEmbeddingSpace } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type NameVector, packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
-import { gistOf } from './verify/gist.ts'
+import { GIST_FORM, gistOf } from './verify/gist.ts'
 
 const EMBED_TIME_LIMIT_MS = 2_000
 const MAX_IN_MEMORY = 10_000
-/** Part of the names of spaces in which questions' gists are embedded: changing what `gistOf` returns needs another. */
-const GIST_FORM = 'gist-4'
 
 export interface PromptVector {
   spaceId: number
@@ -49,11 +47,7 @@ export interface PromptVectorsOptions {
 export async function createPromptVectors(options: PromptVectorsOptions): Promise<PromptVectors> {
   const { database, embedder, log } = options
   const { model, dimensions } = embedder.space
-  const isPaid = !embedder.isFree && embedder.asks !== null
-  const spaceId = await registerEmbeddingSpace(database, {
-    model: isPaid ? model : `${model}-${GIST_FORM}`,
-    dimensions,
-  })
+  const spaceId = await registerEmbeddingSpace(database, { model: `${model}-${GIST_FORM}`, dimensions })
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
   if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(gistOf(normalized))) }
   if (embedder.asks === null) {
@@ -74,7 +68,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
     // Test keys are free of charge, so only exact and normalized matches serve them.
     if (account.key_type === 'test') return null
     try {
-      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, normalized)))
+      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, gistOf(normalized))))
     } catch (error) {
       log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
       return null

@@ -27,11 +27,12 @@ const languages: readonly Language[] = [
     patterns: [
       [/^(?:hallo|hi|guten (?:tag|morgen|abend))(?: [,!.])? /i, ''],
       [/^bitte(?: ,)? /i, ''],
-      [/^(?:(?:kannst|könntest) du|(?:können|könnten) sie) (?:mir )?(?:bitte )?(?:sagen|erklären)(?: ,)? /i, ''],
-      [/^(?:sag|sage|erkläre?|verrate?|sagen sie|erklären sie) (?:mir|uns)(?: bitte)?(?: ,)? /i, ''],
-      [/^(?:weißt du|wissen sie)(?: ,)? /i, ''],
-      [/(?: [,.!?])? (?:bitte|(?:vielen |besten )?dank(?:e)?(?: schön)?(?: im voraus)?)(?: [.!])?$/i, ''],
-      [/^(wie \p{L}+|was|wo|wer) (?!ist |sind )((?:[^ ,]+ )+)(ist|sind)$/u, '$1 $3 $2'],
+      [/(?: [,.!?] (?:vielen |besten )?dank(?:e)?(?: schön)?(?: im voraus)?|(?: [,.!?])? bitte)(?: [.!])?$/i, ''],
+      // "Sag mir, was ein Visum kostet": asked directly, the verb comes second.
+      [
+        /^(?:(?:(?:kannst|könntest) du|(?:können|könnten) sie) (?:mir )?(?:bitte )?(?:sagen|erklären)|(?:sage?|erkläre?|verrate?)(?: sie)? (?:mir|uns)(?: bitte)?|weißt du|wissen sie) , (was|wer|wo|wann|warum|wie(?: (?:lange|viele?|oft|hoch|alt|groß|weit|teuer|schwer|lang))?) (.+) (\p{L}+)$/iu,
+        '$1 $3 $2',
+      ],
     ],
     wording:
       /\b(?:übersetz|korrigier|formulier|umformulier|zusammenfass|fasse|buchstab|wort\b|wörter|satz\b|sätze|silbe|zeichen|text|absatz|rechtschreib|grammatik|schreib|geschrieben|sag|heißt|sagt\b|reimt|groß|klein|richtig|falsch|fehler|wiederhol|folgende|artikel|plural|komma|antwort|brief|gruß|höflich|nachricht|frage)/i,
@@ -49,7 +50,7 @@ const languages: readonly Language[] = [
       [/^(?:peux-tu|pouvez-vous|pourrais-tu|pourriez-vous) (?:me |nous )?(?:dire|expliquer) /i, ''],
       [/^(?:dis|dites|explique|expliquez)-moi /i, ''],
       [/^(?:sais-tu|savez-vous) /i, ''],
-      [/(?: [,.!?])? (?:s'il (?:te|vous) plaît|merci(?: beaucoup| d'avance)?)(?: [.!?])?$/i, ''],
+      [/(?: [,.!?] merci(?: beaucoup| d'avance)?|(?: [,.!?])? s'il (?:te|vous) plaît)(?: [.!?])?$/i, ''],
       [/^comment (?:puis-je|peut-on|faire pour|est-ce que je peux|je peux) (?=\S+(?:er|ir|re)\b)/i, 'comment '],
     ],
     wording:
@@ -70,7 +71,7 @@ const languages: readonly Language[] = [
         /^(?:dime|dígame|explícame|explíqueme|sabes|sabe)(?: ,)? (?=qué|quién|cuál|cómo|dónde|cuándo|cuánt|por qué)/i,
         '',
       ],
-      [/(?: [,.!?])? (?:por favor|(?:muchas )?gracias(?: de antemano)?)(?: [.!?])?$/i, ''],
+      [/(?: [,.!?] (?:muchas )?gracias(?: de antemano)?|(?: [,.!?])? por favor)(?: [.!?])?$/i, ''],
     ],
     wording:
       /\b(?:traduc|corrig|resum|reformul|deletre|ortograf|gramátic|palabra|frase|oración|texto|letra|acento|tilde|coma\b|repit|repet|escrib|dice|decir\b|significa|pronunci|plural|conjug|cortés)/i,
@@ -87,7 +88,7 @@ const languages: readonly Language[] = [
       [/^per (?:favore|piacere)(?: ,)? /i, ''],
       [/^(?:puoi|potresti|può|potrebbe) (?:dirmi|spiegarmi) /i, ''],
       [/^(?:dimmi|mi dica|spiegami|sai|sa)(?: ,)? (?=che|chi|qual|come|dove|quando|quant|perché|cos)/i, ''],
-      [/(?: [,.!?])? (?:per (?:favore|piacere)|grazie(?: mille| in anticipo)?)(?: [.!?])?$/i, ''],
+      [/(?: [,.!?] grazie(?: mille| in anticipo)?|(?: [,.!?])? per (?:favore|piacere))(?: [.!?])?$/i, ''],
     ],
     wording:
       /\b(?:tradu|corregg|riassum|riformul|sillab|ortograf|grammatic|parol|frase|frasi|testo|letter|accent|virgol|ripet|scriv|scritt|dice|dire\b|significa|pronunci|plural|coniug|cortes)/i,
@@ -104,10 +105,10 @@ const languages: readonly Language[] = [
       [/^por favor(?: ,)? /i, ''],
       [/^(?:você )?(?:pode|poderia|podes|consegue) (?:me )?(?:dizer|explicar|dizer-me|explicar-me) /i, ''],
       [
-        /^(?:me diga|diga-me|diz-me|me explique|você sabe|sabe)(?: ,)? (?=que|quem|qual|como|onde|quando|quant|por que)/i,
+        /^(?:me diga|diga-me|diz-me|me explique|você sabe|sabe)(?: ,)? (?=(?:o )?que|quem|qual|como|onde|quando|quant|por que)/i,
         '',
       ],
-      [/(?: [,.!?])? (?:por favor|(?:muito )?obrigad[oa](?: desde já)?)(?: [.!?])?$/i, ''],
+      [/(?: [,.!?] (?:muito )?obrigad[oa](?: desde já)?|(?: [,.!?])? por favor)(?: [.!?])?$/i, ''],
     ],
     wording:
       /\b(?:tradu|corrij|corrig|resum|reformul|soletr|ortograf|gramátic|palavra|frase|texto|letra|acento|vírgula|repit|repet|escrev|escrit|diz\b|dizer\b|significa|pronunci|plural|conjug|educad)/i,

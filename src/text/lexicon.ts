@@ -114,10 +114,10 @@ function readLine(line: string | null): Entry | null {
 const endings: ReadonlyArray<readonly [ending: string, instead: readonly string[], kind: WordKind, form: Inflection]> =
   [
     ['ies', ['y'], 'n', 's'],
-    ['es', ['', 'e'], 'n', 's'],
+    ['es', ['e', ''], 'n', 's'],
     ['s', [''], 'n', 's'],
     ['ies', ['y'], 'v', 's'],
-    ['es', ['', 'e'], 'v', 's'],
+    ['es', ['e', ''], 'v', 's'],
     ['s', [''], 'v', 's'],
     ['ied', ['y'], 'v', 'd'],
     ['ed', ['', 'e'], 'v', 'd'],
@@ -172,25 +172,25 @@ export function mayBeName(word: string): boolean {
   return lookUp(word)?.isName === true
 }
 
-/** The noun for what an adjective measures: "height" for "tall"; null for one that measures nothing. */
-export function measureOf(adjective: string): string | null {
-  const nouns = lookUp(adjective)?.relatives.filter(word => !word.endsWith('ness') && sensesOf(word, 'n') > 0) ?? []
-  const [measure = null] = nouns.toSorted((one, other) => sensesOf(other, 'n') - sensesOf(one, 'n'))
-  return sensesOf(adjective, 'a') > 0 ? measure : null
-}
-
-function sensesOf(word: string, kind: WordKind): number {
+/** How many senses a lower-case base form has of a kind. */
+export function countSenses(word: string, kind: WordKind): number {
   return lookUp(word)?.senses[kind].length ?? 0
 }
 
-/** Everyday synonyms that WordNet keeps apart. */
+/** Everyday synonyms; WordNet keeps most of them apart. */
 const moreSynonyms = wordGroups(`
   cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|quick fast rapid|famous popular
   disadvantage downside drawback con|advantage benefit pro upside|tip advice|locate find|price cost|sign symptom|secure protect|contact reach|salary pay|avoid evade
+  begin start|buy purchase|child kid|repair fix|big large|sick ill|television tv
 `)
 
 function wordGroups(text: string): readonly string[][] {
   return text.split(/[|\n]/).map(group => group.trim().split(' '))
+}
+
+/** The first of a base form's everyday synonyms; itself where there are none. */
+export function plainestOf(word: string): string {
+  return moreSynonyms.find(group => group.includes(word))?.[0] ?? word
 }
 
 /** How two lower-case base forms relate; `kind` is what both are, null for any. */

@@ -84,12 +84,12 @@ export const questions: readonly Pattern[] = [
   [new RegExp(`^define (?:the (?:word |term ))?${term}$`), 'what is $1'],
   // "Explain how vaccines work", "tell me what the capital is": asked directly.
   [
-    /^(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)$/,
-    '$1 do $2 $3',
+    /^(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)((?: (?:in|on|at) .+)?)$/,
+    '$1 do $2 $3$4',
   ],
   [
-    /^(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)s$/,
-    '$1 does $2 $3',
+    /^(how|why|where|when) ((?:(?:the|a|an|my) )?(?!do |does |did |is |are |can |to |i |you |we )[a-z'-]+(?: [a-z'-]+){0,3}) (work|happen|occur|exist|differ)s((?: (?:in|on|at) .+)?)$/,
+    '$1 does $2 $3$4',
   ],
   [/^explain (.+) to me$/, 'explain $1'],
   [/^explain (?=(?:what|how|why|where|when|who) (?:is|are|was|were|do|does|did|can|to) )/, ''],

@@ -58,8 +58,16 @@ describeOnce('evaluate --project', backend => {
   test('prints what a project’s own verdicts say of each threshold', { timeout: 30_000 }, async () => {
     const { database, url } = await open()
     const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
-    const store = (owner: number, pair: number, verdict: string, source: string, similarity: number, kind = '') =>
-      database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('b${pair}'),
+    const store = (
+      owner: number,
+      pair: number,
+      verdict: string,
+      source: string,
+      similarity: number,
+      kind = '',
+      other = 'b',
+    ) =>
+      database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('${other}${pair}'),
         '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, nullif('${kind}', ''))`)
     await store(project, 1, 'same', 'person', 0.97)
     await store(project, 2, 'different', 'person', 0.96)
@@ -68,12 +76,16 @@ describeOnce('evaluate --project', backend => {
     // The person outweighs the judge.
     await store(project, 5, 'same', 'judge', 0.98, 'words')
     await store(project, 5, 'different', 'person', 0.98, 'words')
+    // Equal gists have a similarity of 1 too; equal normalized texts have one hash.
+    await store(project, 6, 'same', 'person', 1)
+    await store(project, 7, 'same', 'person', 1, '', 'a')
     await store(other, 1, 'different', 'person', 0.99)
     const { printed, code, errors } = await evaluate(['--project', 'acme'], { DATABASE_URL: url })
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
-    expect(counts(printed, 'verified, balanced 0.95')).toEqual([2, 3, 1, 2])
-    expect(counts(printed, 'verified, balanced 0.97')).toEqual([1, 3, 0, 2])
-    expect(counts(printed, 'threshold 0.9')).toEqual([3, 3, 2, 2])
+    expect(counts(printed, 'proved')).toEqual([1, 5, 0, 2])
+    expect(counts(printed, 'verified, balanced 0.95')).toEqual([4, 5, 1, 2])
+    expect(counts(printed, 'verified, balanced 0.97')).toEqual([3, 5, 0, 2])
+    expect(counts(printed, 'threshold 0.9')).toEqual([5, 5, 2, 2])
     const unknown = await evaluate(['--project', 'nobody'], { DATABASE_URL: url })
     expect(unknown.code).not.toBe(0)
     expect(unknown.errors).toContain('nobody')

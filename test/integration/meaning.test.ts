@@ -47,14 +47,31 @@ describeBackends('an embedder of meaning', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop(), embeddings.stop()]))
 
+  async function askAfter(stored: string, asked: string) {
+    const headers = { 'x-proxy-cache-namespace': stored }
+    await ask(proxy, key, stored, headers)
+    await proxy.settle()
+    return ask(proxy, key, asked, headers)
+  }
+
+  /** Questions with one gist have one vector. */
   test.each([
-    ['How tall is Mount Everest?', 'What is the height of Mount Everest?', 'verified'],
-    ['How do I cancel my phone contract at home?', 'How can I terminate my phone contract at home?', 'verified'],
-    ['What are the advantages of remote work?', 'What are the benefits of remote work?', 'verified'],
-    ['How do I purchase a used phone?', 'What is the best way to buy a used phone?', 'verified'],
-    ['How do I organise my phone contacts?', 'How can I organize my phone contacts?', 'verified'],
-    ['What is the colour of Mount Everest?', 'Tell me the color of Mount Everest', 'verified'],
-    ['Why is remote work so popular?', 'What is the reason remote work is so popular?', 'verified'],
+    ['How tall is Mount Everest?', 'What is the height of Mount Everest?', 1],
+    ['How do I cancel my phone contract at home?', 'How can I terminate my phone contract at home?', 1],
+    ['What are the advantages of remote work?', 'What are the benefits of remote work?', 1],
+    ['How do I purchase a used phone?', 'What is the best way to buy a used phone?', 1],
+    ['How do I organise my phone contacts?', 'How can I organize my phone contacts?', 1],
+    ['What is the colour of Mount Everest?', 'Tell me the color of Mount Everest', 1],
+    ['Why is remote work so popular?', 'What is the reason remote work is so popular?', 1],
+    ['Can a doctor repair my broken phone?', 'Can a physician repair my broken phone?', 0.97],
+    ['Is it hard to learn remote work?', 'Is it difficult to learn remote work?', 0.97],
+  ])('%j, then %j: verified, of similarity %d', async (stored, asked, similarity) => {
+    const answer = await askAfter(stored, asked)
+    expect(answer.headers.get('x-proxy-cache-reason')).toBe('verified')
+    expect(answer.headers.get('x-proxy-cache-similarity')).toBe(similarity.toFixed(4))
+  })
+
+  test.each([
     ['How do I bake bread for a party?', 'Where do I plant old tomatoes?', 'unverified:question'],
     ['Why do cats purr at night?', 'How much is a house in Oslo?', 'unverified:question'],
     ['How do I prevent phone tracking at work?', 'How do I perform phone tracking at work?', 'unverified:words'],
@@ -63,12 +80,8 @@ describeBackends('an embedder of meaning', backend => {
     ['Is Mount Everest taller than Mount Kenya?', 'Is Mount Kenya taller than Mount Everest?', 'unverified:order'],
     ['How do I bake bread at home?', 'What is the height of Mount Everest in metres?', 'below-threshold'],
   ])('%j, then %j: %s', async (stored, asked, reason) => {
-    const headers = { 'x-proxy-cache-namespace': stored }
-    await ask(proxy, key, stored, headers)
-    await proxy.settle()
-    const answer = await ask(proxy, key, asked, headers)
+    const answer = await askAfter(stored, asked)
     expect(answer.headers.get('x-proxy-cache-reason')).toBe(reason)
-    if (reason === 'verified') expect(answer.headers.get('x-proxy-cache-similarity')).toBe('0.9700')
   })
 
   test('is not asked about what can only be proved, and no vector of it is kept', async () => {

@@ -1,5 +1,6 @@
 /** Lays the words of two plain questions side by side: which are equal, which stand in place of another. */
 import { lemmasOf, mayBeName, relationOf } from '../../text/lexicon.ts'
+import { wordSet } from '../../text/words.ts'
 import type { ContentWord, Question } from './question.ts'
 
 /** A word of the one text, and the word in its place in the other. */
@@ -11,22 +12,17 @@ export type Unaligned = 'turn' | 'order' | 'inflection' | 'added-words'
 export function alignQuestions(ours: Question, theirs: Question): UnequalPair[] | Unaligned {
   if (ours.tail !== theirs.tail) return 'turn'
   const variants = [theirs.words, ...turned(theirs.words)]
-  const equal =
-    isSequence(ours.words, theirs.words, isPlacedAlike) ||
-    [ours.words, ...turned(ours.words)].some((one, at) =>
-      variants.some((other, place) => (at === 0 || place === 0) && isSequence(one, other, isPlacedSame)),
-    )
+  const equal = [ours.words, ...turned(ours.words)].some((one, at) =>
+    variants.some((other, place) => (at === 0 || place === 0) && isSequence(one, other)),
+  )
   if (equal) return !(ours.isOfAll && theirs.isOfAll) && mindsNumber(ours.words, theirs.words) ? 'inflection' : []
   return pairUnequal(ours.words, theirs.words)
 }
 
-function isSequence(
-  ours: readonly ContentWord[],
-  theirs: readonly ContentWord[],
-  isPlaced: (one: ContentWord, other: ContentWord | undefined) => boolean,
-): boolean {
+function isSequence(ours: readonly ContentWord[], theirs: readonly ContentWord[]): boolean {
   return (
-    ours.length === theirs.length && ours.every((word, at) => isPlaced(word, theirs[at]) && isSame(word, theirs[at]))
+    ours.length === theirs.length &&
+    ours.every((word, at) => isPlacedSame(word, theirs[at]) && isSame(word, theirs[at]))
   )
 }
 
@@ -48,19 +44,13 @@ function isPlacedSame(one: ContentWord, other: ContentWord | undefined): boolean
   return articles.length < 2 || one.article === other.article || /^(?:a[my]|[my]a)$/.test(articles)
 }
 
-/** Of words in the same order, "in", "on", "of" and the like say little: "questions on Quora", "questions in Quora". */
-function isPlacedAlike(one: ContentWord, other: ContentWord | undefined): boolean {
-  const bare = ({ before }: ContentWord) => before.replace(loose, '').trim()
-  return other !== undefined && isPlacedSame({ ...one, before: bare(one) }, { ...other, before: bare(other) })
-}
-
-const loose = /(?<=^| )(?:in|of|for|about|using)(?= |$)/g
-
 /** The same with a phrase turned round: "price of gold" and "gold price", "cats and dogs" and "dogs and cats". */
 function turned(words: readonly ContentWord[]): ContentWord[][] {
   return words.flatMap(({ before }, at) => {
     const isList = before === 'and' || before === 'or'
-    if (at === 0 || !(isList || /^(?:of|for|on|in|at|by)$/.test(before))) return []
+    const head = words[at - 1]
+    if (head === undefined || !head.isNoun || !(isList || (/^(?:of|for|by)$/.test(before) && !keepsPlace(head))))
+      return []
     return runStarts(words, at).flatMap(start =>
       runEnds(words, at).map(end => {
         const [first, second] = [words.slice(start, at), words.slice(at, end)]
@@ -70,6 +60,15 @@ function turned(words: readonly ContentWord[]): ContentWord[][] {
     )
   })
 }
+
+/** "A glass of wine" is none for wine; "the University of Miami" is not Miami University. */
+function keepsPlace({ text, lemmas }: ContentWord): boolean {
+  return /^[A-Z]/.test(text) || lemmas.some(({ word }) => containers.has(word))
+}
+
+const containers = wordSet(
+  'bag barrel bottle bowl box bucket can carton case cup glass jar mug packet pan pot spoon tank tin tub',
+)
 
 function reopen(words: readonly ContentWord[], before: string): ContentWord[] {
   return words.map((word, at) => (at === 0 ? { ...word, before } : word))

@@ -1,5 +1,5 @@
 /** The forms of plain questions: which ask alike, and what is left when the form is cut off. */
-import { lemmasOf, mayBeName, measureOf, relationOf } from '../../text/lexicon.ts'
+import { lemmasOf, mayBeName, relationOf } from '../../text/lexicon.ts'
 
 const agents = '(?:i|you|one|someone|anyone)'
 /** Forms of one question; the first that fits is cut off. */
@@ -23,14 +23,14 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   ],
   [/^why (?:(?:is|are|do|does|did|was|were|can|should|would|have|has) )?/, 'why'],
   [
-    /^(?:what|who) (?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))? /,
+    /^(?:what|who) (?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))* /,
     'what',
   ],
   [
-    /^(?:explain|describe|define|list|name|state|discuss|give(?: me)?|suggest|recommend|mention)(?: the| a| an| some(?: of the)?)?(?: (?:best|good|great|top)(?= ))? /,
+    /^(?:explain|describe|define|list|name|state|discuss|give(?: me)?|suggest|recommend|mention)(?: the| a| an| some(?: of the)?)?(?: (?:best|good|great|top)(?= ))* /,
     'what',
   ],
-  [/^(?:what|which) /, 'what'],
+  [/^(?:what|which) /, 'which'],
 ]
 
 /** Questions with a form of their own, written like others. */
@@ -46,11 +46,12 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^do you (?:think|believe) (?:that )?((?:[a-z'-]+ ){1,4}?)(is|are|was|were|will|would|should|can|could) /i, '$2 $1'],
   [
     /^(?:what (?:do you think|is your (?:opinion|view)|are your (?:thoughts|views|opinions))|how do you feel) (?:of|on|about) /,
-    'what is your opinion on ',
+    'what is your opinion about ',
   ],
   [/^what (?:will|would|might|could) happen(?= .*\b(?:if|when) )/, 'what happens'],
   [/ with no /, ' without '],
   [/ you (?:have )?ever (?=[a-z]+)/g, ' you have '],
+  [/^(?:how much|what) (?:does|would|will) it cost to /, 'what is cost of to '],
   [/^how much (?:does|would|will) (?!it |this |that )(.+) cost((?: in .+)?)$/, 'what is cost of $1$2'],
   [/^what (?:does|would|will) ((?:the|a|an|your) .+) cost$/, 'what is cost of $1'],
   [/^what is (?:the )?price of (?=(?:the|a|an|your) )/, 'what is cost of '],
@@ -61,6 +62,22 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
   [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],
   [/^(?:in )?(?:what|which) year (?=was |were |did )/, 'when '],
+  [/^(at|in|on|for|to|from|with) (what|which) (.+)$/, '$2 $3 $1'],
+  [/^when is (?=(?:the )?best time )/, 'what is '],
+  [/^how many (.+?) (?:does|do) (.+) have$/, 'how many $1 in $2'],
+  [/^(?:what|which) ((?!(?:does|do) ).+?) (?:does|do) (.+) have$/, 'what is $1 of $2'],
+  [/^is it ([a-z]+) to ([a-z]+) ((?:(?:the|an?|my|your) )?(?:[a-z]+ ){0,2}[a-z]+)$/, 'is $3 $1 to $2'],
+  [/^is it (?:ok|okay|all right) for (.+?) to /, 'can $1 '],
+  [/^(?:what|which)(?: one)? is better (?:, )?(?=.+ or )/, 'which is better '],
+  [/^(.+ or .+) , which(?: one)? is better$/, 'which is better $1'],
+  [/ (?:each|every) (day|week|month|year|hour|night)(?= |$)/, ' per $1'],
+  [/^(how (?:much|many|often) .+) an? (day|week|month|year|hour|night)$/, '$1 per $2'],
+  [
+    /^((?:what|when|where|why|how|which) (?:.+ )?should )(?:you|we|one|someone|anyone) (?!.*\b(?:i|me|you|we|us|our)\b)/,
+    '$1i ',
+  ],
+  [/ of using /, ' of '],
+  [/ make money(?= |$)/, ' earn money'],
   [/^who (?:is|was) (?:the )?author of /, 'who wrote '],
   [/^who (?:was|were) (.+) ([a-z]+ed|written|sung|built|made|drawn) by$/, 'who $2 $1'],
   [
@@ -69,11 +86,28 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   ],
 ]
 
+/** What adjectives that suppose nothing ask for. "How cold is it" supposes that it is cold. */
+const measures: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    tall: 'height',
+    high: 'height',
+    long: 'length',
+    wide: 'width',
+    deep: 'depth',
+    old: 'age',
+    heavy: 'weight',
+    fast: 'speed',
+    big: 'size',
+    large: 'size',
+    hot: 'temperature',
+  }),
+)
+
 /** "How tall is the tower" asks for its height. */
 function writeMeasure(sentence: string): string {
-  const [found, adjective = '', thing = ''] = /^how ([a-z]+) (?:is|are) (.+)$/.exec(sentence) ?? []
-  const measure = found === undefined ? null : measureOf(adjective)
-  return measure === null ? sentence : `what is ${measure} of ${thing}`
+  const [, adjective = '', thing = ''] = /^how ([a-z]+) (?:is|are) (.+)$/.exec(sentence) ?? []
+  const measure = measures.get(adjective)
+  return measure === undefined ? sentence : `what is ${measure} of ${thing}`
 }
 
 /** Writes what is one question in one way. */
@@ -132,7 +166,7 @@ export function cutFrame(sentence: string): [frame: string, rest: string, asker:
     const tense =
       /^(?:how|where)$/.test(frame) || isPerfect
         ? ''
-        : (found.match(tenses) ?? []).map(word => (quality.test(word) ? ' best' : word)).join('')
+        : [...new Set((found.match(tenses) ?? []).map(word => (quality.test(word) ? ' best' : word)))].join('')
     const rest = sentence.slice(found.length)
     if (frame === 'how' && !lemmasOf(rest.split(' ')[0] ?? '').some(({ kind }) => kind === 'v')) continue
     return [`${measured}${tense}`, rest, / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? '']

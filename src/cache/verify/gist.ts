@@ -1,6 +1,13 @@
 /** Reads a question once, and reduces it to what it asks. */
 import { LRUCache } from 'lru-cache'
+import { plainestOf } from '../../text/lexicon.ts'
 import { type ContentWord, type Plainness, type Question, takeQuestionApart } from './question.ts'
+
+/**
+ * Part of the names of the spaces in which gists are embedded. Vectors are only compared within a space, so another number is due when
+ * `gistOf` returns another gist for any text that was normalized before. A text that is normalized otherwise needs none: it is another text.
+ */
+export const GIST_FORM = 'gist-5'
 
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
 const lately = new LRUCache<string, Question | Plainness>({ max: 512 })
@@ -25,5 +32,5 @@ export function gistOf(normalized: string): string {
 
 function baseOf({ text, lemmas }: ContentWord): string {
   const isPlural = lemmas.every(({ form }) => form !== 'plain')
-  return (isPlural ? lemmas.find(({ form }) => form === 's')?.word : undefined) ?? text
+  return plainestOf((isPlural ? lemmas.find(({ form }) => form === 's')?.word : undefined) ?? text)
 }

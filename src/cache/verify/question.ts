@@ -1,5 +1,5 @@
 /** Takes a plain question apart: how it asks, the words it is about, and the small words that turn its sense. */
-import { isWord, type Lemma, lemmasOf, mayBeName } from '../../text/lexicon.ts'
+import { countSenses, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../../text/lexicon.ts'
 import { isTechnical, mayHoldTitle } from '../../text/protected.ts'
 import { wordSet } from '../../text/words.ts'
 import { cutFrame, writeAlike, writeSpelling } from './forms.ts'
@@ -22,6 +22,8 @@ export interface ContentWord {
   readonly before: string
   /** The initial of "a", "the", "my" or "your", if one stands before it. */
   readonly article: string
+  /** Whether it names a thing. Behind a verb, a preposition is part of it: "search for", "turn in". */
+  readonly isNoun: boolean
 }
 
 /** Why a text is not plain enough. */
@@ -29,8 +31,10 @@ export type Plainness = 'prose' | 'wording' | 'short'
 
 /** Small words that may be there or not. All other small words count, in their place. */
 const optional = wordSet("a an the any is are am that which there ever 's really actually basically please also")
+/** In a question for yes or no these tell how many, and at what time: "do any birds", "will we ever". */
+const quantifying = wordSet('any ever')
 const small = wordSet(`
-  some be been being do does of in on at to for by with without from into onto and or this these those it its i me my mine myself you your yours yourself our ours us we one so as can will shall
+  some any ever is are be been being become becoming do does a of in on at to for by with without from into onto and or this these those it its i me my mine myself you your yours yourself our ours us we one so as can will shall
   not no never none nor neither nothing nobody cannot hardly except excluding unless instead
   all each every both either only many few several more less least enough too almost nearly exactly about just even again still already yet other another
   same different else first second third last next previous once twice most per
@@ -55,41 +59,65 @@ export function takeQuestionApart(normalized: string): Question | Plainness {
 function takeApart(sentence: string): Question | Plainness {
   if (wording.test(sentence)) return 'wording'
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
-  const [frame, rest, asker] = cutFrame(sentence)
-  const selves = frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody
-  const isOfAll = / (?:ever|you have)(?: |$)/.test(rest)
+  const [form, rest, asker] = cutFrame(sentence)
   const all = writeCapitals(rest.split(' '))
   if (all.length > MOST_WORDS) return 'prose'
+  // "Who is Jordan" asks for a person, "what is Jordan" for a country.
+  const isPerson = form !== '' && sentence.startsWith('who ') && mayBeName((all[0] ?? '').toLowerCase())
+  const frame = isPerson ? `${form} who` : form
+  const { words, tail } = readWords(all, frame, frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody)
+  const isOfAll = / (?:ever|you have)(?: |$)/.test(rest)
+  return words.length === 0 ? 'short' : { frame, words, tail, isOfAll }
+}
+
+function readWords(
+  all: readonly string[],
+  frame: string,
+  selves: ReadonlySet<string>,
+): Pick<Question, 'words' | 'tail'> {
   const words: ContentWord[] = []
   let before: string[] = []
   let article = ''
   for (const [at, word] of all.entries()) {
-    // "A few" and "few" differ.
-    const isOptional = optional.has(word) && !(word === 'a' && /^(?:few|little|lot|bit)$/.test(all[at + 1] ?? ''))
-    if (
-      isOptional ||
-      (/^(?:my|your|one's)$/.test(word) && (frame !== 'how' || selves.has(word))) ||
-      (selves.has(word) && word === 'their')
-    ) {
-      if (/^(?:an?|the|my|your)$/.test(word)) article = word.slice(0, 1)
-      continue
-    }
-    if (small.has(word) || word === ',' || word === 'a' || (frame === 'how' && alike.has(word)))
-      before.push(
-        selves.has(word) ? 'self' : (agreeing.get(word) ?? (frame === 'how' ? alike.get(word) : undefined) ?? word),
-      )
-    else {
-      words.push({
-        text: frame === 'how' && words.length === 0 ? baseOfVerb(word) : word,
-        lemmas: lemmasOf(word),
-        before: before.join(' '),
-        article,
-      })
+    if (isLeftOut(all, at, frame) || (owners.has(word) && all[at - 1] !== 'find' && isOfAsker(word, frame, selves)))
+      article = articles.has(word) ? word.slice(0, 1) : article
+    else if (small.has(word) || word === ',') {
+      const isBehindNoun = before.length === 0 && words.at(-1)?.isNoun === true
+      const plain = isBehindNoun
+        ? behindNoun(
+            word,
+            all.slice(at + 1).find(each => !optional.has(each) && !owners.has(each)),
+          )
+        : word
+      before.push(selves.has(word) ? 'self' : writeSmall(plain, frame))
+    } else {
+      const text = frame === 'how' && words.length === 0 ? baseOfVerb(word) : word
+      const isObject = frame === 'how' && words.length > 0 && before.length === 0
+      const isThing = isObject || frame.startsWith('what') || isNoun(word, before.at(-1), article)
+      words.push({ text, lemmas: lemmasOf(word), before: before.join(' '), article, isNoun: isThing })
       before = []
       article = ''
     }
   }
-  return words.length === 0 ? 'short' : { frame, words, tail: before.join(' '), isOfAll }
+  return { words, tail: before.join(' ') }
+}
+
+function isOfAsker(word: string, frame: string, selves: ReadonlySet<string>): boolean {
+  return selves.has(word) || (frame !== 'how' && word !== 'their')
+}
+
+function isLeftOut(all: readonly string[], at: number, frame: string): boolean {
+  const [before = '', word = '', next = ''] = [all[at - 1], all[at], all[at + 1]]
+  // "A few" and "few" differ, and so do "people are left" and "people left".
+  if (word === 'a' && /^(?:few|little|lot|bit)$/.test(next)) return false
+  if (/^(?:is|are)$/.test(word) && lemmasOf(next).some(({ form }) => form === 'd')) return false
+  if (frame === '' && quantifying.has(word)) return before === 'there'
+  if (word === 'so') return frame === 'why' && !/^(?:much|many|few|little)$/.test(next)
+  return optional.has(word)
+}
+
+function writeSmall(word: string, frame: string): string {
+  return frame === 'how' && becoming.has(word) ? 'be' : (agreeing.get(word) ?? word)
 }
 
 const capitalised = /^[A-Z][a-z]+$/
@@ -97,8 +125,10 @@ const capitalised = /^[A-Z][a-z]+$/
 /** "Security Plugin": a capital without reason. It counts where it may make a name, of a work, of a program, or of what the lexicon names. */
 function writeCapitals(words: readonly string[]): readonly string[] {
   const lower = words.map(word => word.toLowerCase())
-  if (mayHoldTitle(lower) || isTechnical(lower) || /(?:^| )The [A-Z]/.test(words.join(' '))) return words
-  return words.map(writeSpelling).map((word, at) => {
+  if (isTechnical(lower)) return words
+  const spelled = words.map(word => (/^[a-z]/.test(word) ? writeSpelling(word) : word))
+  if (mayHoldTitle(lower) || /(?:^| )The [A-Z]/.test(words.join(' '))) return spelled
+  return spelled.map((word, at) => {
     const small = lower[at] ?? word
     // Beside another capital it is an emphasis: "New Year", "Data Interpretation".
     const isEmphasis = [words[at - 1], words[at + 1]].some(each => each !== undefined && capitalised.test(each))
@@ -106,14 +136,29 @@ function writeCapitals(words: readonly string[]): readonly string[] {
   })
 }
 
-/** Small words with one meaning in most places. */
-const alike = new Map([
-  ['on', 'in'],
-  ['at', 'in'],
-  ['become', 'be'],
-  ['becoming', 'be'],
-  ['being', 'be'],
-])
+/** Behind a noun some say little: "the limits in human rights", "books on history", "friends on Reddit". */
+function behindNoun(word: string, next = ''): string {
+  if (word === 'in' || word === 'at') return 'of'
+  if (word !== 'on') return word
+  return lemmasOf(next.toLowerCase()).length === 0 ? 'of' : 'about'
+}
+
+const articles = wordSet('a an the my your')
+/** Whose it is says little: "improve my English", but not "find my phone". */
+const owners = wordSet("my your one's their")
+const becoming = wordSet('become becoming being')
+
+/** A noun, or what stands behind an article or a preposition. Many nouns are also verbs, but rarely: "dogs", "books". */
+function isNoun(word: string, before: string | undefined, article: string): boolean {
+  if (article !== '' || /^(?:of|in|on|at|for|by|from|with|without|between|about)$/.test(before ?? '')) return true
+  const lemmas = lemmasOf(word.toLowerCase())
+  const most = (kind: WordKind) =>
+    Math.max(0, ...lemmas.map(each => (each.kind === kind ? countSenses(each.word, kind) : 0)))
+  return most('n') >= RARELY * most('v')
+}
+
+/** So many times fewer senses as a verb than as a noun. */
+const RARELY = 3
 
 /** Of one and of several: "which country has", "which countries have". */
 const agreeing = new Map([

@@ -7,11 +7,17 @@ export interface LabelledPair {
   b: string
   label: 0 | 1
   category: string
+  /** The file's name. */
+  set: string
 }
 
 const directory = join(import.meta.dirname, 'pairs')
 
 export const pairs: readonly LabelledPair[] = readdirSync(directory)
   .filter(file => file.endsWith('.jsonl'))
-  .flatMap(file => readFileSync(join(directory, file), 'utf8').split('\n').filter(Boolean))
-  .map(line => JSON.parse(line) as LabelledPair)
+  .flatMap(file =>
+    readFileSync(join(directory, file), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map(line => ({ ...(JSON.parse(line) as Omit<LabelledPair, 'set'>), set: file })),
+  )

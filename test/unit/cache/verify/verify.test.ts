@@ -109,6 +109,36 @@ describe('the project’s own pairs', () => {
   })
 })
 
+/** Written before the rules that tell them apart. The rules saw `everyday-1` alone; `everyday-2` says how far they carry. */
+describe('pairs written before the rules', () => {
+  const served = (set: string, label: 0 | 1) => {
+    const all = pairs.filter(pair => pair.set === `${set}.jsonl` && pair.label === label)
+    const hits = all.filter(
+      ({ a, b }) =>
+        readPrompt(a).normalized === readPrompt(b).normalized ||
+        findVeto(readPrompt(a), readPrompt(b), near('balanced', false)) === null,
+    )
+    return { share: hits.length / all.length, texts: hits.map(({ a, b }) => `${a} ${b}`) }
+  }
+
+  test('a preposition that belongs to a verb, and a word that moves to another head, ask something else', () => {
+    expect(served('roles', 0).texts).toEqual([
+      "What was the criticism of Marx about religion? What was Marx's criticism about religion?",
+      'What is the best rice wine? What is the best wine for rice?',
+    ])
+  })
+
+  test.each(['everyday-1', 'everyday-2'])('of %s most that ask the same are served, and few others', set => {
+    expect(served(set, 1).share).toBeGreaterThan(0.55)
+    expect(served(set, 0).share).toBeLessThan(0.09)
+  })
+
+  test('in other languages all that differ in courtesy alone are served, and nothing else', () => {
+    expect(served('languages-2', 1).share).toBe(1)
+    expect(served('languages-2', 0).texts).toEqual([])
+  })
+})
+
 const words = fc.constantFrom(
   ...'how what is are the a do does I you to from not without best way of in on and Paris dog dogs 5 6 kg mW buy sell price my your ? , it can'.split(
     ' ',
