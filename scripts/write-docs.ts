@@ -94,7 +94,7 @@ export function writeFieldTable(): string {
     '| request field | OpenAI, Groq, aggregator | Anthropic | how, or why |',
     '|---|---|---|---|',
     ...rows,
-    '| any other | as sent | as sent | Anthropic accepts its own fields, and names others in its 400. |',
+    '| any other | as sent | as sent | Anthropic’s own fields are sent, any other is refused by name. |',
   ].join('\n')
 }
 

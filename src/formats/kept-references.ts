@@ -118,9 +118,9 @@ export function kindOf(name: string): KeptReference['kind'] | null {
   return OTHER.test(last) ? 'other' : null
 }
 
-/** Accepts an id, a list of ids, or an object with one. */
+/** Accepts an id, a list of ids, or an object with one: Anthropic's threads go on from an earlier message. */
 function note(kind: KeptReference['kind'], value: unknown, path: Path, found: KeptReference[]): void {
-  const ids = Array.isArray(value) ? value : [isJsonObject(value) ? value.id : value]
+  const ids = Array.isArray(value) ? value : [isJsonObject(value) ? (value.id ?? value.previous_message_id) : value]
   for (const id of ids) if (typeof id === 'string') found.push({ kind, id, field: writePath(path) })
 }
 
@@ -136,6 +136,7 @@ function writePath(path: Path): string {
     .join('')
 }
 
-function nameOf(step: string): string {
+/** A client's own names must not appear in an error: a field is told of only if its name could be an API's. */
+export function nameOf(step: string): string {
   return /^\w{1,40}$/.test(step) ? step : '…'
 }

@@ -1,9 +1,10 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { Largest } from '../admission/budgets.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Endpoint, Provider } from '../providers/upstream.ts'
+import { alternativesOf } from './alternatives.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 
 /** A request's size, as far as it bounds its cost. */
@@ -49,8 +50,7 @@ function bytesOfPassed({ passed, text }: PassedQuery): number {
 export function largestCost(size: RequestSize, provider: Provider, catalogue: Pick<Catalogue, 'find'>): Largest | null {
   const { pricedAs } = provider
   if (pricedAs === null) return null
-  const others = Array.isArray(size.body.models) ? size.body.models.filter(model => typeof model === 'string') : []
-  const each = [size.model, ...others].map(model => largestOf(size, catalogue.find(pricedAs, model)))
+  const each = [size.model, ...alternativesOf(size.body)].map(model => largestOf(size, catalogue.find(pricedAs, model)))
   return { usd: largest(each.map(({ usd }) => usd)), tokens: largest(each.map(({ tokens }) => tokens)) }
 }
 
@@ -132,7 +132,10 @@ const ANSWER_LIMITS: Readonly<Record<string, readonly string[]>> = {
 } satisfies Partial<Record<Endpoint, readonly string[]>>
 
 function longestAnswer(endpoint: string, body: JsonObject): number | null {
-  const given = (ANSWER_LIMITS[endpoint] ?? []).flatMap(field => whole(body[field]) ?? [])
+  // A fallback may have a limit of its own.
+  const fallbacks = [body.fallbacks].flat().filter(isJsonObject)
+  const limits = [body, ...fallbacks].flatMap(each => (ANSWER_LIMITS[endpoint] ?? []).map(field => each[field]))
+  const given = limits.flatMap(limit => whole(limit) ?? [])
   return given.length === 0 ? null : Math.max(...given)
 }
 

@@ -1,13 +1,15 @@
 /** Plans a request from its query and account. Pure, so that a guessed account can be planned with too. */
+
 import { type CacheControl, mayCache } from '../cache/cache-control.ts'
 import { type CacheQuery, createCacheQuery, hashRequest } from '../cache/cache-query.ts'
 import { ProxyError } from '../errors.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
-import type { JsonObject } from '../json/canonical.ts'
+
 import type { Account } from '../postgres/admit.ts'
 import { answerHeaders } from '../providers/forwarded-headers.ts'
 import { type ModelRouter, nameRoute } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
+import { alternativesOf } from './alternatives.ts'
 import { completion } from './completion.ts'
 import { embeddings } from './embeddings/answer-embeddings.ts'
 import { keptObject } from './kept-objects/kept-objects.ts'
@@ -74,11 +76,6 @@ function findProvider(query: Query, account: Account, modelRouter: ModelRouter):
   if (query.kind === 'response') return modelRouter.keeperOf(account)
   if (query.kind === 'kept' || query.kind === 'feedback') return null
   return modelRouter.resolve(query.model, account, alternativesOf(query.body), query.alias?.name)
-}
-
-/** Models that an aggregator may use instead, if the request names any. */
-function alternativesOf({ models }: JsonObject): string[] {
-  return Array.isArray(models) ? models.filter(model => typeof model === 'string') : []
 }
 
 type CacheableQuery = CompletionQuery | ExplainQuery | PassedQuery

@@ -51,6 +51,7 @@ const NAMES: Record<string, (id: string) => object> = {
   ...Object.fromEntries(FIELDS.map(field => [field, (id: string) => naming(field, id)])),
   ...Object.fromEntries(OBJECT_NAMES.split('|').map(name => [name, (id: string) => ({ [name]: { id } })])),
   file_id: id => ({ file_id: id }),
+  'thread of a message': id => ({ thread: { type: 'continue', previous_message_id: id } }),
 }
 
 describeOnce('what providers keep', backend => {

@@ -54,6 +54,15 @@ describeBackends('allowed models', backend => {
     }
     const listed = await chat('anthropic/claude-haiku-4.5', { models: ['anthropic/claude-sonnet-5', 'openai/gpt-4o'] })
     expect([listed.status, listed.json.error.message]).toEqual([403, expect.stringContaining('"openai/gpt-4o"')])
+    // Anthropic asks these itself.
+    for (const [fallbacks, named] of [
+      [[{ model: 'claude-opus-5' }], '"claude-opus-5"'],
+      [['openai/gpt-4o'], '"openai/gpt-4o"'],
+      ['default', '"default"'],
+    ] as const) {
+      const { status, json } = await chat('anthropic/claude-haiku-4.5', { fallbacks })
+      expect([status, json.error.message]).toEqual([403, expect.stringContaining(named)])
+    }
     expect([upstreams.openai.requests, upstreams.aggregator.requests]).toEqual([[], []])
     await set('allowed_models', '')
     expect((await chat('gpt-4o')).status).toBe(200)

@@ -1,13 +1,14 @@
 /** How each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
 
+import type { MessageCreateParams as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/canonical.ts'
 import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
 
-/** Fields that clients send, but that the SDK's type of the request does not have. */
-type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'context_management' | 'mcp_servers' | 'betas' | 'output_format'
-export type RuledField = keyof MessageCreateParams | UntypedField
+/** Fields that clients send, but that the SDK's types of the request do not have. */
+type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'output_format'
+export type RuledField = keyof MessageCreateParams | keyof BetaParams | UntypedField
 
 const rules = ruleWriter<RuledField>()
 
@@ -36,6 +37,9 @@ export const MESSAGE_FIELDS: Record<RuledField, FieldRule> = {
   }),
   ...rules('dropped', {
     betas: 'They enable features of Anthropic’s own service.',
+    billing_policy: 'It says who pays at Anthropic.',
+    fallback_credit_token: 'It is credit at Anthropic.',
+    fallbacks: 'Other models are asked as the project’s own `fallback_models` say.',
     context_management: 'The proxy never removes parts of a conversation.',
     diagnostics: 'They describe Anthropic’s own prompt cache.',
     speed: 'It is Anthropic’s own setting.',
@@ -44,6 +48,8 @@ export const MESSAGE_FIELDS: Record<RuledField, FieldRule> = {
   }),
   ...rules('refused', {
     container: 'Containers run at Anthropic only.',
+    compaction: 'Only Anthropic compacts a conversation in an answer; ask for a summary in a message.',
+    thread: 'Only Anthropic holds a conversation for its client; send all messages.',
     mcp_servers: [
       'Anthropic calls MCP servers itself; other providers do not.',
       servers => Array.isArray(servers) && servers.length === 0,

@@ -1,5 +1,6 @@
 /** How each field of a Responses request is translated to chat completions. Code and documentation both use this table. */
 
+import type { ResponseCreateParams as BetaParams } from 'openai/resources/beta/responses/responses'
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import { invalidRequest, type ProxyError } from '../../errors.ts'
 import type { JsonObject } from '../../json/canonical.ts'
@@ -7,7 +8,7 @@ import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
 import { isOwnResponseId } from './continued-input.ts'
 
 /** Codex sends `client_metadata`, which the SDK's type does not have. */
-export type RuledField = keyof ResponseCreateParams | 'client_metadata'
+export type RuledField = keyof ResponseCreateParams | keyof BetaParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
@@ -52,6 +53,7 @@ export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
     context_management: 'A conversation that is too long is an error; nothing is removed from it.',
     image: 'It controls how OpenAI handles images in long conversations.',
     access_programs: 'They exist at OpenAI only.',
+    betas: 'They enable features of OpenAI’s own service.',
   }),
   ...rules('refused', {
     previous_response_id: [
@@ -62,6 +64,7 @@ export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
     background: ['Answers are only returned directly, not fetched later.', isFalse],
     prompt: 'Other providers have no stored prompts; send the prompt’s text.',
     moderation: 'The proxy does not moderate requests.',
+    multi_agent: 'Agents run at OpenAI only.',
   }),
 }
 

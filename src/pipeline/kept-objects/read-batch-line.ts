@@ -4,6 +4,7 @@ import { findKeptReferences, type KeptReference } from '../../formats/kept-refer
 import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
+import { alternativesOf } from '../alternatives.ts'
 import { isOpenText, type RequestSize } from '../largest-cost.ts'
 
 export interface BatchLineInput {
@@ -72,17 +73,18 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 
 /** With the fields that bound its cost alone: it may come from a worker. */
 export function sizeOfRequest(endpoint: string, body: JsonObject, text: string): RequestSize {
-  const { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models } = body
+  const { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models, fallbacks } = body
   const tools = body.tools === undefined ? undefined : []
-  const told = { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models, tools }
+  const limits = { n, best_of, max_tokens, max_completion_tokens, max_output_tokens }
+  const told = { ...limits, service_tier, models, fallbacks, tools }
   const model = typeof body.model === 'string' ? body.model : ''
   const isOpen = isOpenText(text, body)
   return { endpoint, model, bytes: Buffer.byteLength(text), isOpen, body: told }
 }
 
-function modelsOf({ model, models }: JsonObject): string[] {
-  if (typeof model !== 'string') throw invalidRequest('its body must name a model.')
-  return [model, ...(Array.isArray(models) ? models.filter(other => typeof other === 'string') : [])]
+function modelsOf(body: JsonObject): string[] {
+  if (typeof body.model !== 'string') throw invalidRequest('its body must name a model.')
+  return [body.model, ...alternativesOf(body)]
 }
 
 /** The provider receives the lines unchanged, so items count as references, too. */

@@ -4,6 +4,7 @@ import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { findKeptReferences } from '../../formats/kept-references.ts'
 import { decodeUtf8, isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { checkJsonSize, isLargeBody } from '../../large-bodies/read-large-body.ts'
+import { alternativesOf } from '../alternatives.ts'
 import type { RequestSize } from '../largest-cost.ts'
 import { parseObject } from '../parse-request.ts'
 import type { BatchInput } from './batch-input.ts'
@@ -42,7 +43,7 @@ export function takeMessageBatch({ bytes, looksForSize }: MessageBatchInput): Me
   const sizes: RequestSize[] = looksForSize
     ? params.map(each => sizeOfRequest('messages', each, JSON.stringify(each)))
     : []
-  const models = [...new Set(params.map(({ model }) => model))]
+  const models = [...new Set(params.flatMap(each => [each.model, ...alternativesOf(each)]))]
   return { bytes, requests: requests.length, models, references: findKeptReferences(body, null), sizes }
 }
 

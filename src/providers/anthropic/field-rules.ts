@@ -25,7 +25,7 @@ const isFalse = (value: unknown) => value === false
 
 const rules = ruleWriter<RuledField>()
 
-/** A top-level field that is not listed is forwarded unchanged: Anthropic accepts its own, and names any other in its 400. */
+/** A top-level field that is not listed is forwarded unchanged if it is Anthropic's own, and refused by name otherwise. */
 export const FIELD_RULES: Record<RuledField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',

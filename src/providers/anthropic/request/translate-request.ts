@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 import { type ModelTraits, traitsOf } from '../model-traits.ts'
-import { takeUnknownFields } from './check-fields.ts'
+import { takeOwnFields } from './check-fields.ts'
 import { hidePerson } from './hide-person.ts'
 import { beginsWithThought, keepCurrentThoughts } from './keep-thoughts.ts'
 import { type Thinking, translateEffort } from './translate-effort.ts'
@@ -22,12 +22,12 @@ export interface ModelLimits {
 
 /** Throws a 400 that names a field without a counterpart at Anthropic, or one that OpenAI would refuse. */
 export function translateRequest(body: JsonObject, limits: ModelLimits): MessagesRequest {
-  const unknown = takeUnknownFields(body)
+  const own = takeOwnFields(body)
   const model = readText(body.model, 'model')
   const traits = traitsOf(model)
   const maxTokens = readMaxTokens(body, limits.maxOutputTokens)
   const conversation = translateMessages(readList(body.messages, 'messages'))
-  const thought = translateThinking(body, unknown, traits, maxTokens, conversation)
+  const thought = translateThinking(body, own, traits, maxTokens, conversation)
   const format = translateFormat(body)
   const { sent: stops } = translateStop(body)
   const request: MessagesRequest = {
@@ -44,27 +44,27 @@ export function translateRequest(body: JsonObject, limits: ModelLimits): Message
     ...translateTier(body),
     ...(body.stream === true ? { stream: true } : {}),
   }
-  return forwardUnknown(request, unknown)
+  return addOwn(request, own)
 }
 
-/** Adds the fields without a rule. Throws a 400 when the translation has set the same field. */
-function forwardUnknown(request: MessagesRequest, unknown: JsonObject): MessagesRequest {
-  for (const field of Object.keys(unknown)) {
+/** Adds the fields that are Anthropic's own. Throws a 400 when the translation has set the same field. */
+function addOwn(request: MessagesRequest, own: JsonObject): MessagesRequest {
+  for (const field of Object.keys(own)) {
     if (!Object.hasOwn(request, field)) continue
     throw invalidRequest(`${field} is already set by other fields of this request, in OpenAI’s form.`, field)
   }
-  return { ...request, ...unknown }
+  return { ...request, ...own }
 }
 
 function translateThinking(
   body: JsonObject,
-  unknown: JsonObject,
+  own: JsonObject,
   traits: ModelTraits,
   maxTokens: number,
   conversation: Conversation,
 ): Thinking & { turns: Turn[] } {
   const asked = translateEffort(body, traits, maxTokens)
-  const turns = keepCurrentThoughts(conversation, thinks(asked.thinking ?? unknown.thinking, traits))
+  const turns = keepCurrentThoughts(conversation, thinks(asked.thinking ?? own.thinking, traits))
   // With a budget, Anthropic demands the thinking blocks before the calls. For a client that lost them, thinking is left off.
   if (asked.thinking?.type !== 'enabled' || beginsWithThought(turns)) return { ...asked, turns }
   return { turns: keepCurrentThoughts(conversation, false) }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { MESSAGE_FIELDS } from '../../../../src/formats/messages/message-fields.ts'
 import { FIELD_RULES, type RuledField } from '../../../../src/providers/anthropic/field-rules.ts'
 import type { MessagesRequest } from '../../../../src/providers/anthropic/messages-request.ts'
 import { translateRequest } from '../../../../src/providers/anthropic/request/translate-request.ts'
@@ -232,9 +233,22 @@ describe('the table of field rules', () => {
     }
   })
 
-  test('leaves fields it does not know as they are', () => {
-    const native = { inference_geo: 'us', invented: { tomorrow: [1] } }
-    expect(translate(native)).toEqual({ ...translate({}), ...native })
+  test.each(Object.keys(MESSAGE_FIELDS).filter(field => !(field in FIELD_RULES) && field !== 'thinking'))(
+    '%s is Anthropic’s own, and sent as it is',
+    field => {
+      const own = { [field]: { tomorrow: [1] } }
+      if (!Object.hasOwn(translate({}), field)) expect(translate(own)).toEqual({ ...translate({}), ...own })
+    },
+  )
+
+  test.each([
+    ['invented', 'invented'],
+    ['repetition_penalty', 'repetition_penalty'],
+    ['Ann’s secret', '…'],
+    ['__proto__', '__proto__'],
+  ])('%s, which no API has, is never sent', (field, param) => {
+    const body = JSON.parse(`{${JSON.stringify(field)}:{"tomorrow":[1]}}`)
+    expect(() => translate(body)).toThrow(expect.objectContaining({ status: 400, param }))
   })
 
   test('lets no such field contradict what another became', () => {

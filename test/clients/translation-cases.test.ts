@@ -1,0 +1,329 @@
+/**
+ * What clients send, at each door and for each provider: it is answered, or refused here by a name that the client knows; and what reaches a
+ * provider is nothing but its own API.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
+import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
+import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { post, readAnswer } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+type Body = Record<string, unknown>
+type Door = 'chat' | 'responses' | 'messages'
+
+const PATHS: Record<Door, string> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
+const MODELS = {
+  openai: 'gpt-4o-mini',
+  anthropic: 'claude-haiku-4-5',
+  groq: 'llama-3.1-8b-instant',
+  aggregator: 'mistralai/mistral-small',
+} as const
+type ProviderName = keyof typeof MODELS
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64')
+
+/** A question, in each door's form. */
+const says = (text: string, role = 'user') => ({ role, content: text })
+const talk = (...messages: Body[]): Record<Door, Body> => ({
+  chat: { messages },
+  responses: { input: messages },
+  messages: { messages, max_tokens: 1_000 },
+})
+const QUESTION = talk(says('Hello.'))
+const asks = (fields: Partial<Record<Door, Body>>): Partial<Record<Door, Body>> =>
+  Object.fromEntries(Object.entries(fields).map(([door, each]) => [door, { ...QUESTION[door as Door], ...each }]))
+/** Fields that OpenAI's two APIs have in common. */
+const openAis = (fields: Body) => asks({ chat: fields, responses: fields })
+const parts = (chat: Body, responses: Body, messages: Body | null): Partial<Record<Door, Body>> => ({
+  chat: { messages: [{ role: 'user', content: [{ type: 'text', text: 'Look.' }, chat] }] },
+  responses: { input: [{ role: 'user', content: [{ type: 'input_text', text: 'Look.' }, responses] }] },
+  ...(messages && {
+    messages: { messages: [{ role: 'user', content: [{ type: 'text', text: 'Look.' }, messages] }], max_tokens: 1_000 },
+  }),
+})
+const tool = (name: string, parameters: unknown, more: Body = {}) =>
+  asks({
+    chat: { tools: [{ type: 'function', function: { name, parameters, ...more } }] },
+    responses: { tools: [{ type: 'function', name, parameters, strict: null, ...more }] },
+    messages: { tools: [{ name, input_schema: parameters, ...more }] },
+  })
+const PLACE = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }
+const NESTED = {
+  type: 'object',
+  properties: { root: { $ref: '#/$defs/node' } },
+  $defs: { node: { type: 'object', properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } } } },
+}
+const ANSWER_SCHEMA = {
+  type: 'object',
+  properties: { n: { type: 'integer', minimum: 1 } },
+  required: ['n'],
+  additionalProperties: false,
+}
+const call = (id: string, name = 'f') => ({ id, type: 'function', function: { name, arguments: '{}' } })
+
+const CASES: Record<string, Partial<Record<Door, Body>>> = {
+  'a plain question': QUESTION,
+  'a tool': tool('get_weather', PLACE),
+  'a tool with dots in its name': tool('weather.of/place', PLACE),
+  'a tool with a long name': tool('n'.repeat(90), PLACE),
+  'a tool of anything': tool('any', {}),
+  'a schema of alternatives': tool('either', { anyOf: [PLACE, { type: 'object', properties: {} }] }),
+  'a schema that refers': tool('refers', { $ref: '#/$defs/place', $defs: { place: PLACE } }),
+  'a schema that holds itself': tool('nested', NESTED),
+  'a schema of a list': tool('list', { type: 'array', items: { type: 'string' } }),
+  'a schema that is a boolean': tool('boolean', true),
+  'a tool without parameters': asks({
+    chat: { tools: [{ type: 'function', function: { name: 'f' } }] },
+    responses: { tools: [{ type: 'function', name: 'f' }] },
+  }),
+  'a strict tool': tool('strict', { ...PLACE, additionalProperties: false }, { strict: true }),
+  'a tool with unknown fields': tool('more', PLACE, { invented: 1, cache_control: { type: 'ephemeral' } }),
+  'no parallel calls': asks({
+    chat: { tools: [{ type: 'function', function: { name: 'f', parameters: PLACE } }], parallel_tool_calls: false },
+    responses: { tools: [{ type: 'function', name: 'f', parameters: PLACE }], parallel_tool_calls: false },
+    messages: {
+      tools: [{ name: 'f', input_schema: PLACE }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    },
+  }),
+  'stop sequences': asks({ chat: { stop: ['END', 'FIN'] }, messages: { stop_sequences: ['END', 'FIN'] } }),
+  'a presence penalty': asks({ chat: { presence_penalty: 0.5 } }),
+  'a frequency penalty': asks({ chat: { frequency_penalty: 0.5 } }),
+  'no penalty': asks({ chat: { presence_penalty: 0, frequency_penalty: 0 } }),
+  'a bias': asks({ chat: { logit_bias: { 50256: -100 } } }),
+  'two answers': asks({ chat: { n: 2 } }),
+  'a seed': asks({ chat: { seed: 7 } }),
+  'log probabilities': asks({
+    chat: { logprobs: true, top_logprobs: 2 },
+    responses: { include: ['message.output_text.logprobs'], top_logprobs: 2 },
+  }),
+  'a temperature': asks({ ...openAis({ temperature: 0.3 }), messages: { temperature: 0.3 } }),
+  'a high temperature': openAis({ temperature: 1.7 }),
+  'a schema to answer by': asks({
+    chat: { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: ANSWER_SCHEMA, strict: true } } },
+    responses: { text: { format: { type: 'json_schema', name: 'n', schema: ANSWER_SCHEMA, strict: true } } },
+    messages: { output_config: { format: { type: 'json_schema', schema: ANSWER_SCHEMA } } },
+  }),
+  'any JSON': asks({
+    chat: { response_format: { type: 'json_object' } },
+    responses: { text: { format: { type: 'json_object' } } },
+  }),
+  'an effort': asks({
+    chat: { reasoning_effort: 'low', max_completion_tokens: 8_000 },
+    responses: { reasoning: { effort: 'low' }, max_output_tokens: 8_000 },
+    messages: { thinking: { type: 'enabled', budget_tokens: 1_024 }, max_tokens: 8_000 },
+  }),
+  'a picture': parts(
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, detail: 'low' } },
+    { type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'low' },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+  ),
+  'a PDF': parts(
+    { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` } },
+    { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` },
+    { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } },
+  ),
+  'a document with citations': {
+    messages: {
+      max_tokens: 1_000,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'document',
+              source: { type: 'text', media_type: 'text/plain', data: 'Grass is green.' },
+              citations: { enabled: true },
+            },
+            { type: 'text', text: 'What is green?' },
+          ],
+        },
+      ],
+    },
+  },
+  sound: parts(
+    { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+    { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+    null,
+  ),
+  'a spoken answer': asks({ chat: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } } }),
+  'a system message in the middle': {
+    chat: { messages: [says('One?'), says('One.', 'assistant'), says('Be brief.', 'system'), says('Two?')] },
+    responses: { input: [says('One?'), says('One.', 'assistant'), says('Be brief.', 'developer'), says('Two?')] },
+  },
+  'empty content': talk(says('One?'), says('', 'assistant'), says('Two?')),
+  'no content': { chat: { messages: [says('One?'), { role: 'assistant', content: null }, says('Two?')] } },
+  'one role twice': talk(
+    says('One?'),
+    says('Two?'),
+    says('One.', 'assistant'),
+    says('Two.', 'assistant'),
+    says('Three?'),
+  ),
+  'an answer begun': talk(says('One?'), says('The answer is', 'assistant')),
+  'a result without its call': {
+    chat: { messages: [says('One?'), { role: 'tool', tool_call_id: 'c1', content: '7' }] },
+    responses: { input: [says('One?'), { type: 'function_call_output', call_id: 'c1', output: '7' }] },
+    messages: {
+      max_tokens: 1_000,
+      messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: '7' }] }],
+    },
+  },
+  'a call without its result': {
+    chat: { messages: [says('One?'), { role: 'assistant', content: null, tool_calls: [call('c1')] }, says('Two?')] },
+    responses: {
+      input: [says('One?'), { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }, says('Two?')],
+    },
+  },
+  'a call and its result': {
+    chat: {
+      messages: [
+        says('One?'),
+        { role: 'assistant', content: 'Wait.', tool_calls: [call('c1'), call('c2')] },
+        { role: 'tool', tool_call_id: 'c2', content: '2' },
+        { role: 'tool', tool_call_id: 'c1', content: '1' },
+      ],
+    },
+    responses: {
+      input: [
+        says('One?'),
+        { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: '1' },
+      ],
+    },
+    messages: {
+      max_tokens: 1_000,
+      tools: [{ name: 'f', input_schema: PLACE }],
+      messages: [
+        says('One?'),
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'f', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: '1' }] },
+      ],
+    },
+  },
+  'marks for the cache': {
+    chat: {
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'One?', cache_control: { type: 'ephemeral' } }] }],
+    },
+    messages: {
+      max_tokens: 1_000,
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+      messages: [says('One?')],
+    },
+  },
+  'tags of the request': asks({
+    ...openAis({ metadata: { team: 'search' } }),
+    messages: { metadata: { user_id: 'u-1' } },
+  }),
+  'a tier': asks({ ...openAis({ service_tier: 'default' }), messages: { service_tier: 'standard_only' } }),
+  'a dearer tier': openAis({ service_tier: 'priority' }),
+  'a user': openAis({ user: 'ann@example.com' }),
+  'whom to protect': openAis({ safety_identifier: 'u-1' }),
+  'storing it': asks({ chat: { store: true }, responses: { store: true } }),
+  'storing nothing': asks({ chat: { store: false }, responses: { store: false } }),
+  'a hosted search': asks({
+    chat: { web_search_options: {} },
+    responses: { tools: [{ type: 'web_search' }] },
+    messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+  }),
+  'an MCP server': asks({
+    responses: {
+      tools: [{ type: 'mcp', server_label: 's', server_url: 'https://example.com', require_approval: 'never' }],
+    },
+    messages: { mcp_servers: [{ type: 'url', url: 'https://example.com', name: 's' }] },
+  }),
+  'a thread': asks({ messages: { thread: { type: 'create' } } }),
+  'agents at the provider': asks({ responses: { multi_agent: {} } }),
+  'a field that nobody has': asks({ chat: { invented: 1 }, responses: { invented: 1 }, messages: { invented: 1 } }),
+}
+
+/** What each API has at the top of a request, as its package declares it, and what the aggregator adds to chat. */
+const OWN_FIELDS: Record<Door, ReadonlySet<string>> = {
+  chat: new Set([...Object.keys(FIELD_RULES).filter(field => !field.includes('[')), 'reasoning', 'cache_control']),
+  responses: new Set(Object.keys(RESPONSE_FIELDS)),
+  messages: new Set(Object.keys(MESSAGE_FIELDS)),
+}
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
+const PARTS = ['text', 'image_url', 'input_audio', 'file', 'refusal']
+
+/** The first thing in a chat request that OpenAI's API does not have; undefined for none. */
+function findForeign(body: Body): string | undefined {
+  const messages = body.messages as Body[]
+  const tools = (body.tools ?? []) as Body[]
+  const wrong = [
+    ...messages.filter(({ role }) => !ROLES.includes(String(role))).map(({ role }) => `role ${role}`),
+    ...messages
+      .flatMap(({ content }) => (Array.isArray(content) ? content : []))
+      .filter(({ type }) => !PARTS.includes(type))
+      .map(({ type }) => `part ${type}`),
+    ...tools.filter(({ type }) => type !== 'function' && type !== 'custom').map(({ type }) => `tool ${type}`),
+  ]
+  return wrong[0]
+}
+
+const ASKED = Object.entries(CASES).flatMap(([name, doors]) =>
+  Object.entries(doors).flatMap(([door, body]) =>
+    (Object.keys(MODELS) as ProviderName[]).map(provider => [name, door as Door, provider, body] as const),
+  ),
+)
+
+describeOnce('translation', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let key: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const stores = await backend.open()
+    proxy = await startProxy({ stores, environment: { ...upstreams.environment, MAX_RETRIES: '0' } })
+    key = await proxy.createKey({ project: 'cases', type: 'project' })
+    for (const provider of ['openai', 'anthropic', 'groq'] as const) await storeKey(stores, 'cases', provider, 'sk-own')
+  })
+  beforeEach(() => upstreams.reset())
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  /** Whether the provider gets the request as it came, and judges it itself. */
+  const isAsSent = (door: Door, provider: ProviderName) =>
+    provider === 'anthropic' ? door === 'messages' : door === 'chat' || (door === 'responses' && provider === 'openai')
+
+  test.each(ASKED)('%s, at %s, of %s', async (_, door, provider, body) => {
+    const asked = { model: MODELS[provider], ...body }
+    const { status, text, json } = await readAnswer(
+      await post(proxy, key, PATHS[door], asked, { headers: { 'cache-control': 'no-store' } }),
+    )
+    const [request, ...others] = upstreams[provider].requests
+    expect(others).toEqual([])
+    if (isAsSent(door, provider)) {
+      expect(request?.body, text).toEqual(asked)
+      return
+    }
+    if (status !== 200) {
+      expect([status, request]).toEqual([400, undefined])
+      // Named as the client wrote it, or as chat has it, which Claude's models are reached by.
+      const named = json.error.param ?? /^[\w.[\]]+/.exec(json.error.message)?.[0] ?? ''
+      const [top = ''] = /^\w+/.exec(named) ?? []
+      const isByChat = door === 'responses' && provider === 'anthropic'
+      expect([...Object.keys(asked), ...(isByChat ? OWN_FIELDS.chat : [])], text).toContain(top)
+      return
+    }
+    const sent = request?.body as Body
+    const spoken = provider === 'anthropic' ? 'messages' : 'chat'
+    const foreign = Object.keys(sent).filter(field => !OWN_FIELDS[spoken].has(field) && !(field in asked))
+    expect([foreign, spoken === 'chat' ? findForeign(sent) : undefined]).toEqual([[], undefined])
+  })
+
+  describe('a field that no vendor has', () => {
+    test.each(['chat', 'responses'] as const)('never reaches Anthropic from %s', async door => {
+      const asked = { model: MODELS.anthropic, ...QUESTION[door], invented: 1 }
+      const { status, json } = await readAnswer(await post(proxy, key, PATHS[door], asked))
+      expect([status, json.error.param, upstreams.anthropic.requests]).toEqual([400, 'invented', []])
+    })
+  })
+})
