@@ -12,7 +12,7 @@ import { startClients } from './soak/clients.ts'
 import { createLedger } from './soak/ledger.ts'
 import { listOutages, type Outage, type RestartedProxy } from './soak/outages.ts'
 import { type ProjectName, startSoakStores } from './soak/stores.ts'
-import { type Sample, watchProxy } from './soak/watch.ts'
+import { type MemoryWatch, type Sample, sample, watchMemory } from './soak/watch.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -33,20 +33,18 @@ if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. 
 
 const OUTAGE_MS = { least: 1_500, most: 7_000 }
 const CALM_MS = { least: 5_000, most: 15_000 }
-/** Memory that garbage and pools may add to a warm proxy. */
-const LEVEL_MIB = 160
+/** Memory that the last quarter of the time may add to the third. A short soak is over before caches have filled: it only tells. */
+const LEVEL_MIB = 16
+const LEVEL_AFTER_MINUTES = 10
 const MAX_POOLED = 256
 /** Time for pending records and requests in flight. */
 const SETTLE_MS = 15_000
 const WARM_MS = 5_000
-/** Memory is compared with what it was after this part of the time, but at most so long: caches have filled by then. */
-const FILLED_AFTER = { share: 0.1, mostMs: 300_000 }
 
 const random = createRandom(Number(options.seed))
 const between = ({ least, most }: { least: number; most: number }) =>
   (least + random() * (most - least)) * Number(options.length)
 let starts = 0
-let outageCount = 0
 process.stdout.write(`seed ${options.seed}\n`)
 
 const stores = await startSoakStores()
@@ -55,6 +53,8 @@ const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
 const upstreamOrigin = new URL(upstreamUrl).origin
 const ports = Array.from({ length: 4 }, findFreePort)
 const proxies = await Promise.all(ports.map(startProxy))
+/** The first ones live as long as the soak; the others are ended, and started again. */
+const lasting = proxies.slice(0, 2)
 const ledger = createLedger(ports.length)
 
 function startProxy(port: number, i: number): Promise<Subprocess> {
@@ -75,7 +75,6 @@ function startProxy(port: number, i: number): Promise<Subprocess> {
   )
 }
 
-/** One that lives as long as the soak tells about memory; these are ended, and started again. */
 function restart(i: number): RestartedProxy {
   const port = ports[i] ?? 0
   const signal = (name: NodeJS.Signals) => proxies[i]?.kill(name)
@@ -98,19 +97,17 @@ function restart(i: number): RestartedProxy {
 try {
   const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
   await Bun.sleep(WARM_MS)
-  const sample = () => Promise.all(proxies.map(proxy => watchProxy(proxy, upstreamOrigin).sample()))
+  const memory = watchMemory(lasting)
   const targets = { ...stores, proxies: [restart(2), restart(3)], script, upstreamPid: upstream.process.pid, random }
   const outages = listOutages(targets).filter(({ name }) => name.includes(options.only))
-  const filledAfterMs = Math.min(FILLED_AFTER.mostMs, minutes * 60_000 * FILLED_AFTER.share)
-  await injectFor(filledAfterMs, outages)
-  const begun = await sample()
-  await injectFor(minutes * 60_000 - filledAfterMs, outages)
+  await injectFor(minutes * 60_000, outages, memory)
+  const faults = judgeMemory(memory)
   await Bun.sleep(between(CALM_MS))
   await clients.stop()
   await Bun.sleep(SETTLE_MS)
 
-  const ended = await sample()
-  const faults = [...describeUnexplained(), ...judge(begun, ended)]
+  const ended = await Promise.all(proxies.map(proxy => sample(proxy, upstreamOrigin)))
+  faults.push(...describeUnexplained(), ...ended.flatMap(judgeEnd))
   for (const project of Object.keys(stores.projects) as ProjectName[])
     faults.push(...(await checkBooks(stores.postgres.url, project, ledger)))
   process.stdout.write(`${describeAnswers()}\n`)
@@ -131,46 +128,49 @@ async function script(scenario: unknown): Promise<void> {
 }
 
 /** All outages occur about equally often: each round has all of them, in another order. */
-async function injectFor(durationMs: number, outages: readonly Outage[]): Promise<void> {
+async function injectFor(durationMs: number, outages: readonly Outage[], memory: MemoryWatch): Promise<void> {
   const endAtMs = Date.now() + durationMs
   let round: Outage[] = []
+  let count = 0
   while (Date.now() < endAtMs) {
     if (round.length === 0) round = outages.toSorted(() => random() - 0.5)
     const outage = round.pop()
-    if (!outage) return
+    if (!outage) return Bun.sleep(durationMs)
     ledger.begin(outage)
     await outage.begin()
     await Bun.sleep(between(OUTAGE_MS))
     await outage.end()
     ledger.end(outage)
-    report(++outageCount, outage)
+    report(++count, outage, memory)
     await Bun.sleep(between(CALM_MS))
   }
 }
 
-function report(count: number, { name }: Outage): void {
+function report(count: number, { name }: Outage, memory: MemoryWatch): void {
   const unexplained = ledger.findUnexplained().length
   const at = new Date().toISOString().slice(11, 19)
-  const memory = proxies.map(proxy => watchProxy(proxy, upstreamOrigin).startMib.toFixed(0))
+  const held = memory.now().map(mib => mib.toFixed(0))
   process.stdout.write(
-    `${at} ${count}. ${name}: ${ledger.answered.length} requests, ${unexplained} unexplained, ${memory.join(' ')} MiB\n`,
+    `${at} ${count}. ${name}: ${ledger.answered.length} requests, ${unexplained} unexplained, ${held.join(' ')} MiB\n`,
   )
 }
 
-function judge(begun: readonly Sample[], ended: readonly Sample[]): string[] {
-  return ended.flatMap(({ rssMib, active, openConnections, exitCode }, i) => {
-    const was = begun[i]?.rssMib ?? 0
-    process.stdout.write(
-      `proxy ${i}: RSS ${was.toFixed(0)} → ${rssMib.toFixed(0)} MiB, upstream sockets ${openConnections}\n`,
-    )
-    const faults: string[] = []
-    if (exitCode !== null) faults.push(`proxy ${i} ended by itself with code ${exitCode}`)
-    if (active > 0) faults.push(`${active} upstream calls are still under way`)
-    if (openConnections > MAX_POOLED) faults.push(`${openConnections} sockets to upstream are open`)
-    if (rssMib - was > LEVEL_MIB)
-      faults.push(`memory of proxy ${i} grew from ${was.toFixed(0)} to ${rssMib.toFixed(0)} MiB`)
-    return faults
+function judgeMemory(memory: MemoryWatch): string[] {
+  const [third, last] = [memory.floors(0.5, 0.75), memory.floors(0.75, 1)]
+  return third.flatMap((was, i) => {
+    const is = last[i] ?? 0
+    const told = `proxy ${i}: at least ${was.toFixed(0)} MiB in the third quarter, ${is.toFixed(0)} in the last`
+    process.stdout.write(`${told}\n`)
+    return minutes >= LEVEL_AFTER_MINUTES && is - was > LEVEL_MIB ? [`memory is not level: ${told}`] : []
   })
+}
+
+function judgeEnd({ active, openConnections, exitCode }: Sample, i: number): string[] {
+  const faults: string[] = []
+  if (exitCode !== null) faults.push(`proxy ${i} ended by itself with code ${exitCode}`)
+  if (active > 0) faults.push(`${active} upstream calls are still under way`)
+  if (openConnections > MAX_POOLED) faults.push(`${openConnections} sockets to upstream are open`)
+  return faults
 }
 
 function describeUnexplained(): string[] {

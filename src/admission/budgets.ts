@@ -5,6 +5,7 @@
  * and released by upkeep, when its process has not renewed it for five minutes.
  */
 
+import { LRUCache } from 'lru-cache'
 import { formatUsd } from '../catalogue/catalogue.ts'
 import { type ProxyError, refuse } from '../errors.ts'
 import { BackgroundWork } from '../event-loop/background-work.ts'
@@ -42,6 +43,8 @@ const EMBEDDED_TIME_LIMIT_MS = 30_000
 /** The budgets stay locked while a batch is reserved, at some tenths of a millisecond each. */
 const MAX_BATCH = 100
 const RENEW_EVERY_MS = 60_000
+/** A project beyond them may reserve in two batches at once. */
+const MOST_LANES = 5_000
 const RETRY_MS = 250
 
 /** `timeLimitMs`: of a reservation. */
@@ -54,7 +57,7 @@ export function createBudgets(
   /** Requests under way. */
   const open = new Set<string>()
   /** One for each project: its budgets may be locked. */
-  const lanes = new Map<number, (ask: SpendingAsk) => Promise<SpendingReply>>()
+  const lanes = new LRUCache<number, (ask: SpendingAsk) => Promise<SpendingReply>>({ max: MOST_LANES })
   let renewing: ReturnType<typeof setInterval> | undefined
 
   function openLane() {

@@ -56,14 +56,15 @@ export async function readCompletion(
   return conversations.resume(query, asked, account)
 }
 
-/** A parsed body takes several times the memory of its text. */
-const MOST_CHARS = 4 * 1_048_576
+const MOST_BYTES = 16 * 1_048_576
 const LONGEST_CHARS = 16_384
+/** What a body takes beside its text, which it holds about three times: as it came, canonical, and in its values. */
+const BYTES_A_BODY = 2_400
 
 export function createParsedBodies(): ParsedBodies {
   const bodies = new LRUCache<string, ParsedBody>({
-    maxSize: MOST_CHARS,
-    sizeCalculation: (_, text) => Math.max(1, text.length),
+    maxSize: MOST_BYTES,
+    sizeCalculation: (_, text) => 3 * text.length + BYTES_A_BODY,
   })
 
   return {

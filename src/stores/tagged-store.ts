@@ -77,7 +77,9 @@ function createNonces(): () => Uint8Array {
 }
 
 /** Entries whose tags were right are remembered, up to so many bytes: the same bytes under the same name are not checked again. */
-const KNOWN_BYTES = 32 * 1_048_576
+const KNOWN_BYTES = 16 * 1_048_576
+/** What an entry takes beside its bytes and its name. */
+const BYTES_A_KNOWN = 1_500
 /** Larger entries are checked each time, at several GB/s. */
 const LARGEST_KNOWN_BYTES = 65_536
 
@@ -178,7 +180,7 @@ interface KnownEntry {
 function createKnownEntries() {
   const known = new LRUCache<string, KnownEntry>({
     maxSize: KNOWN_BYTES,
-    sizeCalculation: ({ stored, opened }, name) => name.length + stored.length + opened.length,
+    sizeCalculation: ({ stored, opened }, name) => BYTES_A_KNOWN + name.length + stored.length + opened.length,
   })
 
   return {

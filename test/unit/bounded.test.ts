@@ -1,0 +1,112 @@
+/** What a process keeps between requests is bounded: caches by number or bytes, everything else by what takes it away again. */
+
+import { heapStats } from 'bun:jsc'
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parseRequest } from '../../src/pipeline/parse-request.ts'
+import { createParsedBodies } from '../../src/pipeline/read-request.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import { createEntryTags, tagEntries } from '../../src/stores/tagged-store.ts'
+
+const ROOT = new URL('../../src/', import.meta.url).pathname
+/** Pages run in a browser; commands end; what the others make lives no longer than a request. */
+const SHORT_LIVED = /^(dashboard\/pages|process\/commands|config|formats|pipeline|providers\/anthropic)\//
+const FILES = [...new Bun.Glob('**/*.ts').scanSync(ROOT)].filter(file => !SHORT_LIVED.test(file))
+const read = (file: string) => readFileSync(ROOT + file, 'utf8')
+
+/** Collections that nothing is taken out of: as many as there are of something that no client makes. */
+const AS_MANY_AS: Record<string, string> = {
+  'admission/rate-windows.ts batchers': 'shards of Redis',
+  'event-loop/off-loop.ts #given': 'kinds of jobs',
+  'providers/connection-probe.ts aliveAtMs': 'base addresses of providers',
+  'postgres/embedded/embedded-turns.ts others': 'statements that wait',
+  'postgres/embedded/embedded-turns.ts urgent': 'statements that wait',
+  'telemetry/proxy-metrics.ts known': 'listed models, statuses and places in the code',
+  'telemetry/refusals.ts totals': 'codes of errors',
+  'tokens/encodings.ts loaded': 'vocabularies',
+}
+const COLLECTION = /^( {0,2})(?:readonly )?(?:const )?(#?\w+)(?:: [^=\n]+)? = new (?:Map|Set)(?:<.*>)?\(\)$/gm
+const MAKER = /^(?:export )?(?:async )?function (\w+)/gm
+
+/** Whether it is a field of a class, a module's, or kept by a function that returns others. */
+function isKept(text: string, at: number, indent: string, name: string): boolean {
+  if (indent === '' || name.startsWith('#')) return true
+  const [, maker = ''] = [...text.slice(0, at).matchAll(MAKER)].at(-1) ?? []
+  return /^(create|open|guard|join|start|watch|remembered)/.test(maker)
+}
+
+function listOnlyAddedTo(): string[] {
+  return FILES.flatMap(file => {
+    const text = read(file)
+    return [...text.matchAll(COLLECTION)].flatMap(({ 1: indent = '', 2: name = '', index }) => {
+      const isTakenFrom = new RegExp(`${name}\\.(delete|clear)\\(`).test(text)
+      return isKept(text, index, indent, name) && !isTakenFrom ? [`${file} ${name}`] : []
+    })
+  })
+}
+
+test('what is only added to has as many values as something that no client makes', () => {
+  expect([...new Set(listOnlyAddedTo())].toSorted()).toEqual(Object.keys(AS_MANY_AS).toSorted())
+})
+
+const CACHES = FILES.flatMap(file => {
+  const text = read(file)
+  return [...text.matchAll(/new LRUCache<[^\n]*>\(([^)]*)/g)].map(([, options = '']) => ({ file, text, options }))
+})
+
+test('there are caches to look at', () => {
+  expect(CACHES.length).toBeGreaterThan(15)
+})
+
+test.each(CACHES)('the cache of $file has a bound', ({ text, options }) => {
+  // Several caches may share their bound.
+  const written = /^\w+$/.test(options) ? (new RegExp(`const ${options} = ([^\n]*)`).exec(text)?.[1] ?? '') : options
+  expect(written).toMatch(/\bmax(Size)?: |\.\.\.bound\b/)
+})
+
+const MIB = 1024 * 1024
+
+/** What the heap holds more of afterwards. */
+async function measure(fill: () => unknown): Promise<number> {
+  Bun.gc(true)
+  const before = heapStats()
+  const kept = await fill()
+  Bun.gc(true)
+  const after = heapStats()
+  expect(kept).toBeDefined()
+  return (after.heapSize + after.extraMemorySize - before.heapSize - before.extraMemorySize) / MIB
+}
+
+const ask = (i: number) =>
+  JSON.stringify({
+    model: 'openai/gpt-4o-mini',
+    messages: [
+      { role: 'system', content: `You know all about stone ${i}.` },
+      { role: 'user', content: `Describe stone ${i}.` },
+    ],
+  })
+
+/** Those that are bounded by bytes, with many small values, which take most beside their bytes. */
+const BY_BYTES: Record<string, () => unknown> = {
+  'parsed bodies': () => {
+    const bodies = createParsedBodies()
+    const asked = { endpoint: 'chat' as const, headers: new Headers() }
+    for (let i = 0; i < 30_000; i++) bodies.keep(parseRequest(asked, ask(i)))
+    return bodies
+  },
+  'entries whose tags were right': async () => {
+    const tags = createEntryTags({ current: Buffer.alloc(32, 1), previous: null }, 'x')
+    const store = createInProcessStore({ maxEntryBytes: MIB })
+    const tagged = tagEntries(store, { tags, onWrong: () => {} })
+    for (let i = 0; i < 30_000; i++) {
+      await tagged.writeEntry(`${i}`, Buffer.from(ask(i)), 60_000)
+      await tagged.pass({ requests: 1, windows: [], entries: [`${i}`] })
+    }
+    await store.close()
+    return tagged
+  },
+}
+
+test.each(Object.entries(BY_BYTES))('%s take no more memory than they say', async (_, fill) => {
+  expect(await measure(fill)).toBeLessThan(24)
+})
