@@ -10,6 +10,9 @@ export type Engine =
   | 'pgbouncer'
   | 'prometheus'
   | 'promtool'
+  | 'pg_dump'
+  | 'pg_restore'
+  | 'psql'
 
 /** Debian keeps some of them where only root's path leads. */
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`

@@ -1,0 +1,90 @@
+/** A dump taken under load, restored on another server: PostgreSQL and the encryption key are all that has to be kept. */
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { type Account, openAccounts } from '../faults/accounts.ts'
+import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { type PrivateServer, startPostgres } from '../faults/servers.ts'
+import { ask, get } from '../harness/client.ts'
+import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { describeEngines } from './engines.ts'
+
+const MODEL = 'gpt-4o-mini'
+const CAPITAL = { model: MODEL, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
+
+describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
+  const dump = join(temporaryFolder(), 'model_proxy.dump')
+  const databases: Database[] = []
+  let upstreams: Upstreams
+  let first: PrivateServer
+  let second: PrivateServer
+  let proxy: ProxyProcess
+  let account: Account
+  let adminKey: string
+
+  beforeAll(async () => {
+    ;[upstreams, first, second] = await Promise.all([startUpstreams(), startPostgres(), startPostgres()])
+    proxy = await startOn(first)
+    const database = open(first)
+    account = await openAccounts(database).create({ type: 'project' })
+    await database.runScript("select create_administrator('ada@example.org')")
+    const { rows } = await sql<{
+      key: string
+    }>`select key from issue_admin_key('ada@example.org', 'tests', null)`.execute(database.queries)
+    adminKey = rows[0]?.key ?? ''
+    await storeKey({ database }, account.project, 'openai', 'sk-own')
+  })
+  afterAll(async () => {
+    await Promise.all(databases.map(database => database.close()))
+    await Promise.all([first?.remove(), second?.remove(), upstreams?.stop()])
+  })
+
+  function open({ url }: PrivateServer): Database {
+    const database = openRealDatabase({ url, maxConnections: 1 })
+    databases.push(database)
+    return database
+  }
+  const startOn = ({ url }: PrivateServer, encryptionKey = TEST_ENCRYPTION_KEY) =>
+    startProxyProcess({ ...upstreams.environment, DATABASE_URL: url, ENCRYPTION_KEY: encryptionKey })
+
+  test('is taken while requests are served, and brings back keys, limits, answers and provider keys', async () => {
+    expect(await ask(proxy, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'MISS' })
+    expect(await ask(proxy, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'HIT' })
+    let asking = true
+    const load = (async () => {
+      const statuses = new Set<number>()
+      for (let i = 0; asking; i++) statuses.add((await ask(proxy, account.key, { ...CAPITAL, seed: i })).status)
+      return statuses
+    })()
+    await run(['pg_dump', '--format=custom', `--file=${dump}`, first.url])
+    asking = false
+    expect(await load).toEqual(new Set([200]))
+
+    await run(['pg_restore', '--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${second.url}`, dump])
+    await run(['psql', second.url, '-qAtc', 'select ensure_dashboard_role()'])
+    const restored = await startOn(second)
+    expect(await ask(restored, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'HIT' })
+    upstreams.reset()
+    expect(await ask(restored, account.key, { ...CAPITAL, seed: -1 })).toMatchObject({ status: 200, cache: 'MISS' })
+    expect(upstreams.openai.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-own'])
+    expect(await (await get(restored, '/health')).json()).toMatchObject({ status: 'ok' })
+    const projects = (await (await get(restored, '/organization/projects', adminKey)).json()) as { data: object[] }
+    expect(projects.data).toContainEqual(expect.objectContaining({ name: account.project }))
+  })
+
+  test('without the encryption key has all but provider keys, and says so', async () => {
+    const other = await startOn(second, Buffer.alloc(32, 'other').toString('base64'))
+    expect(await ask(other, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'HIT' })
+    const refused = await ask(other, account.key, { ...CAPITAL, seed: -2 })
+    expect(refused).toMatchObject({ status: 503 })
+    expect(refused.text).toContain('key')
+  })
+})
+
+async function run(command: string[]): Promise<void> {
+  const running = Bun.spawn(command, { stderr: 'pipe' })
+  if ((await running.exited) !== 0) throw new Error(await new Response(running.stderr).text())
+}
