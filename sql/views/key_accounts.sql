@@ -45,7 +45,9 @@ select
     p.when_exhausted,
     p.unsupported_tools,
     p.has_budgets,
-    nullif(p.aliases, '{}') as aliases
+    nullif(p.aliases, '{}') as aliases,
+    k.allowed_models as key_allowed_models,
+    k.allowed_addresses
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -95,3 +97,5 @@ comment on column key_accounts.when_exhausted is 'serve_cache or refuse: whether
 comment on column key_accounts.unsupported_tools is 'drop or refuse: what becomes of tools that the model''s provider would have to run and cannot.';
 comment on column key_accounts.has_budgets is 'Whether the project has any budget: then what requests may cost is reserved.';
 comment on column key_accounts.aliases is 'Names that clients may ask for in place of models, as in projects; null for none.';
+comment on column key_accounts.key_allowed_models is 'Patterns of model names that the key may ask for within those; null for all of them.';
+comment on column key_accounts.allowed_addresses is 'Networks of the addresses that the key may be used from; null for any.';

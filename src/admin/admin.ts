@@ -25,7 +25,7 @@ import { createMatchesController } from './matches.ts'
 import { createMethodsController } from './methods.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
-import { createProjectKeysController } from './project-keys.ts'
+import { createKeyChangesController, createProjectKeysController } from './project-keys.ts'
 import { createProjectUsersController } from './project-users.ts'
 import { createProjectsController } from './projects.ts'
 import { createProviderKeysController } from './provider-keys.ts'
@@ -126,6 +126,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     )
     .use(createProjectsController(options))
     .use(createProjectKeysController(options))
+    .use(createKeyChangesController(options))
     .use(createProviderKeysController(options))
     .use(createRoutesController(options))
     .use(createWebhooksController(options))

@@ -1,8 +1,7 @@
 /** Limits an address's attempts with unknown admin keys and sessions, because each costs a database call. */
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
-import { addressPrefix } from '../http/incoming.ts'
-import type { FastStore } from '../stores/fast-store.ts'
+import { addressPrefix, type FastStore } from '../stores/fast-store.ts'
 
 const PER_MINUTE = 120
 /** Hashes of keys and sessions that were valid: they are looked up even if their address has exceeded the limit. */

@@ -1,7 +1,6 @@
 /** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
 
 import { type ProxyError, refuse } from '../errors.ts'
-import { addressPrefix } from '../http/incoming.ts'
 import {
   acceptInvitation,
   countLoginAttempt,
@@ -11,6 +10,7 @@ import {
   openSession,
 } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
+import { addressPrefix } from '../stores/fast-store.ts'
 import { hashToken, makeSessionToken } from './session-cookie.ts'
 import { createTickets } from './tickets.ts'
 

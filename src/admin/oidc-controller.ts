@@ -1,10 +1,10 @@
 /** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
 import type { OidcConfig } from '../config.ts'
-import { addressPrefix } from '../http/incoming.ts'
 import { urlOf } from '../http/paths.ts'
 import { countLoginAttempt, logInByIdentity } from '../postgres/admin/callers.ts'
 import { sqlStateOf } from '../postgres/database.ts'
+import { addressPrefix } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { originOf } from './addresses.ts'
 import { type AdminOptions, openController } from './controller.ts'

@@ -1,14 +1,34 @@
-/** A project's API keys. They are listed, read and deleted as in OpenAI's API; creating them is an addition. */
-import { t } from 'elysia'
+/** A project's API keys. They are listed, read and deleted as in OpenAI's API; creating, limiting and rotating them are additions. */
+import { type TSchema, t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { deactivateKeyWithId, findKeyId, issueKeyAs, pageOfKeys } from '../postgres/admin/projects.ts'
-import type { KeyRow } from '../postgres/admin/rows.ts'
+import type { KeyRow } from '../postgres/admin/key-rows.ts'
+import {
+  deactivateKeyWithId,
+  findKeyId,
+  issueKeyAs,
+  pageOfKeys,
+  rotateKey,
+  setKeyLimits,
+} from '../postgres/admin/projects.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { keyName, lifetimeSeconds, strict } from './stated.ts'
+
+/** Null takes the limit away. */
+const limitOf = <Schema extends TSchema>(schema: Schema) => t.Optional(t.Union([schema, t.Null()]))
+const someTexts = t.Array(t.String(), { minItems: 1, maxItems: 100 })
+const keyLimits = t.Object(
+  {
+    requests_per_minute: limitOf(t.Integer({ minimum: 1, maximum: 999_999_999 })),
+    allowed_models: limitOf(someTexts),
+    allowed_addresses: limitOf(someTexts),
+  },
+  strict,
+)
+const MOST_GRACE_SECONDS = 7_776_000
 
 export function createProjectKeysController(options: AdminOptions) {
   return createController(options, '/v1/organization/projects')
@@ -42,7 +62,7 @@ export function createProjectKeysController(options: AdminOptions) {
         })
         const value = issued?.result ?? ''
         const [found] = await findKeyId(caller.actor, { key: value })
-        return { ...describeKey(await findKey(caller.actor, project, found?.result ?? 0), project), value }
+        return { ...(await readKey(caller.actor, project, found?.result ?? 0)), value }
       },
       {
         body: t.Object(
@@ -55,16 +75,41 @@ export function createProjectKeysController(options: AdminOptions) {
         ),
       },
     )
-    .get('/:project_id/api_keys/:key_id', async ({ caller, params }) => {
-      const project = requireId('proj', params.project_id)
-      return describeKey(await findKey(caller.actor, project, requireId('key', params.key_id)), project)
-    })
+    .get('/:project_id/api_keys/:key_id', ({ caller, params }) =>
+      readKey(caller.actor, requireId('proj', params.project_id), requireId('key', params.key_id)),
+    )
     .delete('/:project_id/api_keys/:key_id', async ({ caller, params }) => {
       const project = requireId('proj', params.project_id)
       const { id } = await findKey(caller.actor, project, requireId('key', params.key_id))
       await deactivateKeyWithId(caller.actor, { key_id: id })
       return { object: 'organization.project.api_key.deleted' as const, id: formatId('key', id), deleted: true }
     })
+}
+
+/** What changes of a key that stays the same one. */
+export function createKeyChangesController(options: AdminOptions) {
+  return createController(options, '/v1/organization/projects')
+    .post(
+      '/:project_id/api_keys/:key_id',
+      async ({ caller, params, body }) => {
+        const project = requireId('proj', params.project_id)
+        const { id } = await findKey(caller.actor, project, requireId('key', params.key_id))
+        await setKeyLimits(caller.actor, { of_key: id, limits: body })
+        return readKey(caller.actor, project, id)
+      },
+      { body: keyLimits },
+    )
+    .post(
+      '/:project_id/api_keys/:key_id/rotate',
+      async ({ caller, params, body }) => {
+        const project = requireId('proj', params.project_id)
+        const { id } = await findKey(caller.actor, project, requireId('key', params.key_id))
+        const grace = `PT${body.grace_seconds ?? 0}S`
+        const [rotated] = await rotateKey(caller.actor, { rotated: id, grace })
+        return { ...(await readKey(caller.actor, project, id)), value: rotated?.result ?? '' }
+      },
+      { body: t.Object({ grace_seconds: t.Optional(t.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS })) }, strict) },
+    )
 }
 
 /** Throws a 404 when the project does not have the key, or the caller may not see the project. */
@@ -77,6 +122,10 @@ async function findKey(actor: Actor, project: number, key: number): Promise<KeyR
   })
   if (row === undefined) throw notFound('There is no such key in this project.')
   return row
+}
+
+async function readKey(actor: Actor, project: number, key: number) {
+  return describeKey(await findKey(actor, project, key), project)
 }
 
 function describeKey(row: KeyRow, project: number) {
@@ -102,5 +151,9 @@ function describeKey(row: KeyRow, project: number) {
     type: row.type,
     state: row.state,
     deactivated_at: toSeconds(row.deactivated_at),
+    requests_per_minute: row.requests_per_minute,
+    allowed_models: row.allowed_models,
+    allowed_addresses: row.allowed_addresses,
+    former_value_of: row.replaced_by === null ? null : formatId('key', row.replaced_by),
   }
 }

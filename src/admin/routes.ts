@@ -76,5 +76,6 @@ async function readRouted(actor: Actor, project: number): Promise<Omit<Routed, '
     // Below every real one: nothing that requests have opened is replaced.
     provider_keys_version: 0,
     allowed_models: allowed?.length ? allowed : null,
+    key_allowed_models: null,
   }
 }

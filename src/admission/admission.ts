@@ -3,7 +3,7 @@
 import { refuse } from '../errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import { createKeyValidation, refuseInactive } from './api-key.ts'
+import { createKeyValidation, mayComeFrom, refuseInactive } from './api-key.ts'
 import type { Quota } from './quota.ts'
 import { type Passed, type RateWindows, rateLimitExceeded } from './rate-windows.ts'
 
@@ -54,13 +54,20 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
   const keys = createKeyValidation(store, quota)
   const underWay = createRequestsUnderWay()
 
-  /** Counts one request in the account's windows. Throws 429 when one is full; returns null when the account's limits have changed. */
+  /**
+   * Counts one request in the account's windows. Throws 403 for an address that the key may not be used from, 429 when a window is full;
+   * returns null when the account's limits have changed.
+   */
   async function countInWindows(
     keyHash: string,
     account: Account,
     address: string,
     exactKey: string | null,
   ): Promise<Passed | null> {
+    if (!mayComeFrom(address, account)) {
+      await keys.identify(keyHash, address)
+      return null
+    }
     const pass = await windows.pass({ account, address, entry: exactKey })
     if (pass.passed) return pass
     // The limits may have changed since the account was seen.
@@ -92,15 +99,11 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
     }
   }
 
-  function identify(keyHash: string, address: string): Promise<Account> {
-    return keys.lastKnown(keyHash) ? keys.validate(keyHash) : keys.validateUnknown(keyHash, address)
-  }
-
   return {
     lastKnown: keys.lastKnown,
-    identify,
+    identify: keys.identify,
     async authenticate(keyHash, { address, whenOver }) {
-      const account = await identify(keyHash, address)
+      const account = await keys.identify(keyHash, address)
       whenOver(underWay.enter(account))
       const pass = await windows.pass({ account, address, entry: null })
       if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
@@ -135,7 +138,8 @@ function sameLimits(guess: Account, account: Account | UnknownKey): boolean {
   return (
     guess.verdict === account.verdict &&
     guess.requests_per_minute === account.requests_per_minute &&
-    guess.requests_per_minute_per_address === account.requests_per_minute_per_address
+    guess.requests_per_minute_per_address === account.requests_per_minute_per_address &&
+    guess.allowed_addresses?.join() === account.allowed_addresses?.join()
   )
 }
 

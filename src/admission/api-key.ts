@@ -1,4 +1,5 @@
 /** The service key: its format, its hash, and whether it is good, which it is when the database says so now. */
+import { BlockList, isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
@@ -37,6 +38,8 @@ export interface KeyValidation {
    * with the same key and address share one call.
    */
   validateUnknown(keyHash: string, address: string): Promise<Account>
+  /** As either of them, and throws a 403 for an address that the key may not be used from. */
+  identify(keyHash: string, address: string): Promise<Account>
 }
 
 export function createKeyValidation(store: FastStore, quota: Pick<Quota, 'validate'>): KeyValidation {
@@ -69,19 +72,28 @@ export function createKeyValidation(store: FastStore, quota: Pick<Quota, 'valida
     return account
   }
 
+  async function validate(keyHash: string): Promise<Account> {
+    const account = await ask(keyHash)
+    refuseInactive(account)
+    return account
+  }
+
+  function validateUnknown(keyHash: string, address: string): Promise<Account> {
+    const name = `${keyHash} ${address}`
+    const shared = validating.get(name) ?? validateInTurn(keyHash, address).finally(() => validating.delete(name))
+    validating.set(name, shared)
+    return shared
+  }
+
   return {
     lastKnown: keyHash => known.get(keyHash) ?? null,
     note,
-    async validate(keyHash) {
-      const account = await ask(keyHash)
-      refuseInactive(account)
+    validate,
+    validateUnknown,
+    async identify(keyHash, address) {
+      const account = await (known.has(keyHash) ? validate(keyHash) : validateUnknown(keyHash, address))
+      if (!mayComeFrom(address, account)) throw refuse('addressNotAllowed', { address })
       return account
-    },
-    validateUnknown(keyHash, address) {
-      const name = `${keyHash} ${address}`
-      const shared = validating.get(name) ?? validateInTurn(keyHash, address).finally(() => validating.delete(name))
-      validating.set(name, shared)
-      return shared
     },
   }
 }
@@ -90,6 +102,32 @@ export function createKeyValidation(store: FastStore, quota: Pick<Quota, 'valida
 export function refuseInactive(reply: Account | UnknownKey): asserts reply is Account {
   if (reply.verdict === 'disabled') throw refuse('disabledKey')
   if (reply.verdict !== 'active') throw refuse('invalidKey')
+}
+
+/** Whether the key may be used from the address. */
+export function mayComeFrom(
+  address: string,
+  { allowed_addresses: networks }: Pick<Account, 'allowed_addresses'>,
+): boolean {
+  if (networks === null) return true
+  const [plain = ''] = address.split('%')
+  return listOf(networks).check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** By an account's own array, which lives as long as the account is as it is. */
+const lists = new WeakMap<readonly string[], BlockList>()
+
+function listOf(networks: readonly string[]): BlockList {
+  let list = lists.get(networks)
+  if (!list) {
+    list = new BlockList()
+    for (const network of networks) {
+      const [base = '', bits] = network.split('/')
+      list.addSubnet(base, Number(bits), isIP(base) === 6 ? 'ipv6' : 'ipv4')
+    }
+    lists.set(networks, list)
+  }
+  return list
 }
 
 /** The queue for unproven keys under load. Everything queued is released together, a few times a second. */

@@ -102,6 +102,13 @@ export const CLIENT_ERRORS = {
     when: 'The key has been deactivated.',
     message: 'API key disabled',
   },
+  addressNotAllowed: {
+    status: 403,
+    code: 'address_not_allowed',
+    when: 'The key’s `allowed_addresses` do not include the address that the request comes from.',
+    message:
+      'This key may not be used from {address}. Have an owner of the project add the address to the key’s allowed_addresses, or send the request from one of them.',
+  },
   rateLimited: {
     status: 429,
     code: 'rate_limit_exceeded',

@@ -63,9 +63,9 @@ export const PATH_ERRORS = {
   modelNotAllowed: {
     status: 403,
     code: 'model_not_allowed',
-    when: 'The project’s setting `allowed_models` does not include the model.',
+    when: 'The project’s setting `allowed_models`, or the key’s, does not include the model.',
     message:
-      'Model {model} is not allowed in this project: its setting allowed_models is {patterns}. GET /v1/models lists what this key can use.',
+      'Model {model} is not allowed {where} allowed_models is {patterns}. GET /v1/models lists what this key can use.',
     param: 'model',
   },
   endpointUnsupported: {

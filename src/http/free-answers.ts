@@ -1,7 +1,7 @@
 /** Health, probes and the list of models: without a body, free of charge, outside the monthly quota; all but probes limited by address. */
 import { invalidRequest, refuse } from '../errors.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
-import type { FastStore } from '../stores/fast-store.ts'
+import { addressPrefix, type FastStore } from '../stores/fast-store.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
 import { leaveBody } from './read-body.ts'
 import type { Probe, Readiness } from './readiness.ts'
@@ -77,19 +77,19 @@ const MODELS_PER_MINUTE = 300
 /** Rate limits by client address, per process: these endpoints have no quota. */
 export interface EdgeWindows {
   /** Throws a 429 when the address has asked too often. Independent of keys and their limits. */
-  passHealth(addressPrefix: string): Promise<void>
-  passModels(addressPrefix: string): Promise<void>
+  passHealth(address: string): Promise<void>
+  passModels(address: string): Promise<void>
 }
 
 /** `store` is this process's own, so that health is reported even when Redis hangs. */
 export function createEdgeWindows(store: Pick<FastStore, 'pass'>): EdgeWindows {
-  async function pass(kind: string, addressPrefix: string, limit: number): Promise<void> {
-    const windows = [{ name: `${kind}:${addressPrefix}`, limit }]
+  async function pass(kind: string, address: string, limit: number): Promise<void> {
+    const windows = [{ name: `${kind}:${addressPrefix(address)}`, limit }]
     const { granted, waitMs } = await store.pass({ requests: 1, windows, entries: [] })
     if (granted === 0) throw refuse('edgeRateLimited', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) })
   }
   return {
-    passHealth: addressPrefix => pass('health', addressPrefix, HEALTH_PER_MINUTE),
-    passModels: addressPrefix => pass('models', addressPrefix, MODELS_PER_MINUTE),
+    passHealth: address => pass('health', address, HEALTH_PER_MINUTE),
+    passModels: address => pass('models', address, MODELS_PER_MINUTE),
   }
 }

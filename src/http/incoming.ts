@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import { isUnstorableText } from '../postgres/database.ts'
+import { addressPrefix } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
@@ -28,22 +29,6 @@ export function readClientAddress(socketAddress: string, forwardedFor: string | 
 
 function unmapAddress(address: string): string {
   return MAPPED_IPV4.exec(address)?.[1] ?? address
-}
-
-/** The address that limits count by: an IPv4 address itself, or an IPv6 address's /64, all of which one customer has. */
-export function addressPrefix(address: string): string {
-  if (isIP(address) !== 6) return address
-  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
-  const groups = head === '' ? [] : head.split(':')
-  // The :: stands for the missing zeros; the tail matters only if it reaches into the first half.
-  if (tail !== undefined) {
-    const rest = tail === '' ? [] : tail.split(':')
-    const restLength = rest.length + (rest.at(-1)?.includes('.') ? 1 : 0)
-    while (groups.length + restLength < 8) groups.push('0')
-    groups.push(...rest)
-  }
-  const network = groups.slice(0, 4).map(group => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':')}::/64`
 }
 
 /** Tried in this order when there is no Authorization header. */
@@ -92,7 +77,7 @@ export interface EntranceOptions {
 
 export interface Entrance {
   arrive(request: Request): Arrival
-  /** The address that limits count by: for an IPv6 client its /64. */
+  /** The client's address. */
   addressOf(incoming: Incoming): string
   /** Turns an error into a response. An internal error becomes a 500 without details, and a line in the log. */
   fail(error: unknown, incoming: Incoming, arrival: Arrival): Response
@@ -102,7 +87,7 @@ export function createEntrance({ config, cors, readiness, refusals, log }: Entra
   function addressOf({ request, server }: Incoming): string {
     const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
     const forwardedFor = config.trustedProxies === 0 ? null : request.headers.get('x-forwarded-for')
-    return addressPrefix(readClientAddress(socketAddress, forwardedFor, config.trustedProxies))
+    return readClientAddress(socketAddress, forwardedFor, config.trustedProxies)
   }
 
   return {
@@ -116,7 +101,7 @@ export function createEntrance({ config, cors, readiness, refusals, log }: Entra
     }),
     fail(error, incoming, arrival) {
       const refused = asProxyError(error, arrival, log)
-      if (isCountedRefusal(refused)) refusals.note(refused.code, addressOf(incoming))
+      if (isCountedRefusal(refused)) refusals.note(refused.code, addressPrefix(addressOf(incoming)))
       return respondWithError(refused, arrival)
     },
   }

@@ -4,6 +4,7 @@
 
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError } from '../errors.ts'
+import { unnarrowed } from '../providers/model-router.ts'
 import { isTemporary, UpstreamFailure } from '../providers/upstream-failure.ts'
 import { forModel } from './for-model.ts'
 import { planRequest } from './plan-request.ts'
@@ -72,8 +73,7 @@ async function substituteFor(
   const { request, account: own } = context
   const renaming = { account: own, body: request.body, largeBodies: stages.largeBodies }
   const query = await forModel(context.query, model, renaming)
-  const account = { ...own, allowed_models: null }
-  const plan = planRequest(query, account, stages.modelRouter)
+  const plan = planRequest(query, unnarrowed(own), stages.modelRouter)
   if (plan.refusal) return null
   if (plan.provider) context.accounting.noteProvider(plan.provider, model)
   return { ...context, ...plan, query }

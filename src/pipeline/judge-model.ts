@@ -9,7 +9,7 @@ import { ProxyError } from '../errors.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
 import { broken } from '../providers/call-upstream.ts'
 import { type Breaker, createBreaker } from '../providers/circuits.ts'
-import type { ModelRouter } from '../providers/model-router.ts'
+import { type ModelRouter, unnarrowed } from '../providers/model-router.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -43,7 +43,7 @@ export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue
 
   return (account, messages, schema) => {
     const { semantic_judge_model: model, project_id } = account
-    const provider = modelRouter.resolve(model, { ...account, allowed_models: null })
+    const provider = modelRouter.resolve(model, unnarrowed(account))
     if (provider instanceof ProxyError) return null
     const body = {
       model,

@@ -9,7 +9,7 @@ import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { type Alias, findAlias, listAliases } from '../providers/aliases.ts'
-import { isAllowed, type ModelRouter } from '../providers/model-router.ts'
+import { isAllowed, type ModelRouter, unnarrowed } from '../providers/model-router.ts'
 
 export interface Caller {
   /** The Authorization header. */
@@ -59,7 +59,7 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
 
   /** Null for one that the key may not ask for, or whose model the catalogue does not have. */
   function findAliased({ name, model }: Alias, account: Account): DirectoryModel | null {
-    const known = isAllowed(name, account) && modelRouter.findModel(model, { ...account, allowed_models: null })
+    const known = isAllowed(name, account) && modelRouter.findModel(model, unnarrowed(account))
     return known && !(known instanceof ProxyError)
       ? { ...describe(known), id: name, display_name: name, alias_of: model }
       : null

@@ -144,6 +144,7 @@ export function samePlanInputs(guess: Account, account: Account): boolean {
     PLAN_INPUTS.every(input => guess[input] === account[input]) &&
     guess.direct_providers.join() === account.direct_providers.join() &&
     guess.allowed_models?.join() === account.allowed_models?.join() &&
-    guess.aliases?.join() === account.aliases?.join()
+    guess.aliases?.join() === account.aliases?.join() &&
+    guess.key_allowed_models?.join() === account.key_allowed_models?.join()
   )
 }

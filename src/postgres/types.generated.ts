@@ -16,6 +16,8 @@ export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 export interface KeyAccounts {
   /** Names that clients may ask for in place of models, as in projects; null for none. */
   aliases: string[] | null;
+  /** Networks of the addresses that the key may be used from; null for any. */
+  allowed_addresses: string[] | null;
   /** Patterns of model names that clients may ask for; null for any. */
   allowed_models: string[] | null;
   /** Incremented by every purge. */
@@ -32,6 +34,8 @@ export interface KeyAccounts {
   fallbacks: string[] | null;
   /** Whether the project has any budget: then what requests may cost is reserved. */
   has_budgets: boolean | null;
+  /** Patterns of model names that the key may ask for within those; null for all of them. */
+  key_allowed_models: string[] | null;
   /** SHA-256 of the whole key. */
   key_hash: Buffer | null;
   /** api_keys.id; of a former value, that of its key. */

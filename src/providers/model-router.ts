@@ -13,7 +13,7 @@ import type { Provider } from './upstream.ts'
 /** The fields of an account that decide. */
 export type Routed = Pick<
   Account,
-  'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version' | 'allowed_models'
+  'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version' | 'allowed_models' | 'key_allowed_models'
 >
 
 export interface ModelRouter {
@@ -152,16 +152,34 @@ function listOffered(catalogue: Catalogue, account: Routed, hasAggregator: boole
   return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
 }
 
-type Narrowed = Pick<Account, 'allowed_models'>
+type Narrowed = Pick<Account, 'allowed_models' | 'key_allowed_models'>
 
-export function isAllowed(model: string, { allowed_models }: Narrowed): boolean {
-  return allowed_models === null || allowed_models.some(pattern => matches(model, pattern))
+/** Whether anything narrows the models. */
+export function isNarrowed({ allowed_models, key_allowed_models }: Narrowed): boolean {
+  return allowed_models !== null || key_allowed_models !== null
 }
 
-/** Returns a 403 for the first model that the project does not allow; null when it allows all. */
+/** The account for what the project chose itself: fallbacks, the judge, an alias's model. */
+export function unnarrowed<A extends object>(account: A) {
+  return { ...account, allowed_models: null, key_allowed_models: null }
+}
+
+/** Both the project and the key must allow it. */
+export function isAllowed(model: string, { allowed_models, key_allowed_models }: Narrowed): boolean {
+  return matchesAny(model, allowed_models) && matchesAny(model, key_allowed_models)
+}
+
+/** Returns a 403 for the first model that the project or the key does not allow; null when both allow all. */
 export function refuseUnallowed(models: readonly string[], account: Narrowed): ProxyError | null {
   const refused = models.find(model => !isAllowed(model, account))
-  return refused === undefined ? null : notAllowed(refused, account.allowed_models ?? [])
+  if (refused === undefined) return null
+  return matchesAny(refused, account.allowed_models)
+    ? notAllowed(refused, 'with this key: its limit', account.key_allowed_models ?? [])
+    : notAllowed(refused, 'in this project: its setting', account.allowed_models ?? [])
+}
+
+function matchesAny(model: string, patterns: readonly string[] | null): boolean {
+  return patterns === null || patterns.some(pattern => matches(model, pattern))
 }
 
 /** `*` stands for any characters, including none. */
@@ -181,10 +199,11 @@ function matches(name: string, pattern: string): boolean {
 
 const MOST_SHOWN = 10
 
-function notAllowed(model: string, patterns: readonly string[]): ProxyError {
+function notAllowed(model: string, where: string, patterns: readonly string[]): ProxyError {
   const shown = patterns.slice(0, MOST_SHOWN).join(', ')
   return refuse('modelNotAllowed', {
     model: JSON.stringify(model.slice(0, 100)),
+    where,
     patterns: `${shown}${patterns.length > MOST_SHOWN ? ', …' : ''}`,
   })
 }

@@ -1,4 +1,5 @@
 /** The interface of Redis and its in-process substitute: rate windows, exact entries and vectors, nothing else. */
+import { isIP } from 'node:net'
 
 /** Requests with the same windows, counted in one call. */
 export interface PassBatch {
@@ -75,12 +76,28 @@ export function keyWindowName(projectId: number, keyId: number): string {
 }
 
 export function addressWindowName(projectId: number, address: string): string {
-  return `{${projectId}}:a:${address}`
+  return `{${projectId}}:a:${addressPrefix(address)}`
 }
 
 /** Window of an address's requests with unknown keys. */
 export function unknownKeyWindowName(address: string): string {
-  return `{u:${address}}`
+  return `{u:${addressPrefix(address)}}`
+}
+
+/** The address that limits count by: an IPv4 address itself, or an IPv6 address's /64, all of which one customer has. */
+export function addressPrefix(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
+  const groups = head === '' ? [] : head.split(':')
+  // The :: stands for the missing zeros; the tail matters only if it reaches into the first half.
+  if (tail !== undefined) {
+    const rest = tail === '' ? [] : tail.split(':')
+    const restLength = rest.length + (rest.at(-1)?.includes('.') ? 1 : 0)
+    while (groups.length + restLength < 8) groups.push('0')
+    groups.push(...rest)
+  }
+  const network = groups.slice(0, 4).map(group => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
 }
 
 /**

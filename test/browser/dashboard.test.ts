@@ -225,6 +225,34 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.context().close()
     }, 180_000)
 
+    test('a key is limited and rotated', async () => {
+      const page = await openPage()
+      await logIn(page, root)
+      await proxy.createKey({ project: 'limits' })
+      const [{ id } = { id: '' }] = await proxy.query<{ id: string }>(
+        `select id::text from projects where name = 'limits'`,
+      )
+      await page.goto(`${root}/dashboard/proj_${id}/keys`)
+      await page.getByRole('button', { name: /^Limits / }).click()
+      await page.getByLabel('Requests a minute').fill('12')
+      await page.getByLabel('Models').fill('gpt-4o*, openai/*')
+      await page.getByLabel('Addresses').fill('10.0.0.1/8')
+      await page.getByRole('button', { name: 'Set limits' }).click()
+      await page.getByText('without host bits').waitFor()
+      await page.getByLabel('Addresses').fill('10.0.0.0/8')
+      await page.getByRole('button', { name: 'Set limits' }).click()
+      await page.getByText('12 a minute, gpt-4o*, openai/*, 10.0.0.0/8').waitFor()
+      await page.getByRole('button', { name: /^Rotate / }).click()
+      await page.getByLabel('Its present value may').selectOption('3600')
+      await page.getByRole('button', { name: 'Rotate key' }).click()
+      expect(await page.getByTestId('shown-once').textContent()).toMatch(/^lgw_test_[0-9A-Za-z]{32}$/)
+      await page.getByRole('button', { name: 'Done' }).click()
+      const former = page.getByRole('row').filter({ hasText: '(lgw_test_' })
+      await former.waitFor()
+      expect(await former.getByRole('button').allTextContents()).toEqual(['Deactivate'])
+      await page.context().close()
+    })
+
     test('every page is accessible, light, dark and on a phone, and fetches nothing from other hosts', async () => {
       await stores.database.runScript(OLDER_PARTITION)
       const seeded = await seedUsage(proxy)

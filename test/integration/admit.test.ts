@@ -36,6 +36,9 @@ async function admitInTurn(database: Database, asks: readonly AdmitAsk[]) {
   }
 }
 
+/** Null for what is not limited. */
+const NULLABLE: ReadonlySet<string> = new Set(['allowed_models', 'key_allowed_models', 'allowed_addresses', 'aliases'])
+
 describeBackends('admit()', backend => {
   test('validates, reserves, and tells what the project may', async () => {
     const { database } = await backend.open()
@@ -106,8 +109,7 @@ describeBackends('admit()', backend => {
     await createProject(database, 'acme', 'free')
     const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
     const [row] = await admitRows(database, [{ keyHash, wanted: 0 }])
-    const nullable = ['allowed_models', 'aliases']
-    expect(Object.entries(row ?? {}).filter(([name, value]) => value === null && !nullable.includes(name))).toEqual([])
+    expect(Object.entries(row ?? {}).filter(([name, value]) => value === null && !NULLABLE.has(name))).toEqual([])
   })
 
   test('whatever changes an account, the next batch has it; what has not changed is not sent again', async () => {

@@ -16,7 +16,7 @@ describeBackends('keys', backend => {
 
   test('answers and errors say how many requests are left, of the lower of two limits', async () => {
     const key = await proxy.createKey()
-    await proxy.query(`select set_key_limit(find_key('${key}'), 4)`)
+    await proxy.query(`select set_key_limits(find_key('${key}'), '{"requests_per_minute": 4}')`)
     const answers = [
       await ask(proxy, key, 'One?'),
       await ask(proxy, key, 'One?'),
@@ -33,13 +33,13 @@ describeBackends('keys', backend => {
       ['4', '1', '60s'],
     ])
     expect([(await ask(proxy, key, 'One?')).status, (await ask(proxy, key, 'One?')).status]).toEqual([200, 429])
-    await proxy.query(`select set_key_limit(find_key('${key}'), null)`)
+    await proxy.query(`select set_key_limits(find_key('${key}'), '{"requests_per_minute": null}')`)
     expect((await ask(proxy, key, 'One?')).status).toBe(200)
   })
 
   test('a rotated key keeps its id, limit and counters, and its former value works for the grace', async () => {
     const former = await proxy.createKey()
-    await proxy.query(`select set_key_limit(find_key('${former}'), 5)`)
+    await proxy.query(`select set_key_limits(find_key('${former}'), '{"requests_per_minute": 5}')`)
     await ask(proxy, former, 'One?')
     const rotate = async (key: string, grace: number) => {
       const [row] = await proxy.query<{ value: string }>(

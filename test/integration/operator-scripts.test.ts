@@ -194,6 +194,27 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await everything()).toEqual(before)
     })
 
+    test('set-key-limits says nothing and sets what is given; rotate-key prints the new value alone', async () => {
+      const project = await newProject()
+      const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
+      const limits = async () =>
+        (
+          await sql<{
+            of: string
+          }>`select concat_ws(' ', requests_per_minute, allowed_models, allowed_addresses) as of from api_keys
+          where project_id = find_project(${project}) order by id`.execute(backend.database.queries)
+        ).rows.map(({ of }) => of)
+      await succeed('set-key-limits', { key, requests_per_minute: '10' })
+      expect(
+        await succeed('set-key-limits', { key, allowed_models: 'gpt-4o*, o3', allowed_addresses: '::1,10.0.0.0/8' }),
+      ).toBe('')
+      expect(await limits()).toEqual(['10 {gpt-4o*,o3} {::1/128,10.0.0.0/8}'])
+      await succeed('set-key-limits', { key, requests_per_minute: 'none', allowed_models: 'none' })
+      expect(await limits()).toEqual(['{::1/128,10.0.0.0/8}'])
+      expect(await succeed('rotate-key', { key, grace: '60' })).toMatch(/^lgw_proj_[0-9A-Za-z]{32}\n$/)
+      expect(await limits()).toEqual(['{::1/128,10.0.0.0/8}', '{::1/128,10.0.0.0/8}'])
+    })
+
     test('set-budget prints its id, and none removes it', async () => {
       const project = await newProject()
       const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
@@ -359,7 +380,7 @@ describe.skipIf(!psqlPath)(title, () => {
     test('bad input ends non-zero with one line and changes nothing', async () => {
       const project = await newProject()
       const key = { project, type: 'project', name: 'taken' }
-      await succeed('create-key', key)
+      const made = (await succeed('create-key', key)).trim()
       const before = await everything()
 
       const cases: [script: string, variables: Record<string, string>, message: RegExp][] = [
@@ -392,6 +413,12 @@ describe.skipIf(!psqlPath)(title, () => {
         ['deactivate-key', { key: 'lgw_proj_00000000' }, /no such key: "lgw_proj_00000000"; give a whole key/],
         ['deactivate-key', { key: '' }, /no such key: ""/],
         ['deactivate-key', {}, /key is missing/],
+        ['set-key-limits', {}, /key is missing/],
+        ['set-key-limits', { key: made }, /a limit is missing: give -v requests_per_minute=10/],
+        ['set-key-limits', { key: made, requests_per_minute: '0' }, /requests_per_minute is not valid/],
+        ['set-key-limits', { key: made, allowed_models: '' }, /allowed_models is not valid/],
+        ['set-key-limits', { key: made, allowed_addresses: '10.0.0.0/8,home' }, /address "home" is not valid/],
+        ['rotate-key', { key: made, grace: '7776001' }, /grace is not valid/],
         ['set-budget', { project: 'nobody', usd: '1', per: 'day' }, /project "nobody" does not exist/],
         ['set-budget', { project, usd: '1', per: 'year' }, /per "year" is not valid/],
         ['set-budget', { project, per: 'day' }, /the amount is missing/],

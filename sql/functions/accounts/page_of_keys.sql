@@ -8,7 +8,11 @@ returns table (
     created_at timestamptz,
     expires_at timestamptz,
     deactivated_at timestamptz,
-    last_used_at timestamptz
+    last_used_at timestamptz,
+    requests_per_minute integer,
+    allowed_models text[],
+    allowed_addresses cidr[],
+    replaced_by bigint
 )
 language sql
 stable
@@ -27,7 +31,11 @@ as $$
         k.created_at,
         k.expires_at,
         k.deactivated_at,
-        k.last_used_at
+        k.last_used_at,
+        k.requests_per_minute,
+        k.allowed_models,
+        k.allowed_addresses,
+        k.replaced_by
     from api_keys k
     where k.project_id = of_project
         and (only_key is null or k.id = only_key)
@@ -37,4 +45,4 @@ as $$
     limit page_size;
 $$;
 
-comment on function page_of_keys(bigint, bigint, boolean, bigint, integer) is 'Keys of a project, oldest first, after a given one; state: active, expired, deactivated.';
+comment on function page_of_keys(bigint, bigint, boolean, bigint, integer) is 'Keys of a project, oldest first, after a given one; state: active, expired, deactivated; with the key''s own limits, null for none, and the key for which a former value stands.';

@@ -4,14 +4,15 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    of_key constant bigint := find_key(key_or_prefix);
+    of_key constant bigint := key_of_value(find_key(key_or_prefix));
     owner_id constant bigint := (select k.project_id from api_keys k where k.id = of_key);
 begin
     perform authorize(owner_id, 'member');
     if value not in ('off', 'sealed') then
         raise exception 'log_content must be off, sealed, or null for what the project has' using errcode = 'invalid_parameter_value';
     end if;
-    update api_keys k set log_content = value where k.id = of_key;
+    -- Its former values, too.
+    update api_keys k set log_content = value where of_key in (k.id, k.replaced_by);
     if value = 'off' then
         delete from request_contents c where c.key_id = of_key;
     end if;

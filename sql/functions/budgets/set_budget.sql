@@ -37,8 +37,6 @@ begin
         end if;
         tagged := jsonb_build_object(split_part(of_tag, '=', 1), substr(of_tag, strpos(of_tag, '=') + 1));
     end if;
-    -- A former value stands for its key.
-    of_key := coalesce((select k.replaced_by from api_keys k where k.id = of_key), of_key);
     if of_key is not null and not exists (select from api_keys k where k.id = of_key and k.project_id = owner_id) then
         raise exception 'project % has no such key', quote_for_message(project) using errcode = 'no_data_found';
     end if;
@@ -46,6 +44,7 @@ begin
         raise exception 'model % is not valid: 1 to 256 printable characters', quote_for_message(of_model)
             using errcode = 'invalid_parameter_value';
     end if;
+    of_key := key_of_value(of_key);
 
     if of_amount is null then
         select b.id into set_id

@@ -1,12 +1,11 @@
 /** The admin API's responses: database rows, with ids and times in the API's form. Only fields that the pages use are listed. */
 import type { BudgetRow } from '../../postgres/admin/budget-row.ts'
+import type { KeyActivityRow, KeyRow } from '../../postgres/admin/key-rows.ts'
 import type {
   CacheStatsRow,
   CalibrationRow,
   DeliveryRow,
   EntryRow,
-  KeyActivityRow,
-  KeyRow,
   LatencyRow,
   MatchRow,
   OverviewRow,
@@ -47,12 +46,16 @@ export type Project = Serialized<
   { id: string; status: 'active' | 'archived'; created_at: number }
 >
 
-export type ApiKey = Pick<KeyRow, 'name' | 'type' | 'state'> & {
+export type ApiKey = Pick<
+  KeyRow,
+  'name' | 'type' | 'state' | 'requests_per_minute' | 'allowed_models' | 'allowed_addresses'
+> & {
   id: string
   redacted_value: string
   created_at: number
   expires_at: number | null
   last_used_at: number | null
+  former_value_of: string | null
 }
 
 export type ProviderKey = Pick<ProviderKeyRow, 'provider'> & {

@@ -8,7 +8,7 @@ import { parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { type Collection, findKeptObject, keepObject } from '../../postgres/kept-objects.ts'
 import { keepSpending } from '../../postgres/spending.ts'
-import { refuseUnallowed } from '../../providers/model-router.ts'
+import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'
 import { COLLECTION_PATHS } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
@@ -43,7 +43,7 @@ export async function uploadFile(context: RequestContext, stages: Stages): Promi
     sizes: _,
     ...input
   } = isInput
-    ? await readBatchInput(form, { looksForModels: account.allowed_models !== null, owner: account.project_id })
+    ? await readBatchInput(form, { looksForModels: isNarrowed(account), owner: account.project_id })
     : NO_INPUT
   const refusal = refuseUnallowed(input.models ?? [], account)
   if (refusal) throw refusal
@@ -74,7 +74,7 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
   const provider = modelRouter.keeperOfObjects(account, 'batches', file.provider)
   if (provider instanceof ProxyError) throw provider
   await checkReferences(database, references, account, provider)
-  if (account.allowed_models !== null) checkModels(file.models, account)
+  if (isNarrowed(account)) checkModels(file.models, account)
   if (context.accounting.spending) await reserveForFile(context, provider, input, stages)
   const { requests, models } = file
   return makeBatch(context, { collection: 'batches', provider, passed, requests, models }, stages)
@@ -150,11 +150,11 @@ async function reserveForBatch(
   for (const [model, largest] of byModel) await accounting.spending?.reserve(model, largest)
 }
 
-/** The project may have restricted its models since the upload. */
+/** They may have been narrowed since the upload, or another key's may be wider. */
 function checkModels(models: readonly string[] | null, account: Account): void {
   if (models === null) {
     throw invalidRequest(
-      'The file was made before the project narrowed its models (allowed_models): upload it again.',
+      'The file was made before the project or its key narrowed their models (allowed_models): upload it again.',
       'input_file_id',
     )
   }

@@ -24,6 +24,8 @@ interface SqlTypes {
   /** ISO 8601. */
   timestamptz: string
   date: string
+  /** ISO 8601, such as PT60S. */
+  interval: string
   /** PostgreSQL's text format, `\\x` and hex. */
   bytea: string
   jsonb: Record<string, unknown>

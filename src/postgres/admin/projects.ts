@@ -1,7 +1,8 @@
 /** Projects, their keys, settings and plans. */
 import { defineChange, defineRead } from './act-as.ts'
 import type { BudgetRow } from './budget-row.ts'
-import type { KeyActivityRow, KeyRow, PlanRow, ProjectRow, ProviderKeyRow, QuotaRow, SettingKindRow } from './rows.ts'
+import type { KeyActivityRow, KeyRow } from './key-rows.ts'
+import type { PlanRow, ProjectRow, ProviderKeyRow, QuotaRow, SettingKindRow } from './rows.ts'
 
 export const pageOfProjects = defineRead<ProjectRow>()('page_of_projects', {
   only_project: 'bigint?',
@@ -44,6 +45,9 @@ export const issueKeyAs = defineChange<{ result: string }>()('issue_key', {
   expires: 'timestamptz?',
 })
 export const findKeyId = defineRead<{ result: number | null }>()('find_key_id', { key: 'text' })
+/** Returns the key's new value. */
+export const rotateKey = defineChange<{ result: string }>()('rotate_key', { rotated: 'bigint', grace: 'interval' })
+export const setKeyLimits = defineChange()('set_key_limits', { of_key: 'bigint', limits: 'jsonb' })
 export const deactivateKeyWithId = defineChange()('deactivate_key_with_id', { key_id: 'bigint' })
 
 export const listProviderKeys = defineRead<ProviderKeyRow>()('list_provider_keys', {

@@ -160,18 +160,6 @@ export interface ProjectRow {
   your_role: 'owner' | 'member' | 'viewer'
 }
 
-export interface KeyRow {
-  id: number
-  prefix: string
-  type: 'project' | 'test'
-  name: string
-  state: 'active' | 'expired' | 'deactivated'
-  created_at: string
-  expires_at: string | null
-  deactivated_at: string | null
-  last_used_at: string | null
-}
-
 export interface ProviderKeyRow {
   provider: string
   last_four: string
@@ -236,13 +224,4 @@ export interface QuotaRow {
   used: number
   quota: number
   remaining: number
-}
-
-export interface KeyActivityRow {
-  key_id: number
-  name: string
-  prefix: string
-  type: 'project' | 'test'
-  requests_last_minute: number
-  requests_per_minute: number
 }

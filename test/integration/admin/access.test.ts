@@ -65,6 +65,8 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `/v1/requests/${request}/content?project_id=${project}`, need: 'member' },
     { method: 'POST', path: `${own}/settings`, need: 'member', body: { cache_ttl_seconds: 60 } },
     { method: 'POST', path: `${own}/api_keys`, need: 'member', body: { name: 'another' } },
+    { method: 'POST', path: `${own}/api_keys/${key}`, need: 'owner', body: { requests_per_minute: 5 } },
+    { method: 'POST', path: `${own}/api_keys/${key}/rotate`, need: 'member' },
     { method: 'DELETE', path: `${own}/api_keys/${key}`, need: 'member' },
     { method: 'POST', path: '/v1/cache/invalidate', need: 'member', body: { project_id: project, selector: {} } },
     {

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
+import { question } from '../../harness/chat.ts'
 import { ask } from '../../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
@@ -111,6 +112,51 @@ describeBackends('the admin API through the openai package', backend => {
     expect((await ask(proxy, made.json.value, 'hello')).status).toBe(403)
     expect((await toArray(organization.projects.apiKeys.list(id))).map(each => each.name)).toEqual(['app'])
     expect((await get(`/v1/organization/projects/${id}/api_keys?include_inactive=true`)).json.data).toHaveLength(2)
+  })
+
+  test('a key is limited and rotated, and stays the same one', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const keys = `/v1/organization/projects/${id}/api_keys`
+    const made = (await post(keys, { name: 'ci', type: 'test' })).json
+    const none = { requests_per_minute: null, allowed_models: null, allowed_addresses: null, former_value_of: null }
+    expect(made).toMatchObject(none)
+    const limits = {
+      requests_per_minute: 9,
+      allowed_models: ['gpt-4o*'],
+      allowed_addresses: ['127.0.0.1/32', '::1/128'],
+    }
+    expect((await post(`${keys}/${made.id}`, limits)).json).toMatchObject({ id: made.id, ...limits })
+    expect((await ask(proxy, made.value, { ...question('x'), model: 'gpt-5' })).status).toBe(403)
+    const known = { ...question('x'), model: 'gpt-4o' }
+    expect((await ask(proxy, made.value, known)).headers.get('x-ratelimit-limit-requests')).toBe('9')
+
+    const rotated = (await post(`${keys}/${made.id}/rotate`, { grace_seconds: 60 })).json
+    expect(rotated).toMatchObject({ id: made.id, name: 'ci', ...limits })
+    expect(rotated.value).toMatch(/^lgw_test_[0-9A-Za-z]{32}$/)
+    const former = (await get(keys)).json.data.find((key: { id: string }) => key.id !== made.id)
+    expect(former).toMatchObject({ former_value_of: made.id, ...limits })
+    expect(former.expires_at - former.created_at).toBe(60)
+    const statuses = await Promise.all(
+      [made.value, rotated.value].map(async value => (await ask(proxy, value, known)).status),
+    )
+    expect(statuses).toEqual([200, 200])
+    expect((await post(`${keys}/${former.id}/rotate`, {})).status).toBe(400)
+    expect((await post(`${keys}/${made.id}/rotate`, {})).json.value).not.toBe(rotated.value)
+    expect((await ask(proxy, rotated.value, known)).status).toBe(401)
+
+    expect((await post(`${keys}/${made.id}`, { allowed_models: null })).json).toMatchObject({
+      ...limits,
+      allowed_models: null,
+    })
+    for (const [body, problem] of [
+      [{ allowed_addresses: ['10.0.0.1/8'] }, 'without host bits'],
+      [{ allowed_models: [] }, 'allowed_models'],
+      [{ requests_per_minute: 0 }, 'requests_per_minute'],
+    ] as const) {
+      const refused = await post(`${keys}/${made.id}`, body)
+      expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(problem)])
+    }
+    expect((await post(`${keys}/${made.id}/rotate`, { grace_seconds: 7_776_001 })).status).toBe(400)
   })
 
   test('usage and costs are those of the records, by bucket and by group', async () => {

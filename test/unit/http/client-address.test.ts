@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { addressPrefix, readClientAddress } from '../../../src/http/incoming.ts'
+import { readClientAddress } from '../../../src/http/incoming.ts'
+import { addressPrefix } from '../../../src/stores/fast-store.ts'
 
 test.each([
   ['no proxy is trusted', '192.0.2.9', '203.0.113.7', 0, '192.0.2.9'],

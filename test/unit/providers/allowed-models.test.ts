@@ -20,11 +20,13 @@ test.each([
   [['gpt.4o'], 'gpt-4o', false],
   [['GPT-4o'], 'gpt-4o', false],
 ] as const)('%j: %s', (allowed_models, model, expected) => {
-  expect(isAllowed(model, { allowed_models: allowed_models && [...allowed_models] })).toBe(expected)
+  const patterns = allowed_models && [...allowed_models]
+  expect(isAllowed(model, { allowed_models: patterns, key_allowed_models: null })).toBe(expected)
+  expect(isAllowed(model, { allowed_models: null, key_allowed_models: patterns })).toBe(expected)
 })
 
 test('the first that is not allowed is told, with what is', () => {
-  const account = { allowed_models: Array.from({ length: 12 }, (_, i) => `m${i}`) }
+  const account = { allowed_models: Array.from({ length: 12 }, (_, i) => `m${i}`), key_allowed_models: null }
   expect(refuseUnallowed(['m1', 'm11'], account)).toBeNull()
   const refusal = refuseUnallowed(['m1', 'x', 'y'], account)
   expect(refusal).toMatchObject({ status: 403, code: 'model_not_allowed', param: 'model' })

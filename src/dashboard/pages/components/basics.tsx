@@ -1,5 +1,5 @@
 /** The small components that every page is built from. */
-import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react'
 import { plain } from '../format.ts'
 import { useProject } from '../session.ts'
 
@@ -25,7 +25,7 @@ export function Button({
 }
 
 /** A smaller button, for a table row. */
-export function RowButton({ className = '', ...rest }: ButtonHTMLAttributes<HTMLButtonElement>) {
+export function RowButton({ className = '', ...rest }: ComponentProps<typeof Button>) {
   return <Button look="danger" className={`!min-h-7 !px-2.5 !py-0.5 text-xs ${className}`} {...rest} />
 }
 

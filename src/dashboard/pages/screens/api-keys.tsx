@@ -1,17 +1,18 @@
-/** API keys: generates them, shows each once, deactivates them. */
+/** API keys: generates them, shows each once, limits, rotates and deactivates them. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, PageHeader, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Segments } from '../components/segments.tsx'
 import { Snippets } from '../components/snippets.tsx'
-import { buttonColumn, type Column, Table } from '../components/table.tsx'
+import { type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
-import { formatAgo, formatDate, formatTime, isolated } from '../format.ts'
+import { formatAgo, formatCount, formatDate, formatTime, isolated } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may, useProject } from '../session.ts'
-import type { ApiKey } from '../types.ts'
+import type { ApiKey, Project } from '../types.ts'
+import { type ChangeKeyProps, LimitKey, RotateKey } from './change-key.tsx'
 import { GenerateKey } from './generate-key.tsx'
 
 const KEY_TYPES = [
@@ -25,7 +26,7 @@ export function ApiKeys() {
   const queries = useQueryClient()
   const [filters, change] = useFilters()
   const [isGenerating, setGenerating] = useState(false)
-  const [going, setGoing] = useState<ApiKey | null>(null)
+  const [acting, setActing] = useState<Acting | null>(null)
   const all = filters.all === 'true'
   const path = `/v1/organization/projects/${project?.id}/api_keys`
   const keys = usePaged<ApiKey>(path, { include_inactive: all, limit: 50 }, { enabled: project !== null })
@@ -40,8 +41,8 @@ export function ApiKeys() {
   return (
     <>
       <PageHeader title="API keys" action={generate}>
-        Clients send one as <code className="font-mono">Authorization: Bearer …</code>. To rotate without downtime,
-        generate a new key, switch, then deactivate the old one.
+        Clients send one as <code className="font-mono">Authorization: Bearer …</code>. Rotating gives a key another
+        value: its present one can go on working for a while.
       </PageHeader>
       <Card
         title={all ? 'All keys' : 'Keys in use'}
@@ -56,24 +57,21 @@ export function ApiKeys() {
               A test key is answered by the built-in sandbox, at no cost; a project key reaches real models.
             </Empty>
           }
-          columns={columnsOf(mayChange ? setGoing : null)}
+          columns={columnsOf(actionsOf(project), setActing)}
         />
       </Card>
       {project && <UseKey key={project.id} projectId={project.id} />}
       {isGenerating && project && (
         <GenerateKey projectId={project.id} onDone={refresh} onClose={() => setGenerating(false)} />
       )}
-      {going && (
-        <Confirm
-          title={`Deactivate “${isolated(going.name)}”?`}
-          action="Deactivate key"
-          run={() => call('DELETE', `${path}/${going.id}`)}
+      {acting && project && (
+        <Act
+          {...acting}
+          projectId={project.id}
+          path={`${path}/${acting.apiKey.id}`}
           onDone={refresh}
-          onClose={() => setGoing(null)}
-        >
-          Requests with <code className="font-mono text-ink">{going.redacted_value}</code> are refused from the next one
-          on. A key cannot be made active again.
-        </Confirm>
+          onClose={() => setActing(null)}
+        />
       )}
     </>
   )
@@ -99,6 +97,44 @@ function UseKey({ projectId }: { projectId: string }) {
   )
 }
 
+const ACTIONS = { limit: 'Limits', rotate: 'Rotate', deactivate: 'Deactivate' } as const
+type Action = keyof typeof ACTIONS
+
+interface Acting {
+  action: Action
+  apiKey: ApiKey
+}
+
+function actionsOf(project: Project | null): Action[] {
+  return [
+    ...(may(project, 'owner') ? (['limit'] as const) : []),
+    ...(may(project, 'member') ? (['rotate', 'deactivate'] as const) : []),
+  ]
+}
+
+/** A former value ends by itself or is deactivated; it has the limits of its key. */
+function isPossible(action: Action, { state, former_value_of }: ApiKey): boolean {
+  return action === 'deactivate' ? state !== 'deactivated' : state === 'active' && former_value_of === null
+}
+
+function Act({ action, ...props }: Acting & ChangeKeyProps) {
+  if (action === 'limit') return <LimitKey {...props} />
+  if (action === 'rotate') return <RotateKey {...props} />
+  const { path, apiKey, onDone, onClose } = props
+  return (
+    <Confirm
+      title={`Deactivate “${isolated(apiKey.name)}”?`}
+      action="Deactivate key"
+      run={() => call('DELETE', path)}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      Requests with <code className="font-mono text-ink">{apiKey.redacted_value}</code> are refused from the next one
+      on. A key cannot be made active again.
+    </Confirm>
+  )
+}
+
 function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): void }) {
   return (
     <label className="flex items-center gap-2 text-xs text-muted">
@@ -113,11 +149,26 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
   )
 }
 
-/** `deactivate` is null when the user may not deactivate keys. */
-function columnsOf(deactivate: ((key: ApiKey) => void) | null): Column<ApiKey>[] {
+/** What narrows a key, for people: '' for nothing. */
+function limitsOf({ requests_per_minute: requests, allowed_models, allowed_addresses }: ApiKey): string {
+  const stated = [
+    requests === null ? [] : `${formatCount(requests)} a minute`,
+    allowed_models ?? [],
+    allowed_addresses ?? [],
+  ]
+  return stated.flat().join(', ')
+}
+
+/** `actions`: those that the user may take. */
+function columnsOf(actions: readonly Action[], act: (acting: Acting) => void): Column<ApiKey>[] {
   return [
-    { title: 'Name', look: 'strong', cell: key => key.name },
+    {
+      title: 'Name',
+      look: 'strong',
+      cell: key => <span title={`Created ${formatTime(key.created_at)}`}>{key.name}</span>,
+    },
     { title: 'Key', look: 'code', cell: key => key.redacted_value },
+    { title: 'Limits', cell: key => limitsOf(key) || <span className="text-muted">None</span> },
     { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
     { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
     {
@@ -129,10 +180,26 @@ function columnsOf(deactivate: ((key: ApiKey) => void) | null): Column<ApiKey>[]
         </span>
       ),
     },
-    { title: 'Created', look: 'line', cell: key => formatDate(key.created_at) },
     { title: 'Expires', look: 'line', cell: key => (key.expires_at === null ? 'Never' : formatDate(key.expires_at)) },
-    ...(deactivate
-      ? [buttonColumn<ApiKey>('Deactivate', key => (key.state === 'deactivated' ? null : key.name), deactivate)]
-      : []),
+    {
+      title: '',
+      numeric: true,
+      cell: apiKey => (
+        <span className="flex justify-end gap-2">
+          {actions
+            .filter(action => isPossible(action, apiKey))
+            .map(action => (
+              <RowButton
+                key={action}
+                look={action === 'deactivate' ? 'danger' : 'plain'}
+                aria-label={`${ACTIONS[action]} ${apiKey.name}`}
+                onClick={() => act({ action, apiKey })}
+              >
+                {ACTIONS[action]}
+              </RowButton>
+            ))}
+        </span>
+      ),
+    },
   ]
 }

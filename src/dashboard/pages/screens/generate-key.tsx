@@ -66,7 +66,7 @@ interface NewKeyProps {
 }
 
 /** The new key, shown once with usage examples. */
-function NewKey({ projectId, made: { value, type }, onClose }: NewKeyProps) {
+export function NewKey({ projectId, made: { value, type }, onClose }: NewKeyProps) {
   return (
     <ShownOnce
       title="Your new key"

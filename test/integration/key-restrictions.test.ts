@@ -1,0 +1,236 @@
+/** What a key may ask for, and where it may be used: at every door, from the next request on, and nothing is counted where it may not. */
+import OpenAI, { toFile } from 'openai'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { methodsOf, readPath, routeOf, TARGETS } from '../../src/http/paths.ts'
+import type { Target } from '../../src/pipeline/request.ts'
+import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+/** Every path that takes a key, with each of its methods. */
+const DOORS = [
+  ...Object.keys(TARGETS),
+  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...['/v1/models/gpt-4o', '/v1/responses/resp_1', '/v1/responses/resp_1/cancel', '/v1/responses/resp_1/input_items'],
+  ...Object.values(COLLECTION_PATHS).flatMap(path =>
+    ['', '/id_1', '/id_1/content', '/id_1/cancel', '/id_1/results'].map(rest => `/v1${path}${rest}`),
+  ),
+].flatMap(path => {
+  const target = readPath(path)
+  if (!target || target.kind === 'health' || target.kind === 'probe') return []
+  return methodsOf(target).map(method => ({ path, method, target }))
+})
+
+/** Whether the request's body names a model. */
+const namesModel = ({ kind }: Target) => kind === 'endpoint' || kind === 'operation' || kind === 'count'
+
+const BODY = {
+  model: 'gpt-5',
+  messages: [{ role: 'user', content: 'x' }],
+  ...{ max_tokens: 5, prompt: 'x', input: 'x', voice: 'alloy', query: 'x', documents: ['x'] },
+}
+
+describeBackends('restricted keys', backend => {
+  let stores: Stores
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    stores = await backend.open()
+    proxy = await startProxy({ stores, environment: { ...upstreams.environment, TRUST_PROXY: '1' } })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    await storeKey(stores, project, 'openai', 'sk-own')
+  })
+  afterAll(() => proxy.stop())
+
+  const limit = (limits: object) =>
+    proxy.query(`select set_key_limits(find_key('${key}'), '${JSON.stringify(limits)}')`)
+  const knock = async ({ path, method }: { path: string; method: string }, from = '192.0.2.7', body: object = BODY) => {
+    const answer = await fetch(new URL(path, proxy.baseUrl), {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-for': from },
+      ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, text, code: /"code": ?"(\w+)"/.exec(text)?.[1] ?? null }
+  }
+  const chat = { path: '/v1/chat/completions', method: 'POST' }
+
+  test('every path is a door', () => {
+    const routes = new Set(DOORS.map(({ target }) => ('part' in target ? routeOf(target) : target.kind)))
+    expect([...routes].sort()).toEqual([
+      '/v1/batches',
+      '/v1/batches/{id}',
+      '/v1/batches/{id}/cancel',
+      '/v1/files',
+      '/v1/files/{id}',
+      '/v1/files/{id}/content',
+      '/v1/messages/batches',
+      '/v1/messages/batches/{id}',
+      '/v1/messages/batches/{id}/cancel',
+      '/v1/messages/batches/{id}/results',
+      '/v1/responses/{id}',
+      '/v1/responses/{id}/cancel',
+      '/v1/responses/{id}/input_items',
+      'cache',
+      'count',
+      'endpoint',
+      'models',
+      'operation',
+    ])
+  })
+
+  test('at no door from another address, and nothing is asked or counted', async () => {
+    await knock(chat)
+    upstreams.reset()
+    await limit({ allowed_addresses: ['10.0.0.0/8', '2001:db8:0:1::7'], requests_per_minute: 1_000 })
+    for (const door of DOORS) {
+      for (const from of ['192.0.2.7', '2001:db8:0:1::8']) {
+        const answer = await knock(door, from)
+        expect([door.method, door.path, answer.status]).toEqual([door.method, door.path, 403])
+        // Under /v1/messages, errors have no code.
+        expect(answer.text).toContain(`This key may not be used from ${from}. Have an owner`)
+      }
+    }
+    expect(upstreams.openai.requests).toEqual([])
+    await proxy.settle()
+    const counted = await proxy.query<{ requests: number }>(
+      `select c.requests::integer as requests from monthly_counters c join projects p on p.id = c.project_id where p.name = '${project}'`,
+    )
+    expect(counted).toEqual([{ requests: 1 }])
+    const inside = await knock(chat, '10.1.2.3')
+    expect([inside.status, inside.headers.get('x-ratelimit-remaining-requests')]).toEqual([200, '998'])
+    for (const door of DOORS) {
+      for (const from of ['10.255.255.255', '2001:db8:0:1::7', '::ffff:10.0.0.1']) {
+        expect((await knock(door, from)).text).not.toContain('may not be used')
+      }
+    }
+    await limit({ allowed_addresses: null })
+    expect((await knock(chat)).status).toBe(200)
+  })
+
+  test('a list that was just changed is the one that counts, in a process that knew another', async () => {
+    const other = await startProxy({ stores, environment: { ...upstreams.environment, TRUST_PROXY: '1' } })
+    const knockThere = async (from: string) =>
+      (await ask(other, key, `x ${crypto.randomUUID()}`, { 'x-forwarded-for': from })).status
+    try {
+      for (const [network, from] of [
+        ['10.0.0.0/8', '10.0.0.1'],
+        ['192.0.2.0/24', '192.0.2.7'],
+      ] as const) {
+        await limit({ allowed_addresses: [network] })
+        const statuses = await Promise.all(['10.0.0.1', '192.0.2.7'].map(knockThere))
+        expect(statuses).toEqual(['10.0.0.1', '192.0.2.7'].map(each => (each === from ? 200 : 403)))
+      }
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('at no door for another model, whichever of project and key is the narrower', async () => {
+    for (const [ofProject, ofKey, where] of [
+      ['', ['gpt-4o*', 'whisper-1'], 'with this key: its limit allowed_models is gpt-4o*, whisper-1.'],
+      ['gpt-5*, gpt-4o-mini', ['gpt-4o*'], 'with this key: its limit allowed_models is gpt-4o*.'],
+      ['gpt-4o-mini', ['gpt-*'], 'in this project: its setting allowed_models is gpt-4o-mini.'],
+    ] as const) {
+      await proxy.query(`select set_setting('${project}', 'allowed_models', '${ofProject}')`)
+      await limit({ allowed_models: ofKey })
+      for (const door of DOORS.filter(({ target }) => namesModel(target))) {
+        const { status, text } = await knock(door)
+        expect([door.path, status, text]).toEqual([door.path, 403, expect.stringContaining(where)])
+      }
+      expect(await knock({ path: '/v1/cache/explain', method: 'POST' })).toMatchObject({
+        status: 403,
+        code: 'model_not_allowed',
+      })
+      expect(await knock({ path: '/v1/models/gpt-5', method: 'GET' })).toMatchObject({ status: 403 })
+      expect((await knock(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
+    }
+    // The others were hits.
+    expect(upstreams.openai.requests).toHaveLength(1)
+    const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
+    expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-4o-mini'])
+    await limit({ allowed_models: null })
+    expect((await knock(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
+  })
+
+  test('another key’s file does not lead beyond the key’s models; a fallback, which the project chose, does', async () => {
+    await proxy.query(`select set_setting('${project}', 'fallbacks', 'anthropic/claude-haiku-4.5')`)
+    const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
+    const line = { custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: { model: 'gpt-5' } }
+    const file = await client.files.create({
+      file: await toFile(Buffer.from(JSON.stringify(line)), 'in.jsonl'),
+      purpose: 'batch',
+    })
+    await limit({ allowed_models: ['gpt-4o*'] })
+    const start = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
+    await expect(client.batches.create(start)).rejects.toThrow('400 The file was made before the project or its key')
+    const unread = await toFile(Buffer.from(JSON.stringify(line)), 'in.jsonl')
+    await expect(client.files.create({ file: unread, purpose: 'batch' })).rejects.toThrow('403 Model "gpt-5" is not')
+    upstreams.openai.script({ kind: 'error', status: 503 })
+    const answer = await ask(proxy, key, { model: 'gpt-4o-mini', messages: [{ role: 'user', content: project }] })
+    expect([answer.status, answer.json.model]).toEqual([200, 'anthropic/claude-haiku-4.5'])
+  })
+
+  test('a rotated key’s former value is what the key is, in all that is not its own', async () => {
+    await limit({ allowed_models: ['gpt-4o'], allowed_addresses: ['10.0.0.0/8'], requests_per_minute: 7 })
+    await proxy.query(`select set_key_log_content('${key}', 'sealed')`)
+    await proxy.query(`select rotate_key(find_key('${key}'), '1 hour')`)
+    const rows = await proxy.query<{ row: Record<string, unknown> }>(
+      `select to_jsonb(k) - '{id,key_hash,prefix,name,created_at,expires_at,last_used_at,replaced_by}'::text[] as row
+      from api_keys k join projects p on p.id = k.project_id where p.name = '${project}'`,
+    )
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toEqual(rows[1])
+    expect(rows[0]?.row).toMatchObject({ log_content: 'sealed', requests_per_minute: 7, allowed_models: ['gpt-4o'] })
+    await limit({ allowed_models: ['gpt-5'] })
+    const [changed] = await proxy.query<{ all: boolean }>(
+      `select bool_and(k.allowed_models = '{gpt-5}') as all from api_keys k join projects p on p.id = k.project_id where p.name = '${project}'`,
+    )
+    expect(changed?.all).toBe(true)
+  })
+
+  test.each([
+    [
+      'address "10.0.0.1/8" is not valid: it takes an address or a network without',
+      { allowed_addresses: ['10.0.0.1/8'] },
+    ],
+    ['address "10" is not valid', { allowed_addresses: ['10'] }],
+    ['address "example.org" is not valid', { allowed_addresses: ['example.org'] }],
+    ['address "::ffff:10.0.0.1" is not valid', { allowed_addresses: ['::ffff:10.0.0.1'] }],
+    ['address "" is not valid', { allowed_addresses: [''] }],
+    ['takes 1 to 100 addresses or networks', { allowed_addresses: [] }],
+    [
+      'takes 1 to 100 addresses or networks',
+      { allowed_addresses: Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`) },
+    ],
+    ['allowed_models is not valid: it takes at least one name', { allowed_models: [] }],
+    ['up to 100 different model names', { allowed_models: ['a b'] }],
+    ['requests_per_minute is not valid', { requests_per_minute: 0 }],
+    ['requests_per_minute is not valid', { requests_per_minute: 'many' }],
+  ])('%s, and nothing changes', async (problem, limits) => {
+    await limit({ allowed_models: ['gpt-4o'], allowed_addresses: ['10.0.0.0/8'], requests_per_minute: 7 })
+    await expect(limit(limits)).rejects.toThrow(problem)
+    const [kept] = await proxy.query(
+      `select requests_per_minute, allowed_models, allowed_addresses::text[] from api_keys where id = find_key('${key}')`,
+    )
+    expect(kept).toEqual({
+      requests_per_minute: 7,
+      allowed_models: ['gpt-4o'],
+      allowed_addresses: ['10.0.0.0/8'],
+    })
+  })
+})
