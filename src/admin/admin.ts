@@ -145,6 +145,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createMatchesController(options))
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))
-    .use(createSessionController(options))
+    .use(createSessionController(options, config.oidc))
   return admin.use(createMethodsController(options, admin.routes))
 }

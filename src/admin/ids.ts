@@ -1,7 +1,17 @@
 /** Converts between ids as the API shows them (`proj_12`) and as the database stores them (12). */
 import { type ProxyError, refuse } from '../errors.ts'
 
-export type IdKind = 'proj' | 'key' | 'user' | 'admin_key' | 'audit_log' | 'entry' | 'budget' | 'webhook' | 'delivery'
+export type IdKind =
+  | 'proj'
+  | 'key'
+  | 'user'
+  | 'admin_key'
+  | 'audit_log'
+  | 'entry'
+  | 'budget'
+  | 'webhook'
+  | 'delivery'
+  | 'session'
 
 export function formatId(kind: IdKind, id: number): string {
   return `${kind}_${id}`

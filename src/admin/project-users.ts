@@ -12,6 +12,7 @@ import {
 } from '../postgres/admin/people.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { readLogins } from './logins.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict } from './stated.ts'
@@ -27,7 +28,7 @@ export function createProjectUsersController(options: AdminOptions) {
           after_id: readCursor('user', after),
           page_size: pageSize(limit),
         })
-        return toPage(rows.map(describeMember), limit)
+        return toPage(await describeMembers(caller.actor, rows), limit)
       },
       { query: t.Object(pageQueryOf('user'), strict) },
     )
@@ -41,24 +42,23 @@ export function createProjectUsersController(options: AdminOptions) {
         if (email !== undefined) return inviteMember(caller.actor, project, { email, role })
         const user = await requireVisibleUser(caller.actor, user_id ?? '')
         await setMember(caller.actor, { project, of_user: user, member_role: role })
-        return describeMember(await findMember(caller.actor, project, user))
+        return findMember(caller.actor, project, user)
       },
       {
         body: t.Object({ role: t.String(), email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
       },
     )
-    .get('/:project_id/users/:user_id', async ({ caller, params }) =>
-      describeMember(
-        await findMember(caller.actor, requireId('proj', params.project_id), requireId('user', params.user_id)),
-      ),
+    .get('/:project_id/users/:user_id', ({ caller, params }) =>
+      findMember(caller.actor, requireId('proj', params.project_id), requireId('user', params.user_id)),
     )
     .post(
       '/:project_id/users/:user_id',
       async ({ caller, params, body: { role } }) => {
         const project = requireId('proj', params.project_id)
-        const member = await findMember(caller.actor, project, requireId('user', params.user_id))
-        await setMember(caller.actor, { project, of_user: member.user_id, member_role: role })
-        return describeMember({ ...member, role: role as MemberRow['role'] })
+        const user = requireId('user', params.user_id)
+        const member = await findMember(caller.actor, project, user)
+        await setMember(caller.actor, { project, of_user: user, member_role: role })
+        return { ...member, role }
       },
       { body: t.Object({ role: t.String() }, strict) },
     )
@@ -73,7 +73,7 @@ export function createProjectUsersController(options: AdminOptions) {
 /** Somebody without an account gets an invitation. */
 async function inviteMember(actor: Actor, project: number, { email, role }: { email: string; role: string }) {
   const [added] = await addMember(actor, { project, member_email: email, member_role: role })
-  const member = describeMember(await findMember(actor, project, added?.user_id ?? 0))
+  const member = await findMember(actor, project, added?.user_id ?? 0)
   return added?.invitation ? { ...member, invitation: added.invitation } : member
 }
 
@@ -83,19 +83,25 @@ async function requireVisibleUser(actor: Actor, userId: string): Promise<number>
   return user.id
 }
 
-async function findMember(actor: Actor, project: number, user: number): Promise<MemberRow> {
-  const [row] = await pageOfMembers(actor, { of_project: project, only_user: user, page_size: 1 })
-  if (row === undefined) throw notFound('There is no such member of this project.')
-  return row
+async function findMember(actor: Actor, project: number, user: number) {
+  const rows = await pageOfMembers(actor, { of_project: project, only_user: user, page_size: 1 })
+  const [member] = await describeMembers(actor, rows)
+  if (member === undefined) throw notFound('There is no such member of this project.')
+  return member
 }
 
-function describeMember(row: MemberRow) {
-  return {
+async function describeMembers(actor: Actor, rows: readonly MemberRow[]) {
+  const loginOf = await readLogins(
+    actor,
+    rows.map(row => row.user_id),
+  )
+  return rows.map(row => ({
     id: formatId('user', row.user_id),
     object: 'organization.project.user' as const,
     email: row.email,
     name: row.email,
     role: row.role,
     added_at: toSeconds(row.created_at),
-  }
+    ...loginOf(row.user_id),
+  }))
 }

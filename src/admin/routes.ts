@@ -3,6 +3,8 @@ import { t } from 'elysia'
 import { ProxyError } from '../errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { listProviderKeys, projectSettings } from '../postgres/admin/projects.ts'
+import type { Account } from '../postgres/admit.ts'
+import { findAlias, listAliases } from '../providers/aliases.ts'
 import { DIRECT_PROVIDERS, type Routed } from '../providers/model-router.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { oneOf, several } from './pages.ts'
@@ -11,17 +13,24 @@ import { strict } from './stated.ts'
 
 const MOST_MODELS = 200
 
+/** What of an account decides about models. */
+type Planned = Routed & Pick<Account, 'aliases'>
+
 export function createRoutesController(options: AdminOptions) {
   const { modelRouter } = options
 
   /** `provider` is null where the model would be refused; `problem` says why. */
-  function describeRoute(model: string, account: Routed) {
-    const way = modelRouter.resolve(model, account)
+  function describeRoute(model: string, account: Planned) {
+    const alias = findAlias(model, account)
+    const asked = alias?.model ?? model
+    const way = modelRouter.resolve(asked, account, [], alias?.name)
     const refused = way instanceof ProxyError ? { status: way.status, code: way.code, message: way.message } : null
-    const known = modelRouter.findModel(model, account)
+    const known = modelRouter.findModel(asked, account)
     return {
       id: model,
       object: 'project.route' as const,
+      // Another than the id for an alias alone.
+      model: asked,
       kind: known && !(known instanceof ProxyError) ? known.kind : null,
       provider: way instanceof ProxyError ? null : way.name,
       problem: refused,
@@ -29,8 +38,11 @@ export function createRoutesController(options: AdminOptions) {
   }
 
   /** All that the project can use; or all that a provider has, under its own names. */
-  function listNames(account: Routed, nativeTo: string | undefined): string[] {
-    if (nativeTo === undefined) return modelRouter.listModels(account).map(({ model }) => model)
+  function listNames(account: Planned, nativeTo: string | undefined): string[] {
+    if (nativeTo === undefined) {
+      const models = modelRouter.listModels(account).map(({ model }) => model)
+      return [...new Set([...listAliases(account).map(({ name }) => name), ...models])]
+    }
     const native = modelRouter.listModels({ ...account, key_type: 'project', direct_providers: [nativeTo] })
     return native.filter(({ provider }) => provider === nativeTo).map(({ model }) => model)
   }
@@ -39,7 +51,7 @@ export function createRoutesController(options: AdminOptions) {
     '/:project_id/routes',
     async ({ caller, params, query: { models, native_to, provider_keys, key_type } }) => {
       const { id } = await findProject(caller.actor, params.project_id)
-      const account: Routed = {
+      const account: Planned = {
         ...(await readRouted(caller.actor, id)),
         key_type: key_type ?? 'project',
         ...(provider_keys && { direct_providers: provider_keys.filter(name => name !== '') }),
@@ -64,12 +76,12 @@ export function createRoutesController(options: AdminOptions) {
 }
 
 /** What decides about a project's models, for no key in particular. */
-async function readRouted(actor: Actor, project: number): Promise<Omit<Routed, 'key_type'>> {
+async function readRouted(actor: Actor, project: number): Promise<Omit<Planned, 'key_type'>> {
   const [[row], keys] = await Promise.all([
     projectSettings(actor, { of_project: project }),
     listProviderKeys(actor, { project }),
   ])
-  const allowed = row?.result?.allowed_models as string[] | undefined
+  const { allowed_models: allowed, aliases } = (row?.result ?? {}) as Record<string, string[] | undefined>
   return {
     project_id: project,
     direct_providers: keys.map(({ provider }) => provider),
@@ -77,5 +89,6 @@ async function readRouted(actor: Actor, project: number): Promise<Omit<Routed, '
     provider_keys_version: 0,
     allowed_models: allowed?.length ? allowed : null,
     key_allowed_models: null,
+    aliases: aliases ?? null,
   }
 }

@@ -1,11 +1,14 @@
 /** /dashboard/api: login, logout, and the current session. */
 import { t } from 'elysia'
-import { closeSession, closeSessions, setPassword } from '../postgres/admin/people.ts'
+import type { OidcConfig } from '../config.ts'
+import { refuse } from '../errors.ts'
+import { closeSession, closeSessions, closeSessionWithId, ownSessions, setPassword } from '../postgres/admin/people.ts'
 import { baseUrlOf } from './addresses.ts'
 import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
-import { formatId } from './ids.ts'
+import { formatId, requireId } from './ids.ts'
 import { createLogin, hashPassword } from './login.ts'
+import { toSeconds } from './pages.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
 import { strict } from './stated.ts'
 
@@ -49,7 +52,7 @@ export function createLoginController(options: AdminOptions) {
 }
 
 /** Routes with a session. */
-export function createSessionController(options: AdminOptions) {
+export function createSessionController(options: AdminOptions, oidc: OidcConfig | null) {
   const { database, trustedProxies, addresses } = options
   const login = createLogin(database)
 
@@ -61,6 +64,28 @@ export function createSessionController(options: AdminOptions) {
       // The proxy's, for snippets.
       base_url: baseUrlOf(request, addresses),
     }))
+    .get('/sessions', async ({ caller: { actor, sessionToken } }) => {
+      const rows = await ownSessions(actor, { this_one: sessionToken && hashToken(sessionToken) })
+      const data = rows.map(({ id, address, user_agent, created_at, last_seen_at, is_this_one }) => ({
+        id: formatId('session', id),
+        object: 'session' as const,
+        address,
+        user_agent,
+        created_at: toSeconds(created_at),
+        last_seen_at: toSeconds(last_seen_at),
+        is_this_one,
+      }))
+      return { object: 'list' as const, data, has_more: false }
+    })
+    .delete('/sessions/:session_id', async ({ caller, params }) => {
+      const session = requireId('session', params.session_id)
+      await closeSessionWithId(caller.actor, { session_id: session })
+      return { object: 'session.closed' as const, id: formatId('session', session) }
+    })
+    .get('/login-rules', ({ caller }) => {
+      if (caller.role !== 'owner') throw refuse('notPermitted', { problem: 'This takes an administrator.' })
+      return { object: 'login.rules' as const, oidc: oidc && describeRules(oidc) }
+    })
     .post('/logout', async ({ request, caller, set }) => {
       const { actor, sessionToken } = caller
       if (sessionToken !== null) await closeSession(actor, { token_hash: hashToken(sessionToken) })
@@ -84,4 +109,14 @@ export function createSessionController(options: AdminOptions) {
       },
       { body: t.Object({ password: t.String({ maxLength: 200 }), new_password: newPassword }, strict) },
     )
+}
+
+/** Who may log in with the provider, and as what. */
+function describeRules({ issuer, allowedDomains, groupsClaim, groupRoles }: OidcConfig) {
+  return {
+    issuer,
+    allowed_domains: allowedDomains,
+    groups_claim: groupsClaim,
+    group_roles: groupRoles && [...groupRoles].map(([group, role]) => ({ group, role })),
+  }
 }

@@ -4,6 +4,7 @@ import type { Actor } from '../postgres/admin/act-as.ts'
 import { createUser, deleteUser, inviteUser, pageOfUsers, setUserRole, type UserRow } from '../postgres/admin/people.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { readLogins } from './logins.ts'
 import { pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
 import { email, strict, userRole } from './stated.ts'
 
@@ -17,7 +18,7 @@ export function createUsersController(options: AdminOptions) {
           after_id: readCursor('user', after),
           page_size: pageSize(limit),
         })
-        return toPage(rows.map(describeUser), limit)
+        return toPage(await describeUsers(caller.actor, rows), limit)
       },
       { query: t.Object({ ...pageQueryOf('user'), emails: several(t.String()) }, strict) },
     )
@@ -28,19 +29,17 @@ export function createUsersController(options: AdminOptions) {
         const [created] = await createUser(caller.actor, { email: address, user_role: role })
         const user = created?.result ?? 0
         const [invited] = await inviteUser(caller.actor, { of_user: user })
-        return { ...describeUser(await findUser(caller.actor, user)), invitation: invited?.result }
+        return { ...(await findUser(caller.actor, user)), invitation: invited?.result }
       },
       { body: t.Object({ email, role: t.Optional(userRole) }, strict) },
     )
-    .get('/:user_id', async ({ caller, params }) =>
-      describeUser(await findUser(caller.actor, requireId('user', params.user_id))),
-    )
+    .get('/:user_id', ({ caller, params }) => findUser(caller.actor, requireId('user', params.user_id)))
     .post(
       '/:user_id',
       async ({ caller, params, body: { role } }) => {
         const user = requireId('user', params.user_id)
         await setUserRole(caller.actor, { of_user: user, user_role: role })
-        return describeUser(await findUser(caller.actor, user))
+        return findUser(caller.actor, user)
       },
       { body: t.Object({ role: userRole }, strict) },
     )
@@ -60,19 +59,25 @@ export function createUsersController(options: AdminOptions) {
     })
 }
 
-async function findUser(actor: Actor, user: number): Promise<UserRow> {
-  const [row] = await pageOfUsers(actor, { only_user: user, page_size: 1 })
-  if (row === undefined) throw notFound('There is no such user.')
-  return row
+async function findUser(actor: Actor, id: number) {
+  const rows = await pageOfUsers(actor, { only_user: id, page_size: 1 })
+  const [user] = await describeUsers(actor, rows)
+  if (user === undefined) throw notFound('There is no such user.')
+  return user
 }
 
-function describeUser(row: UserRow) {
-  return {
+async function describeUsers(actor: Actor, rows: readonly UserRow[]) {
+  const loginOf = await readLogins(
+    actor,
+    rows.map(({ id }) => id),
+  )
+  return rows.map(row => ({
     id: formatId('user', row.id),
     object: 'organization.user' as const,
     email: row.email,
     name: row.email,
     role: row.role,
     added_at: toSeconds(row.created_at),
-  }
+    ...loginOf(row.id),
+  }))
 }

@@ -54,6 +54,7 @@ export function pagesOf(project: string): [name: string, path: string][] {
     ['members', `/${project}/settings/members`],
     ['audit', `/${project}/audit`],
     ['projects', '/projects'],
+    ['users', '/users'],
     ['account', '/account'],
   ]
 }

@@ -14,16 +14,13 @@ begin
     perform open_project(project, 'owner');
     select u.id into known from users u where u.email = lower(btrim(member_email));
     if known is null then
-        if current_user_id() is not null and not is_administrator() then
-            raise exception 'there is no user %: an administrator must add them first', quote_for_message(member_email)
-                using errcode = 'insufficient_privilege';
-        end if;
-        known := create_user(member_email, 'reader');
-        token := invite_user(known);
+        -- Whoever owns a project may invite to it: the new user sees nothing else.
+        known := add_user(member_email, 'reader');
+        token := write_invitation(known);
     end if;
     perform set_member(project, known, member_role);
     return query select known, token;
 end;
 $$;
 
-comment on function add_member(text, text, text) is 'Makes the user with that e-mail address owner, member or viewer of a project. An unknown address is added as a user, and the invitation returned; it is not shown again. Adding users takes an administrator, everything else an owner of the project.';
+comment on function add_member(text, text, text) is 'Makes the user with that e-mail address owner, member or viewer of a project. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project.';

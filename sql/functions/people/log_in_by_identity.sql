@@ -35,6 +35,12 @@ begin
             when unique_violation then
                 raise exception 'this address belongs to another person at the identity provider' using errcode = 'no_data_found';
         end;
+        -- Whoever invited this address may have taken the invitation up: from now on it is the person's alone.
+        if person.role = 'reader' then
+            update users u set password_hash = null where u.id = person.id;
+            delete from invitations i where i.user_id = person.id;
+            delete from sessions s where s.user_id = person.id;
+        end if;
     end if;
     if user_role <> person.role and can_lose_role(person.id, user_role) then
         perform set_user_role(person.id, user_role);
@@ -44,4 +50,4 @@ end;
 $$;
 
 comment on function log_in_by_identity(text, text, text, text, text, text, text, text) is
-    'open_session() for a person whom an identity provider has authenticated: issuer and subject identify, the verified address finds or makes the user the first time only. A role, if given, becomes the user''s, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person''s. Returns the user''s id.';
+    'open_session() for a person whom an identity provider has authenticated: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user''s, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person''s. Returns the user''s id.';

@@ -4,6 +4,7 @@
 export const PATHS = [
   '/',
   '/projects',
+  '/users',
   '/audit',
   '/account',
   '/$project/overview',

@@ -16,6 +16,7 @@ const auditLog = lazyRouteComponent(() => import('./screens/audit-log.tsx'), 'Au
 const PAGES: Record<Path, RouteComponent> = {
   '/': Home,
   '/projects': lazyRouteComponent(() => import('./screens/projects.tsx'), 'Projects'),
+  '/users': lazyRouteComponent(() => import('./screens/users.tsx'), 'Users'),
   '/audit': auditLog,
   '/account': lazyRouteComponent(() => import('./screens/account.tsx'), 'Account'),
   '/$project/overview': lazyRouteComponent(() => import('./screens/overview.tsx'), 'Overview'),

@@ -67,6 +67,8 @@ export type ProviderKey = Pick<ProviderKeyRow, 'provider'> & {
 /** Who would answer a model, or what it would be refused with. */
 export interface Route {
   id: string
+  /** The model behind an alias; else the id. */
+  model: string
   /** chat, embedding, …; null for a model that the catalogue does not have. */
   kind: string | null
   provider: string | null
@@ -177,12 +179,44 @@ export type Plan = PlanRow
 
 export type Refusal = Serialized<RefusalRow, 'latest_hour', { latest_hour: number }>
 
-export interface Member {
+/** Whether a person can log in yet; `invited_until` is in the past where an invitation has expired. */
+export interface Login {
+  can_log_in: boolean
+  invited_until: number | null
+  last_seen_at: number | null
+}
+
+export interface Member extends Login {
   id: string
   email: string
   role: Role
   added_at: number
-  invitation?: string
+}
+
+export interface User extends Login {
+  id: string
+  email: string
+  role: Session['user']['role']
+  added_at: number
+}
+
+/** A browser in which the user is logged in. */
+export interface OpenSession {
+  id: string
+  address: string
+  user_agent: string
+  created_at: number
+  last_seen_at: number
+  is_this_one: boolean
+}
+
+export interface LoginRules {
+  oidc: {
+    issuer: string
+    allowed_domains: string[] | null
+    groups_claim: string
+    group_roles: { group: string; role: User['role'] }[] | null
+  } | null
 }
 
 export interface AdminKey {

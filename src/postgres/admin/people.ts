@@ -14,6 +14,14 @@ export const pageOfUsers = defineRead<UserRow>()('page_of_users', {
   after_id: 'bigint?',
   page_size: 'integer',
 })
+export interface LoginStateRow {
+  user_id: number
+  can_log_in: boolean
+  invited_until: string | null
+  last_seen_at: string | null
+}
+
+export const loginStates = defineRead<LoginStateRow>()('login_states', { of_users: 'bigint[]' })
 export const createUser = defineChange<{ result: number }>()('create_user', {
   email: 'text',
   user_role: 'text',
@@ -29,6 +37,18 @@ export const setPassword = defineChange()('set_password', {
   new_hash: 'text',
   kept_session: 'text?',
 })
+export interface SessionRow {
+  id: number
+  address: string
+  user_agent: string
+  created_at: string
+  last_seen_at: string
+  is_this_one: boolean
+}
+
+/** `this_one`: the hex SHA-256 of the cookie that asks. */
+export const ownSessions = defineRead<SessionRow>()('own_sessions', { this_one: 'text?' })
+export const closeSessionWithId = defineChange()('close_session_with_id', { session_id: 'bigint' })
 export const closeSession = defineChange()('close_session', { token_hash: 'text' })
 export const closeSessions = defineChange<{ result: number }>()('close_sessions', {})
 

@@ -32,6 +32,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
   const own = `/v1/organization/projects/${project}`
   return [
     { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
+    { method: 'GET', path: '/dashboard/api/login-rules', need: 'administrator' },
     { method: 'GET', path: own, need: 'viewer' },
     { method: 'GET', path: `${own}/settings`, need: 'viewer' },
     { method: 'GET', path: `${own}/api_keys`, need: 'viewer' },
@@ -125,6 +126,8 @@ const OF_ONESELF = [
   'GET /dashboard/api/oidc',
   'GET /dashboard/api/oidc/callback',
   'GET /dashboard/api/session',
+  'GET /dashboard/api/sessions',
+  'DELETE /dashboard/api/sessions/session_1',
   'POST /dashboard/api/invitation',
   'POST /dashboard/api/login',
   'POST /dashboard/api/logout',

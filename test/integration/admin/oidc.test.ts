@@ -4,7 +4,7 @@ import Provider from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { addUser, rootOf, send } from './people.ts'
+import { addUser, logIn, rootOf, send } from './people.ts'
 
 const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
 
@@ -137,6 +137,16 @@ describeBackends('a login by OpenID Connect', backend => {
     expect(await sessionOf(visit)).toMatchObject({
       user: { id: `user_${ada}`, email: 'ada@example.org', role: 'owner' },
     })
+  })
+
+  test('ends what was set for a reader’s address before its person first came', async () => {
+    await addUser(proxy, 'heidi@example.org', 'reader')
+    const earlier = await logIn(proxy, 'heidi@example.org')
+    const { visit } = await logInAs('heidi')
+    expect(await sessionOf(visit)).toMatchObject({ user: { email: 'heidi@example.org' } })
+    expect((await earlier.send('GET', '/dashboard/api/session')).status).toBe(401)
+    await expect(logIn(proxy, 'heidi@example.org')).rejects.toThrow('Login failed')
+    expect((await logInAs('heidi')).response.headers.get('location')).toBe('/dashboard')
   })
 
   test('logs in a new person, who sees nothing until added to a project', async () => {

@@ -13,7 +13,15 @@ interface Route {
   problem: { status: number; code: string; message: string } | null
 }
 
-const MODELS = ['gpt-4o-mini', 'openai/gpt-4o-mini', 'llama-3.1-8b-instant', 'claude-haiku-4-5', 'nonsense', 'other/x']
+const MODELS = [
+  'gpt-4o-mini',
+  'openai/gpt-4o-mini',
+  'llama-3.1-8b-instant',
+  'claude-haiku-4-5',
+  'nonsense',
+  'other/x',
+  'fast',
+]
 
 describeBackends('which way a model takes', backend => {
   let upstreams: Upstreams
@@ -47,6 +55,7 @@ describeBackends('which way a model takes', backend => {
   test.each([
     ['without provider keys', async () => {}],
     ['with one', () => storeKey(proxy.stores, 'acme', 'openai', 'sk-own')],
+    ['with an alias', () => proxy.query(`select set_setting('acme', 'aliases', 'fast=gpt-4o-mini')`)],
     ['where few are allowed', () => proxy.query(`select set_setting('acme', 'allowed_models', 'gpt-*, claude-*')`)],
   ])('is told as it is then taken, %s', async (_, arrange) => {
     await arrange()

@@ -1,5 +1,5 @@
 /** Which way models take: who answers them, or what they are refused with. */
-import { formatCount } from '../format.ts'
+import { formatCount, isolated } from '../format.ts'
 import type { Route } from '../types.ts'
 
 const NAMED = 3
@@ -34,11 +34,12 @@ function NamedModels({ names }: { names: readonly string[] }) {
 }
 
 /** Of one model. */
-export function Way({ route: { provider, problem } }: { route: Route }) {
+export function Way({ route: { id, model, provider, problem } }: { route: Route }) {
   if (problem === null) {
     return (
       <p className="text-xs text-muted">
-        Goes to <b className="font-medium text-ink">{provider}</b>.
+        Goes to <b className="font-medium text-ink">{provider}</b>
+        {model === id ? '' : `, as ${isolated(model)}`}.
       </p>
     )
   }

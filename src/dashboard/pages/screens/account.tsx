@@ -5,8 +5,9 @@ import { call } from '../api.ts'
 import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
 import { NewPasswordField, TextField } from '../components/fields.tsx'
 import { plain } from '../format.ts'
-import { isAdministrator, logOut, useSession } from '../session.ts'
+import { isAdministrator, useSession } from '../session.ts'
 import { AdminKeys } from './admin-keys.tsx'
+import { Sessions } from './sessions.tsx'
 
 export function Account() {
   const session = useSession()
@@ -14,20 +15,8 @@ export function Account() {
     <>
       <PageHeader title="Account">{plain(session.data?.user.email ?? '')}</PageHeader>
       <div className="space-y-5">
-        <div className="grid gap-5 lg:grid-cols-2">
-          <Password />
-          <Card title="Sessions">
-            <div className="space-y-3 p-4">
-              <p className="text-muted">
-                Ends every session of yours, here and in other browsers. A session ends by itself after seven days
-                without use.
-              </p>
-              <Button look="danger" onClick={() => void logOut(true)}>
-                Log out everywhere
-              </Button>
-            </div>
-          </Card>
-        </div>
+        <Password />
+        <Sessions />
         {isAdministrator(session.data) && <AdminKeys />}
       </div>
     </>

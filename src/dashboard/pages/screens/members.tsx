@@ -5,15 +5,14 @@ import { useState } from 'react'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
-import { SelectField, TextField } from '../components/fields.tsx'
-import { FormDialog } from '../components/form-dialog.tsx'
+import { LoginState } from '../components/login-state.tsx'
 import { Select } from '../components/select.tsx'
-import { ShownOnce } from '../components/shown-once.tsx'
 import { buttonColumn, type Column, Table } from '../components/table.tsx'
 import { formatDate, isolated } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may, useProject } from '../session.ts'
 import type { Member, Role } from '../types.ts'
+import { Invite } from './invite.tsx'
 
 const ROLES: [Role, string][] = [
   ['viewer', 'Viewer – looks'],
@@ -42,7 +41,8 @@ export function Members() {
   return (
     <>
       <PageHeader title="Members" action={add}>
-        Administrators see every project without being members of it.
+        Administrators see every project without being members of it. Whoever has no account yet gets a link to set a
+        password; another one is an administrator’s to give.
       </PageHeader>
       <Problem error={change.error} />
       <Card>
@@ -58,7 +58,9 @@ export function Members() {
           columns={columnsOf(mayChange ? { setRole: change.mutate, remove: setGoing } : null)}
         />
       </Card>
-      {isAdding && <AddMember path={path} onDone={refresh} onClose={() => setAdding(false)} />}
+      {isAdding && (
+        <Invite title="Add member" path={path} roles={ROLES} onDone={refresh} onClose={() => setAdding(false)} />
+      )}
       {going && (
         <Confirm
           title={`Remove ${isolated(going.email)}?`}
@@ -83,6 +85,7 @@ interface MemberActions {
 function columnsOf(actions: MemberActions | null): Column<Member>[] {
   return [
     { title: 'E-mail address', look: 'strong', cell: member => member.email },
+    { title: 'State', cell: member => <LoginState person={member} /> },
     {
       title: 'Role',
       cell: member =>
@@ -100,41 +103,4 @@ function columnsOf(actions: MemberActions | null): Column<Member>[] {
     { title: 'Added', look: 'line', cell: member => formatDate(member.added_at) },
     ...(actions ? [buttonColumn<Member>('Remove', member => member.email, actions.remove)] : []),
   ]
-}
-
-function AddMember({ path, onDone, onClose }: { path: string; onDone(): void; onClose(): void }) {
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState('viewer')
-  const adding = useMutation({
-    mutationFn: () => call<Member>('POST', path, { email, role }),
-    onSuccess: member => {
-      onDone()
-      if (member.invitation === undefined) onClose()
-    },
-  })
-  const invitation = adding.data?.invitation
-  if (invitation !== undefined) {
-    return (
-      <ShownOnce
-        title={`Invitation for ${isolated(email)}`}
-        notice="Send them this link to set their password. It is shown only now, works once, and expires after seven days."
-        value={`${window.location.origin}/dashboard/invitation#${invitation}`}
-        copy="Copy link"
-        onClose={onClose}
-      />
-    )
-  }
-  return (
-    <FormDialog title="Add member" action="Add member" sending={adding} onClose={onClose}>
-      <TextField
-        label="E-mail address"
-        inputMode="email"
-        required
-        autoComplete="off"
-        value={email}
-        onChange={setEmail}
-      />
-      <SelectField label="Role" value={role} choices={ROLES} onChange={setRole} />
-    </FormDialog>
-  )
 }

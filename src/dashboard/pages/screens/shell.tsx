@@ -38,6 +38,7 @@ const SETTINGS_PAGES = [
 
 const ADMINISTRATORS_PAGES = [
   ['projects', 'Projects and plans'],
+  ['users', 'Users'],
   ['audit', 'Whole audit log'],
 ] as const
 const OWN_PAGES = [['account', 'Account']] as const

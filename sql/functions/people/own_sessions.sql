@@ -1,0 +1,24 @@
+create or replace function own_sessions(this_one text)
+returns table (
+    id bigint,
+    address text,
+    user_agent text,
+    created_at timestamptz,
+    last_seen_at timestamptz,
+    is_this_one boolean
+)
+language sql
+stable
+-- Nobody reads the table of sessions; everybody their own of it.
+security definer
+set search_path = public, pg_temp
+as $$
+    select s.id, s.address, s.user_agent, s.created_at, s.last_seen_at, coalesce(s.token_hash = decode(this_one, 'hex'), false)
+    from sessions s
+    where s.user_id = current_user_id()
+        and s.last_seen_at > now() - interval '7 days'
+        and s.expires_at > now()
+    order by s.last_seen_at desc, s.id desc;
+$$;
+
+comment on function own_sessions(text) is 'The current user''s sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks, null for an admin key.';
