@@ -11,8 +11,7 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     DATA_DIR=/data \
-    SHUTDOWN_DELAY_MS=5000 \
-    BUN_CONFIG_MAX_HTTP_REQUESTS=65535
+    SHUTDOWN_DELAY_MS=5000
 # A volume mounted here takes over its owner.
 RUN install -d -o bun -g bun -m 0700 /data
 WORKDIR /app

@@ -40,7 +40,7 @@ export async function startProxyProcess(
   logFile?: string,
 ): Promise<Subprocess> {
   const child = Bun.spawn([process.execPath, 'src/process/server.ts'], {
-    env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', ...environment, PORT: String(port) },
+    env: { ...process.env, ...environment, PORT: String(port) },
     stdout: logFile ? Bun.file(logFile) : 'ignore',
     stderr: 'inherit',
     stdin: 'ignore',

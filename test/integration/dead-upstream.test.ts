@@ -33,12 +33,7 @@ describe('requests that wait for a dead upstream', () => {
     upstreams = await startUpstreams()
     const port = String(findFreePort())
     // A process of its own: client and upstream must not share its thread, nor its limit on connections.
-    const settings = {
-      DATA_DIR: dataDir,
-      EMBEDDED_PG_PORT: port,
-      BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
-      LOG_LEVEL: 'warn',
-    }
+    const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port, LOG_LEVEL: 'warn' }
     proxy = await startProxyProcess({ ...settings, ...upstreams.environment })
     const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
     await createProject(database, 'acme', 'enterprise')
