@@ -32,6 +32,8 @@ set plan_cache_mode = force_generic_plan
 -- A plan made while a table was empty would scan all of it later.
 set enable_seqscan = off
 set jit = off
+-- Of lists, that are compared. Anything more similar than a useful threshold lies in the first two or three.
+set ivfflat.probes = 4
 as $$
 #variable_conflict use_column
 declare
@@ -143,12 +145,14 @@ begin
     -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
     -- order as vectors, so vectors choose among the nearest twenty.
     near as (
-        select o.*, n.entry_id, 1 - n.distance as similarity, 1 - n.distance > o.threshold as is_alike
+        select
+            o.place, o.project_id, o.context_hash, o.normalized_hash, n.entry_id, n.prompt, n.other_hash, 1 - n.distance as similarity,
+            1 - n.distance > o.threshold as is_alike
         from open o
         cross join lateral (
-            select c.entry_id, c.distance
+            select c.*
             from (
-                select x.entry_id, x.embedding <=> o.asked as distance
+                select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
                 from cache_prompts x
                 where x.group_key = o.group_key
                     and x.space_id = o.space_id
@@ -158,23 +162,15 @@ begin
                     and x.expires_at > now()
                     and x.created_at >= o.oldest
                 union all
-                select p.entry_id, p.embedding <=> o.asked
-                from (
-                    select distinct u.id
-                    from unnest(case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end) as u (id)
-                ) found
-                cross join lateral (
-                    select x.*
-                    from cache_prompts x
-                    where x.entry_id = found.id
-                    limit 1
-                ) p
-                where p.in_lists
-                    and p.space_id = o.space_id
-                    and p.project_id = o.project_id
-                    and p.context_hash = o.context_hash
-                    and p.expires_at > now()
-                    and p.created_at >= o.oldest
+                select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
+                from cache_prompts x
+                where x.entry_id = any (case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end)
+                    and x.in_lists
+                    and x.space_id = o.space_id
+                    and x.project_id = o.project_id
+                    and x.context_hash = o.context_hash
+                    and x.expires_at > now()
+                    and x.created_at >= o.oldest
             ) c
             order by c.distance
             limit 5
@@ -182,17 +178,16 @@ begin
     )
     select
         n.place, e.id, encode(e.request_hash, 'hex'), 'similar', n.similarity, null::text, e.provider, e.prompt_tokens, e.completion_tokens,
-        e.created_at, e.expires_at, p.prompt, v.verdict, v.source
+        e.created_at, e.expires_at, n.prompt, v.verdict, v.source
     from near n
     cross join lateral (select x.* from cache_entries x where x.id = n.entry_id limit 1) e
-    cross join lateral (select x.* from cache_prompts x where x.entry_id = n.entry_id limit 1) p
     left join lateral (
         select x.verdict, x.source
         from cache_verdicts x
         where x.project_id = n.project_id
             and x.context_hash = n.context_hash
-            and x.one_hash = least(n.normalized_hash, p.normalized_hash)
-            and x.other_hash = greatest(n.normalized_hash, p.normalized_hash)
+            and x.one_hash = least(n.normalized_hash, n.other_hash)
+            and x.other_hash = greatest(n.normalized_hash, n.other_hash)
         order by array_position(array['person', 'review', 'judge'], x.source)
         limit 1
     ) v on true

@@ -1,9 +1,6 @@
 create or replace function find_in_cache_lists(lists bigint, asked halfvec) returns bigint[]
 language plpgsql
 stable
-set search_path = public, pg_temp
--- Number of lists that are compared. Anything more similar than a useful threshold lies in the first two or three.
-set ivfflat.probes = 4
 as $$
 declare
     nearest bigint[];
