@@ -1,6 +1,7 @@
--- Deletes a project's key for a direct provider (openai, anthropic, groq), from the next request on. Prints its last four characters.
+-- Deletes a project's key for a direct provider (openai, anthropic, groq), from the next request on: the one of a name, or the one that was
+-- stored without. Prints its last four characters.
 --
---   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v provider=openai -f scripts/remove-provider-key.sql
+--   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v provider=openai [-v name=second] -f scripts/remove-provider-key.sql
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse
 \set SHOW_CONTEXT never
@@ -14,4 +15,9 @@ do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 do $$ begin raise exception 'provider is missing: give -v provider=openai'; end $$;
 \endif
 
-select remove_provider_key(:'project', :'provider');
+\if :{?name}
+\else
+\set name default
+\endif
+
+select remove_provider_key(:'project', :'provider', :'name');

@@ -3,6 +3,7 @@
 # input, or asked for on a terminal; never pass it as an argument, which other users can read. Prints its last four characters.
 #
 #   printf %s "$SECRET" | scripts/set-provider-key.sh acme openai
+#   printf %s "$SECRET" | scripts/set-provider-key.sh acme openai second 3     # beside it: a name, and its share of requests
 #
 # The key is encrypted with ENCRYPTION_KEY before it reaches the database at DATABASE_URL. With neither set, it is stored in the embedded
 # database of DATA_DIR, whether or not the proxy runs.
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 PATH="$PWD/node_modules/.bin:$PATH"
 command -v bun >/dev/null || { echo 'bun is missing: run npx -y bun@1.4.5 install' >&2; exit 1; }
 
-if [ ! -t 0 ] || [ "$#" -ne 2 ]; then
+if [ ! -t 0 ] || [ "$#" -lt 2 ]; then
   exec bun src/process/server.ts set-provider-key "$@"
 fi
 

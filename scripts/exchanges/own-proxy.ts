@@ -30,7 +30,13 @@ export async function startOwnProxy(upstream: string) {
   const vault = createVault(async () => ({ current: encryptionKey, previous: null }))
   for (const provider of ['openai', 'anthropic', 'groq'] as const) {
     const owner = { projectId, provider }
-    await storeProviderKey(database, { ...owner, sealed: await vault.seal('replay', owner), lastFour: 'play' })
+    await storeProviderKey(database, {
+      ...owner,
+      sealed: await vault.seal('replay', owner),
+      lastFour: 'play',
+      name: 'default',
+      weight: null,
+    })
   }
   const key = await issueKey(database, 'replay', 'project', 'replay')
   const store = createInProcessStore()

@@ -24,7 +24,7 @@ select
     least(p.cache_ttl_seconds, longest.cache_ttl_seconds) as cache_ttl_seconds,
     p.cache_generation,
     coalesce(direct.providers, '{}') as direct_providers,
-    -- Versions only grow: replacing a key changes the highest one, and adding or removing a key changes the providers.
+    -- Versions only grow: adding, replacing and removing a key changes the highest one, or the providers.
     coalesce(direct.highest_version, 0) as provider_keys_version,
     p.fallbacks,
     longest.cache_ttl_seconds as max_cache_ttl_seconds,
@@ -47,12 +47,18 @@ select
     p.has_budgets,
     nullif(p.aliases, '{}') as aliases,
     k.allowed_models as key_allowed_models,
-    k.allowed_addresses
+    k.allowed_addresses,
+    direct.named_keys as named_provider_keys
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
 left join lateral (
-    select array_agg(pk.provider order by pk.provider) as providers, max(pk.version) as highest_version
+    select
+        array_agg(distinct pk.provider order by pk.provider) as providers,
+        max(pk.version) as highest_version,
+        case when bool_or(pk.name <> 'default') then
+            array_agg(pk.provider || '/' || pk.name || '/' || pk.weight order by pk.provider, pk.name)
+        end as named_keys
     from provider_keys pk
     where pk.project_id = k.project_id
 ) direct on true
@@ -75,7 +81,7 @@ comment on column key_accounts.requests_per_minute_per_address is 'The plan''s l
 comment on column key_accounts.semantic_threshold is 'Cosine similarity above which two questions may count as the same.';
 comment on column key_accounts.cache_ttl_seconds is 'Lifetime of a stored response, unless the request sets another.';
 comment on column key_accounts.cache_generation is 'Incremented by every purge.';
-comment on column key_accounts.direct_providers is 'Direct providers for which the project has stored a key.';
+comment on column key_accounts.direct_providers is 'Direct providers for which the project has stored a key, each once.';
 comment on column key_accounts.provider_keys_version is 'Grows with every stored provider key; 0 when there is none.';
 comment on column key_accounts.fallbacks is 'Models used, in this order, in place of one that cannot be reached.';
 comment on column key_accounts.max_cache_ttl_seconds is 'Longest lifetime of a stored response, whatever the request says.';
@@ -99,3 +105,4 @@ comment on column key_accounts.has_budgets is 'Whether the project has any budge
 comment on column key_accounts.aliases is 'Names that clients may ask for in place of models, as in projects; null for none.';
 comment on column key_accounts.key_allowed_models is 'Patterns of model names that the key may ask for within those; null for all of them.';
 comment on column key_accounts.allowed_addresses is 'Networks of the addresses that the key may be used from; null for any.';
+comment on column key_accounts.named_provider_keys is 'All keys for direct providers as provider/name/weight; null where each provider has one key at most, named default.';

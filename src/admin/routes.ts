@@ -79,7 +79,7 @@ export function createRoutesController(options: AdminOptions) {
 async function readRouted(actor: Actor, project: number): Promise<Omit<Planned, 'key_type'>> {
   const [[row], keys] = await Promise.all([
     projectSettings(actor, { of_project: project }),
-    listProviderKeys(actor, { project }),
+    listProviderKeys(actor, { project, of_provider: null }),
   ])
   const { allowed_models: allowed, aliases } = (row?.result ?? {}) as Record<string, string[] | undefined>
   return {
@@ -87,6 +87,7 @@ async function readRouted(actor: Actor, project: number): Promise<Omit<Planned, 
     direct_providers: keys.map(({ provider }) => provider),
     // Below every real one: nothing that requests have opened is replaced.
     provider_keys_version: 0,
+    named_provider_keys: null,
     allowed_models: allowed?.length ? allowed : null,
     key_allowed_models: null,
     aliases: aliases ?? null,

@@ -53,6 +53,7 @@ const EXPOSED = [
   'X-Proxy-Model',
   'X-Proxy-Latency-Ms',
   'X-Proxy-Provider',
+  'X-Proxy-Provider-Key',
   'X-Proxy-Tokens-Saved',
   'X-Proxy-Budget-Remaining-USD',
   'Retry-After',

@@ -43,7 +43,7 @@ export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue
 
   return (account, messages, schema) => {
     const { semantic_judge_model: model, project_id } = account
-    const provider = modelRouter.resolve(model, unnarrowed(account))
+    const provider = modelRouter.resolve(model, { ...unnarrowed(account), named_provider_keys: null })
     if (provider instanceof ProxyError) return null
     const body = {
       model,

@@ -84,10 +84,10 @@ async function countTokens(
 ): Promise<ProxyResponse> {
   if (!provider) throw refuse('noAggregator')
   const { endpoint, body, sent } = query
-  await checkReferences(database, findKeptReferences(body, null), account, provider)
+  const keeper = await checkReferences(database, findKeptReferences(body, null), account, provider)
   const { headers, signal } = request
   const asked = { endpoint, headers, stream: false, countsAlone: true, signal }
-  const answer = await provider.ask(
+  const answer = await keeper.ask(
     typeof sent === 'string' ? { ...asked, body, bodyText: sent } : withLongBody(asked, body, sent),
   )
   return {

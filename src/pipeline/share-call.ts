@@ -75,11 +75,12 @@ async function lead(
     if (control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
     const references = referencesOf(query)
-    if (references.length > 0) await checkReferences(stages.database, references, account, provider)
+    const keeper =
+      references.length > 0 ? await checkReferences(stages.database, references, account, provider) : provider
     const { spending } = accounting
     if (spending) await spending.reserve(query.model, largestCost(sizeOf(query), provider, stages.catalogue))
     accounting.noteAsked()
-    return await operation.ask({ ...context, call, subscriber, lookup }, stages)
+    return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages)
   } catch (error) {
     const failure = asFailure(error)
     // Another key may have money left.

@@ -22,7 +22,7 @@ export interface AdmitBatch {
 }
 
 /** The view's nullable columns; a test compares them with the database. */
-type NullableColumn = 'allowed_models' | 'key_allowed_models' | 'allowed_addresses' | 'aliases'
+type NullableColumn = 'allowed_models' | 'key_allowed_models' | 'allowed_addresses' | 'aliases' | 'named_provider_keys'
 
 /** The view's columns with a fixed set of words, enforced by checks on the tables and by setting_kinds. */
 interface WordColumns {

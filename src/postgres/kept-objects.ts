@@ -16,11 +16,14 @@ import {
 /** Objects that a provider keeps for a project; `message_batches` are Anthropic's. */
 export type Collection = 'files' | 'batches' | 'message_batches'
 
+/** The name of a provider's key that was stored without one. */
+export const DEFAULT_KEY = 'default'
+
 export interface ObjectToKeep {
   projectId: number
   id: string
   collection: Collection
-  /** openai, anthropic, groq or aggregator. */
+  /** Whoever keeps it, as `nameKeeper` writes it. */
   provider: string
   purpose?: string | null
   /** For a batch's input: its number of requests. */
@@ -108,9 +111,27 @@ export async function claimIds(
   return (await runStatement(database, CLAIM, [projectId, provider, isShared, ids])).map(({ id }) => id)
 }
 
-/** Binds what the provider has made to the project. */
-export async function bindIds(database: Database, projectId: number, provider: string, ids: string[]): Promise<void> {
-  await runStatement(database, BIND, [projectId, provider, ids])
+/** The provider, and the name of the key that was used: none for DEFAULT_KEY. */
+export function nameKeeper(provider: string, key: string | null): string {
+  return key === null || key === DEFAULT_KEY ? provider : `${provider}/${key}`
+}
+
+const FIND_KEEPERS = defineStatement('select provider from find_keepers($1::bigint, $2::text, $3::text[])', {
+  provider: text(),
+})
+
+/** The name of the key with which most of these objects were made; null where that is not known. */
+export async function findKeyOf(
+  database: Database,
+  { projectId, provider, ids }: { projectId: number; provider: string; ids: string[] },
+): Promise<string | null> {
+  const [keeper] = await runStatement(database, FIND_KEEPERS, [projectId, provider, ids])
+  return keeper ? (keeper.provider.split('/')[1] ?? DEFAULT_KEY) : null
+}
+
+/** Binds what the provider has made to the project. `keeper` is as `nameKeeper` writes it. */
+export async function bindIds(database: Database, projectId: number, keeper: string, ids: string[]): Promise<void> {
+  await runStatement(database, BIND, [projectId, keeper, ids])
 }
 
 export async function forgetKeptObject(database: Database, projectId: number, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Projects, their keys and the keys of their providers. */
 import type { Database } from './database.ts'
-import { bigint, bytes, defineStatement, nothing, readOne, runStatement, text } from './statement.ts'
+import { bigint, bytes, defineAction, defineStatement, readOne, runStatement, text } from './statement.ts'
 
 const CREATE_PROJECT = defineStatement('select create_project($1::text, $2::text) as id', { id: bigint })
 const ISSUE_KEY = defineStatement('select issue_key($1::text, $2::text, $3::text) as key', { key: text() })
@@ -32,10 +32,6 @@ export interface SealedKey {
 }
 
 const FIND_PROJECT = defineStatement('select find_project($1::text) as id', { id: bigint })
-const STORE_PROVIDER_KEY = defineStatement(
-  'select store_provider_key($1::bigint, $2::text, $3::bytea, $4::text) as done',
-  { done: nothing },
-)
 
 /** Rejects with a one-line error when there is no project of that name. */
 export async function findProjectId(database: Database, project: string): Promise<number> {
@@ -43,21 +39,36 @@ export async function findProjectId(database: Database, project: string): Promis
   return id
 }
 
-/** Replaces an earlier key. Rejects with a one-line error when there is no such project or provider. */
-export async function storeProviderKey(database: Database, key: SealedKey & { lastFour: string }): Promise<void> {
-  await runStatement(database, STORE_PROVIDER_KEY, [key.projectId, key.provider, key.sealed, key.lastFour])
+export interface NamedKey extends SealedKey {
+  lastFour: string
+  name: string
+  /** Null leaves it as it is, 1 at first. */
+  weight: number | null
 }
 
+/** Replaces an earlier key of this name. Rejects with a one-line error when there is no such project or provider. */
+export const storeProviderKey = defineAction<NamedKey>('store_provider_key', {
+  projectId: 'bigint',
+  provider: 'text',
+  sealed: 'bytea',
+  lastFour: 'text',
+  name: 'text',
+  weight: 'integer',
+})
+
+/** `name` is null for whichever comes first. */
 export async function readProviderKey(
   database: Database,
-  projectId: number,
-  provider: string,
+  { projectId, provider }: Pick<SealedKey, 'projectId' | 'provider'>,
+  name: string | null,
 ): Promise<Uint8Array | null> {
   const row = await database.queries
     .selectFrom('provider_keys')
     .select('sealed')
     .where('project_id', '=', projectId)
     .where('provider', '=', provider)
+    .$if(name !== null, keys => keys.where('name', '=', name))
+    .orderBy('name')
     .executeTakeFirst()
   return row?.sealed ?? null
 }

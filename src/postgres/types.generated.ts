@@ -28,7 +28,7 @@ export interface KeyAccounts {
   cache_ttl_seconds: number | null;
   /** Most concurrent requests of the key in one process of the proxy. */
   concurrent_requests: number | null;
-  /** Direct providers for which the project has stored a key. */
+  /** Direct providers for which the project has stored a key, each once. */
   direct_providers: string[] | null;
   /** Models used, in this order, in place of one that cannot be reached. */
   fallbacks: string[] | null;
@@ -48,6 +48,8 @@ export interface KeyAccounts {
   log_content: string | null;
   /** Longest lifetime of a stored response, whatever the request says. */
   max_cache_ttl_seconds: number | null;
+  /** All keys for direct providers as provider/name/weight; null where each provider has one key at most, named default. */
+  named_provider_keys: string[] | null;
   /** The one project that the key opens. */
   project_id: number | null;
   /** What operators call the project. */
@@ -214,6 +216,8 @@ export interface ProviderKeys {
   created_at: Generated<Timestamp>;
   /** Last four characters of the key, for listing. */
   last_four: string;
+  /** Tells a project's keys for one provider apart; default for one that was stored without a name. */
+  name: Generated<string>;
   /** The project that pays the provider. */
   project_id: number;
   /** openai, anthropic or groq. */
@@ -222,8 +226,10 @@ export interface ProviderKeys {
   sealed: Buffer;
   /** When the key was last replaced. */
   updated_at: Generated<Timestamp>;
-  /** New with every replacement, across all projects: tells a proxy that what it opened earlier is out of date. */
+  /** New with every change of the project's keys for the provider, across all projects: tells a proxy that what it opened earlier is out of date. */
   version: Generated<number>;
+  /** The key's share of requests, against the others of its provider. */
+  weight: Generated<number>;
 }
 
 export interface DB {

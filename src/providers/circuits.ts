@@ -94,10 +94,9 @@ export interface CircuitSummary {
 
 export interface Circuits {
   /**
-   * Puts the provider behind a new circuit, which replaces an earlier one of the same owner. The owner is the
-   * project.
+   * Puts the provider behind a new circuit, which replaces an earlier one of the same owner: the project, or one of its named keys.
    */
-  protect(provider: Provider, projectId: number): Provider
+  protect(provider: Provider, projectId: number, key?: string): Provider
   /** By provider. */
   summarize(): Record<string, CircuitSummary>
 }
@@ -114,8 +113,8 @@ export function createCircuits({ failures, openMs, log, onOpen }: CircuitOptions
   const circuits = new LRUCache<string, Circuit>({ max: MAX_SUMMARIZED })
 
   return {
-    protect(provider, projectId) {
-      const about = { provider: provider.name, owner: `project ${projectId}` }
+    protect(provider, projectId, key = '') {
+      const about = { provider: provider.name, owner: `project ${projectId}`, ...(key !== '' && { key }) }
       const breaker = createBreaker({
         failures,
         openMs,
@@ -125,7 +124,7 @@ export function createCircuits({ failures, openMs, log, onOpen }: CircuitOptions
         },
         onClose: () => log.info(about, 'circuit closed'),
       })
-      circuits.set(`${provider.name} ${projectId}`, { provider: provider.name, breaker })
+      circuits.set(`${provider.name} ${projectId} ${key}`, { provider: provider.name, breaker })
       const { name, pass } = provider
       return {
         ...provider,

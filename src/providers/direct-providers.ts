@@ -3,22 +3,30 @@ import { LRUCache } from 'lru-cache'
 import type { DirectProvider } from '../config.ts'
 import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
+import { balanceKeys, PROVIDER_KEY, type WeightedKey } from './balanced.ts'
 import type { KeyOwner } from './keys/seal.ts'
 import type { Endpoint, PassedRequest, Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
 
+/** The fields of an account that decide which keys are used. */
+type Keyed = Pick<Account, 'project_id' | 'provider_keys_version' | 'named_provider_keys'>
+
 export interface DirectProviders {
-  /** Returns the provider with the project's current key. The key is decrypted on the first request. */
-  of(name: DirectProvider, account: Pick<Account, 'project_id' | 'provider_keys_version'>): Provider
+  /** Returns the provider with the project's current keys. A key is decrypted on the first request. */
+  of(name: DirectProvider, account: Keyed): Provider
   close(): void
 }
 
 export interface DirectProvidersOptions {
-  /** Throws when the key cannot be decrypted; null when it was removed. */
-  openKey(owner: KeyOwner): Promise<string | null>
+  /** Throws when the key cannot be decrypted; null when it was removed. `name` is null for the only one. */
+  openKey(owner: KeyOwner, name: string | null): Promise<string | null>
   /** Creates the provider itself for one key. */
   connect(name: DirectProvider, apiKey: string, projectId: number): Provider
-  /** Adds retries and a circuit. */
-  protect(provider: Provider, owner: KeyOwner): Provider
+  /** Adds a circuit, of the key if it has a name. */
+  protect(provider: Provider, owner: KeyOwner, key?: string): Provider
+  /** Adds retries. */
+  retry(provider: Provider): Provider
+  /** The provider has refused the key, which rests. */
+  onRest(owner: KeyOwner, key: string, status: number, restMs: number): void
 }
 
 /** What each has besides chat; the rest is translated. */
@@ -32,14 +40,16 @@ export const DIRECT_HAS: Record<DirectProvider, readonly Endpoint[]> = {
 const HOLD_MS = 60_000
 const MAX_ROUTES = 30_000
 
-/** One project's route to one provider, for one version of its keys. */
+/** One project's way to one provider, for one version of its keys. */
 interface Route {
   version: number
   provider: Provider
-  forgetKey(): void
+  /** Each of its keys, which may be open. */
+  locked: readonly Provider[]
 }
 
-export function createDirectProviders({ openKey, connect, protect }: DirectProvidersOptions): DirectProviders {
+export function createDirectProviders(options: DirectProvidersOptions): DirectProviders {
+  const { openKey, connect, protect, retry } = options
   // Every route has size 1. With `max` instead, the library would allocate room for all routes at each start.
   const bound = { maxSize: MAX_ROUTES, sizeCalculation: () => 1 }
   const routes = new LRUCache<string, Route>(bound)
@@ -52,22 +62,23 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
     perf: { now: () => performance.now() },
   })
 
-  function createRoute(name: DirectProvider, projectId: number, version: number): Route {
-    const owner = { projectId, provider: name }
+  /** The provider with one key, which is opened when it is first asked. */
+  function lock(owner: KeyOwner & { provider: DirectProvider }, key: string | null): Provider {
+    const { provider: name, projectId } = owner
 
     function open(): Promise<Provider> {
-      const held = opened.get(withKey)
+      const held = opened.get(locked)
       if (held) return held
-      const opening = openKey(owner).then(apiKey => {
+      const opening = openKey(owner, key).then(apiKey => {
         if (apiKey === null) throw refuse('providerKeyRemoved', { provider: name })
         return connect(name, apiKey, projectId)
       })
-      opened.set(withKey, opening)
-      opening.catch(() => opened.delete(withKey))
+      opened.set(locked, opening)
+      opening.catch(() => opened.delete(locked))
       return opening
     }
 
-    const withKey: Provider = {
+    const locked: Provider = {
       name,
       kind: name,
       pricedAs: name,
@@ -76,17 +87,31 @@ export function createDirectProviders({ openKey, connect, protect }: DirectProvi
       pass: async request => passTo(await open(), request),
       ...(KEEPERS.has(name) ? { askStored: async (request: StoredRequest) => askKeeper(await open(), request) } : {}),
     }
-    return { version, provider: protect(withKey, owner), forgetKey: () => opened.delete(withKey) }
+    return locked
+  }
+
+  function createRoute(name: DirectProvider, account: Keyed): Route {
+    const { project_id: projectId, provider_keys_version: version, named_provider_keys: named } = account
+    const owner = { projectId, provider: name }
+    const keys = readKeys(named, name)
+    if (keys.length === 0) {
+      const locked = lock(owner, null)
+      return { version, provider: retry(protect(locked, owner)), locked: [locked] }
+    }
+    const locked = keys.map(key => ({ ...key, provider: lock(owner, key.name) }))
+    return { version, provider: joinKeys(locked, owner, options), locked: locked.map(({ provider }) => provider) }
   }
 
   return {
-    of(name, { project_id, provider_keys_version }) {
-      const at = `${name} ${project_id}`
+    of(name, account) {
+      const { project_id, provider_keys_version } = account
+      // The judge, for one, asks without regard to names.
+      const at = `${name} ${project_id} ${account.named_provider_keys?.join() ?? ''}`
       const known = routes.get(at)
       // Versions only grow: an account read before the last change must not bring an older key back.
       if (known && known.version >= provider_keys_version) return known.provider
-      known?.forgetKey()
-      const route = createRoute(name, project_id, provider_keys_version)
+      for (const locked of known?.locked ?? []) opened.delete(locked)
+      const route = createRoute(name, account)
       routes.set(at, route)
       return route.provider
     },
@@ -105,4 +130,42 @@ function passTo({ name, pass }: Provider, request: PassedRequest): Promise<Upstr
 function askKeeper({ name, askStored }: Provider, request: StoredRequest): Promise<UpstreamAnswer> {
   if (!askStored) throw new Error(`${name} keeps no answers`)
   return askStored(request)
+}
+
+/** The project's keys for the provider, from `provider/name/weight`; none where it has one without a name. */
+function readKeys(named: readonly string[] | null, provider: DirectProvider) {
+  if (named === null) return []
+  return named.flatMap(written => {
+    const [of, name = '', weight] = written.split('/')
+    return of === provider ? [{ name, weight: Number(weight) }] : []
+  })
+}
+
+/** One provider of several keys, each with a circuit of its own. */
+function joinKeys(
+  keys: readonly WeightedKey[],
+  owner: KeyOwner,
+  { protect, retry, onRest }: DirectProvidersOptions,
+): Provider {
+  const each = keys.map(key => ({ ...key, provider: namingKey(protect(key.provider, owner, key.name), key.name) }))
+  const alone = new Map(each.map(key => [key.name, retry(key.provider)]))
+  const all = retry(balanceKeys(each, (key, status, restMs) => onRest(owner, key, status, restMs)))
+  const joined: Provider = { ...all, withKey: key => alone.get(key) ?? joined }
+  return joined
+}
+
+/** Says in each answer which key was used: what was made with it is asked for with it. */
+function namingKey(provider: Provider, key: string): Provider {
+  const { pass, askStored } = provider
+  async function note(asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
+    const answer = await asked
+    answer.headers.set(PROVIDER_KEY, key)
+    return answer
+  }
+  return {
+    ...provider,
+    ask: request => note(provider.ask(request)),
+    ...(pass && { pass: (request: PassedRequest) => note(pass(request)) }),
+    ...(askStored && { askStored: (request: StoredRequest) => note(askStored(request)) }),
+  }
 }

@@ -5,6 +5,7 @@ import type { DirectProvider } from '../config.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
+import { DEFAULT_KEY } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { modelNotFound, noKeeper, noRouteTo, nothingKeptInSandbox } from './no-route.ts'
 import { renameModel } from './rename-model.ts'
@@ -13,7 +14,13 @@ import type { Provider } from './upstream.ts'
 /** The fields of an account that decide. */
 export type Routed = Pick<
   Account,
-  'key_type' | 'project_id' | 'direct_providers' | 'provider_keys_version' | 'allowed_models' | 'key_allowed_models'
+  | 'key_type'
+  | 'project_id'
+  | 'direct_providers'
+  | 'provider_keys_version'
+  | 'named_provider_keys'
+  | 'allowed_models'
+  | 'key_allowed_models'
 >
 
 export interface ModelRouter {
@@ -110,10 +117,14 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
 
     keeperOfObjects(account, collection, as) {
       if (account.key_type === 'test') return nothingKeptInSandbox()
+      const [keeper, key = DEFAULT_KEY] = as?.split('/') ?? []
       const direct = OBJECT_KEEPERS[collection].find(
-        name => account.direct_providers.includes(name) && name === (as ?? name),
+        name => account.direct_providers.includes(name) && name === (keeper ?? name),
       )
-      if (direct) return directFor(direct, account)
+      if (direct) {
+        const provider = directFor(direct, account)
+        return keeper === undefined ? provider : (provider.withKey?.(key) ?? provider)
+      }
       const isAggregators = collection !== 'message_batches' && (as === undefined || as === AGGREGATOR)
       return isAggregators && aggregatorFor ? aggregatorFor(account.project_id) : noKeeper(collection, as)
     },

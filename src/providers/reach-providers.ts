@@ -54,9 +54,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   const vault = createVault(() => readEncryptionKeys(config))
   const probe = createConnectionProbe()
 
-  function protect(provider: Provider, projectId: number): Provider {
-    return withRetries(circuits.protect(provider, projectId), { maxRetries })
-  }
+  const retry = (provider: Provider) => withRetries(provider, { maxRetries })
 
   /** `has`: the operations that it supports natively, without translation to chat. */
   function translating(provider: Provider, has: readonly Endpoint[]): Provider {
@@ -64,8 +62,11 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   }
 
   const direct = createDirectProviders({
-    openKey: owner => openStoredKey(database, vault, owner),
-    protect: (provider, { projectId }) => protect(provider, projectId),
+    openKey: (owner, name) => openStoredKey(database, vault, owner, name),
+    protect: (provider, { projectId }, key) => circuits.protect(provider, projectId, key),
+    retry,
+    onRest: ({ projectId, provider }, key, status, restMs) =>
+      log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key rests'),
     connect(name, apiKey, projectId) {
       const { baseUrl } = config.direct[name]
       const options = { projectId, baseUrl, apiKey, limits, probe }
@@ -99,7 +100,12 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       if (known) return known
       // Outside the circuit, because a refused key says nothing about the upstream's health.
       const provider = guard(
-        protect(translating(createOpenAiCompatibleProvider({ ...shared, projectId }), SPOKEN[speaks]), projectId),
+        retry(
+          circuits.protect(
+            translating(createOpenAiCompatibleProvider({ ...shared, projectId }), SPOKEN[speaks]),
+            projectId,
+          ),
+        ),
       )
       byProject.set(projectId, provider)
       return provider

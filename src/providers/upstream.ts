@@ -87,6 +87,8 @@ export interface Provider {
   ask(request: UpstreamRequest): Promise<UpstreamAnswer>
   /** Passes a request through. Throws as `ask` does, and a 404 for an operation that it lacks. */
   pass?(request: PassedRequest): Promise<UpstreamAnswer>
+  /** Where the project has named keys: the provider with the one of this name alone; with any of them if there is none. */
+  withKey?(name: string): Provider
   /** Asks for a stored response, or about one; absent when it stores none. Throws as `ask` does. */
   askStored?(request: StoredRequest): Promise<UpstreamAnswer>
 }

@@ -58,10 +58,10 @@ export async function storeKey(
   project: string,
   provider: DirectProvider,
   secret: string,
-  encryptionKey = TEST_ENCRYPTION_KEY,
+  { encryptionKey = TEST_ENCRYPTION_KEY, name = 'default', weight = null as number | null } = {},
 ): Promise<void> {
   const current = Buffer.from(encryptionKey, 'base64')
   const owner = { projectId: await findProjectId(database, project), provider }
   const sealed = await createVault(async () => ({ current, previous: null })).seal(secret, owner)
-  await storeProviderKey(database, { ...owner, sealed, lastFour: secret.slice(-4) })
+  await storeProviderKey(database, { ...owner, sealed, lastFour: secret.slice(-4), name, weight })
 }

@@ -37,7 +37,13 @@ async function admitInTurn(database: Database, asks: readonly AdmitAsk[]) {
 }
 
 /** Null for what is not limited. */
-const NULLABLE: ReadonlySet<string> = new Set(['allowed_models', 'key_allowed_models', 'allowed_addresses', 'aliases'])
+const NULLABLE: ReadonlySet<string> = new Set([
+  'allowed_models',
+  'key_allowed_models',
+  'allowed_addresses',
+  'aliases',
+  'named_provider_keys',
+])
 
 describeBackends('admit()', backend => {
   test('validates, reserves, and tells what the project may', async () => {

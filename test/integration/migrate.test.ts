@@ -30,7 +30,7 @@ describeBackends('a deploy', backend => {
     const ask = await issueAsk(database)
     for (const columns of ['1 as other', 'k.id::text as key_id, k.key_hash']) {
       await database.runScript(changeView(columns))
-      expect((await migrate(database)).applied).toEqual(['views', 'functions', 'seed'])
+      expect((await migrate(database)).applied).toEqual(['views', 'functions', 'compatibility', 'seed'])
       expect(await admit(database, [ask])).toMatchObject([{ account: { verdict: 'active', project_name: 'acme' } }])
       expect((await migrate(database)).applied).toEqual([])
     }

@@ -6,7 +6,13 @@ as $$
     insert into kept_objects (project_id, id, collection, provider, expires_at)
     select of_project, made.id, 'references', of_provider, case when made.id not like 'conv\_%' then now() + interval '60 days' end
     from (select distinct unnest(ids)) as made (id)
-    where not exists (select from kept_objects k where k.id = made.id and k.provider = of_provider and k.project_id <> of_project)
+    where not exists (
+        select
+        from kept_objects k
+        where k.id = made.id
+            and split_part(k.provider, '/', 1) = split_part(of_provider, '/', 1)
+            and k.project_id <> of_project
+    )
     order by made.id
     on conflict do nothing;
 $$;

@@ -10,23 +10,24 @@ declare
         select distinct named.id
         from unnest(ids) as named (id)
         where not under_shared_key
-            and not exists (select from kept_objects k where k.id = named.id and k.provider = of_provider)
+            and not exists (select from kept_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)
     );
 begin
     -- Projects that name an unknown id at once take turns. The locks are few, because one body may name thousands of ids.
     perform pg_advisory_xact_lock(hashtext('model-proxy kept id'), turn)
     from (select distinct hashtext(named.id) & 63 as turn from unnest(unbound) as named (id) order by turn) as turns;
     insert into kept_objects (project_id, id, collection, provider)
-    select of_project, named.id, 'references', of_provider
+    -- Nobody knows which key it was made with.
+    select of_project, named.id, 'references', of_provider || '/'
     from unnest(unbound) as named (id)
-    where not exists (select from kept_objects k where k.id = named.id and k.provider = of_provider)
+    where not exists (select from kept_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)
     order by named.id
     on conflict do nothing;
     return query
     with known as (
         select named.id, coalesce(bool_or(k.project_id = of_project), false) as is_mine, count(k.project_id) > 0 as is_bound
         from (select distinct unnest(ids)) as named (id)
-        left join kept_objects k on k.id = named.id and k.provider = of_provider
+        left join kept_objects k on k.id = named.id and split_part(k.provider, '/', 1) = of_provider
         group by named.id
     )
     select k.id

@@ -46,7 +46,7 @@ begin
         request_contents
         to model_proxy_dashboard;
     -- No encrypted keys, and no hashes of passwords and admin keys.
-    grant select (project_id, provider, last_four, created_at, updated_at) on provider_keys to model_proxy_dashboard;
+    grant select (project_id, provider, last_four, created_at, updated_at, name, weight) on provider_keys to model_proxy_dashboard;
     grant select (id, project_id, url, kinds, created_at, disabled_at) on webhooks to model_proxy_dashboard;
     grant select (id, email, role, created_at) on users to model_proxy_dashboard;
     grant select (id, user_id, prefix, name, created_at, expires_at, last_used_at) on admin_keys to model_proxy_dashboard;

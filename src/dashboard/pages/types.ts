@@ -58,7 +58,7 @@ export type ApiKey = Pick<
   former_value_of: string | null
 }
 
-export type ProviderKey = Pick<ProviderKeyRow, 'provider'> & {
+export type ProviderKey = Pick<ProviderKeyRow, 'provider' | 'name' | 'weight'> & {
   redacted_value: string
   created_at: number
   updated_at: number

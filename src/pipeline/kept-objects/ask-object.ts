@@ -3,6 +3,7 @@ import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { whenAborted } from '../../event-loop/time-limit.ts'
 import { parseJsonObject } from '../../json/canonical.ts'
 import { type Collection, findKeptObject } from '../../postgres/kept-objects.ts'
+import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { COLLECTION_PATHS } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedRequest, Provider, UpstreamAnswer } from '../../providers/upstream.ts'
@@ -42,12 +43,16 @@ export async function askObject(
     // Results are read to their end, whether or not their client stays.
     signal: isResults ? new AbortController().signal : leavingOf(request.signal),
   })
-  const asked = { request, account, provider, collection, id }
+  const asked = { request, account, provider, keeper: known.provider, collection, id }
   const headers = { ...passedOn(answer), 'x-proxy-provider': provider.name }
   if (isDownload && answer.status < 400) {
     // The requests of a batch may have made responses.
     const isMade = isResults || known.purpose === BATCH_OUTPUT
-    const about = { database: stages.database, account, keeper: isMade ? keeperOf(provider) : null }
+    const about = {
+      database: stages.database,
+      account,
+      keeper: isMade ? keeperOf(provider, answer.headers.get(PROVIDER_KEY)) : null,
+    }
     const body = isResults ? recordResults(answer.body, asked, stages) : answer.body
     return { status: answer.status, headers, body: await bindRead(body, about) }
   }

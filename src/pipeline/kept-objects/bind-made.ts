@@ -8,7 +8,8 @@ import { createYieldTurn } from '../../event-loop/yield.ts'
 import type { JsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
-import { bindIds } from '../../postgres/kept-objects.ts'
+import { bindIds, nameKeeper } from '../../postgres/kept-objects.ts'
+import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import type { Endpoint, Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request.ts'
@@ -29,18 +30,18 @@ export async function bindMade(
   response: ProxyResponse,
   database: Database,
 ): Promise<ProxyResponse> {
-  const { 'x-proxy-cache': cached, 'x-proxy-provider': answeredBy } = response.headers
+  const { 'x-proxy-cache': cached, 'x-proxy-provider': answeredBy, [PROVIDER_KEY]: key = null } = response.headers
   if (response.status !== 200 || cached !== 'MISS') return response
   const asked = answeredBy === provider?.name ? provider : null
   const speaksIt = query.endpoint === 'chat' || (asked?.has?.includes(query.endpoint) ?? true)
-  const keeper = asked ? keeperOf(asked) : DIRECT_PROVIDERS.find(name => name === answeredBy)
+  const keeper = keeperOf(asked ?? { pricedAs: DIRECT_PROVIDERS.find(name => name === answeredBy) ?? null }, key)
   if (!keeper || !speaksIt) return response
   return { ...response, body: await bindRead(response.body, { database, account, keeper }) }
 }
 
-/** Under a key that projects share nothing can be named again, so nothing needs to be bound. */
-export function keeperOf({ kind, pricedAs }: Pick<Provider, 'kind' | 'pricedAs'>): string | null {
-  return kind === AGGREGATOR ? null : pricedAs
+/** Under a key that projects share nothing can be named again, so nothing needs to be bound. `key` is the one that was used, if it has a name. */
+export function keeperOf({ kind, pricedAs }: Pick<Provider, 'kind' | 'pricedAs'>, key: string | null): string | null {
+  return kind === AGGREGATOR || pricedAs === null ? null : nameKeeper(pricedAs, key)
 }
 
 /** Returns the body, whose ids are bound to the project as it is read; those of another project stay its own. */

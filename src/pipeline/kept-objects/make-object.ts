@@ -6,8 +6,9 @@ import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import { parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { type Collection, findKeptObject, keepObject } from '../../postgres/kept-objects.ts'
+import { type Collection, findKeptObject, keepObject, nameKeeper } from '../../postgres/kept-objects.ts'
 import { keepSpending } from '../../postgres/spending.ts'
+import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'
 import { COLLECTION_PATHS } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
@@ -35,8 +36,8 @@ export async function uploadFile(context: RequestContext, stages: Stages): Promi
   if (!form?.parts.some(({ name, isFile }) => isFile && name === 'file')) {
     throw invalidRequest('The body of your request must be a multipart form with a file.', 'file')
   }
-  const provider = stages.modelRouter.keeperOfObjects(account, 'files')
-  if (provider instanceof ProxyError) throw provider
+  const keeper = stages.modelRouter.keeperOfObjects(account, 'files')
+  if (keeper instanceof ProxyError) throw keeper
   const isInput = fields.purpose === 'batch'
   const {
     references,
@@ -47,7 +48,7 @@ export async function uploadFile(context: RequestContext, stages: Stages): Promi
     : NO_INPUT
   const refusal = refuseUnallowed(input.models ?? [], account)
   if (refusal) throw refusal
-  await checkReferences(stages.database, references, account, provider)
+  const provider = await checkReferences(stages.database, references, account, keeper)
   return makeObject(context, { collection: 'files', provider, passed, ...input }, stages)
 }
 
@@ -83,13 +84,13 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
 /** Starts one of Anthropic's batches, whose requests are in the body. It counts as many requests as it holds. */
 export async function startMessageBatch(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
   const { request, account, accounting } = context
-  const provider = stages.modelRouter.keeperOfObjects(account, 'message_batches')
-  if (provider instanceof ProxyError) throw provider
+  const keeper = stages.modelRouter.keeperOfObjects(account, 'message_batches')
+  if (keeper instanceof ProxyError) throw keeper
   const input = { bytes: await request.body.readBytes(), looksForSize: accounting.spending !== null }
   const { bytes, requests, models, references, sizes } = await readMessageBatch(input, account.project_id)
   const refusal = refuseUnallowed(models, account)
   if (refusal) throw refusal
-  await checkReferences(stages.database, references, account, provider)
+  const provider = await checkReferences(stages.database, references, account, keeper)
   if (accounting.spending) await reserveForBatch(context, provider, sizes, stages)
   const passed = { bytes, contentType: 'application/json', fields: {}, form: null }
   return makeBatch(context, { collection: 'message_batches', provider, passed, requests, models }, stages)
@@ -189,14 +190,16 @@ async function makeObject(
     if (typeof object?.id !== 'string') throw broken(provider.name, 'gave an answer without an id')
     const { id } = object
     const made = object
-    const kept = { projectId: account.project_id, id, collection, provider: provider.pricedAs ?? '', requests, models }
+    const keeper = nameKeeper(provider.pricedAs ?? '', answer.headers.get(PROVIDER_KEY))
+    const kept = { projectId: account.project_id, id, collection, provider: keeper, requests, models }
     const reservation = accounting.spending?.leave() ?? null
     async function keep(): Promise<void> {
       if (reservation !== null) await keepSpending(database, reservation, account.project_id, id)
       await keepObject(database, { ...kept, ...describeObject(made, text) })
     }
     await keep().catch(async error => {
-      await undo(provider, collection, id, request.headers)
+      const key = answer.headers.get(PROVIDER_KEY)
+      await undo((key !== null && provider.withKey?.(key)) || provider, collection, id, request.headers)
       throw refuse('databaseUnavailable', null, error)
     })
   }

@@ -15,6 +15,8 @@ export interface AskedBatch {
   request: AccountedRequest
   account: Account
   provider: Provider
+  /** The provider and the key, as `nameKeeper` writes them. */
+  keeper: string
   collection: Collection
   id: string
 }
@@ -36,14 +38,13 @@ export function describeObject(object: JsonObject, text: string) {
 }
 
 export async function noteObject(reply: ObjectReply, stages: Stages): Promise<void> {
-  const { account, provider, collection, id, status, text } = reply
+  const { account, keeper, collection, id, status, text } = reply
   const { database } = stages
   const projectId = account.project_id
   const object = parseJsonObject(text)
   if (status === 404 || (status === 200 && object && isDeleted(object)))
     return forgetKeptObject(database, projectId, id)
   if (status !== 200 || object?.id !== id) return
-  const keeper = provider.pricedAs ?? ''
   await keepObject(database, { projectId, id, collection, provider: keeper, ...describeObject(object, text) })
   if (collection === 'message_batches') return releaseUnspent(object, reply, stages)
   if (collection === 'files') return

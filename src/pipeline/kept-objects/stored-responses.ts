@@ -4,12 +4,13 @@ import { isOwnResponseId, listInput } from '../../formats/responses/continued-in
 import type { JsonObject } from '../../json/canonical.ts'
 import { findConversation, forgetKeptResponse } from '../../postgres/kept-responses.ts'
 import { forgetResponse } from '../../postgres/store-answers.ts'
+import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { entryName } from '../../stores/fast-store.ts'
 import { passedOn } from '../complete-call.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { bindRead, keeperOf } from './bind-made.ts'
-import { mayName } from './check-references.ts'
+import { mayName, withKeyOf } from './check-references.ts'
 
 /** `part` is '' for the response itself. Throws 404 or 502 to 504. */
 export async function askResponse(
@@ -23,14 +24,21 @@ export async function askResponse(
     if (method === 'DELETE') await forgetEntries(account, id, stages)
     return own
   }
-  const isKept = provider?.askStored && (await mayName(stages.database, id, account, provider))
-  if (!isKept || !provider.askStored) throw refuse('responseNotKept', { id })
-  const answer = await provider.askStored({ method, path: `/responses/${id}${part}`, query: search, headers, signal })
+  if (!provider?.askStored || !(await mayName(stages.database, id, account, provider))) {
+    throw refuse('responseNotKept', { id })
+  }
+  const keeper = await withKeyOf(stages.database, [{ id }], account, provider)
+  if (!keeper.askStored) throw refuse('responseNotKept', { id })
+  const answer = await keeper.askStored({ method, path: `/responses/${id}${part}`, query: search, headers, signal })
   if (method === 'DELETE' && answer.status === 200) await forgetEntries(account, id, stages)
   return {
     status: answer.status,
-    headers: { ...passedOn(answer), 'x-proxy-provider': provider.name },
-    body: await bindRead(answer.body, { database: stages.database, account, keeper: keeperOf(provider) }),
+    headers: { ...passedOn(answer), 'x-proxy-provider': keeper.name },
+    body: await bindRead(answer.body, {
+      database: stages.database,
+      account,
+      keeper: keeperOf(keeper, answer.headers.get(PROVIDER_KEY)),
+    }),
   }
 }
 

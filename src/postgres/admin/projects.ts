@@ -52,6 +52,7 @@ export const deactivateKeyWithId = defineChange()('deactivate_key_with_id', { ke
 
 export const listProviderKeys = defineRead<ProviderKeyRow>()('list_provider_keys', {
   project: 'project',
+  of_provider: 'text?',
 })
 /** `sealed`: encrypted bytes in PostgreSQL's text format, `\\x` and hex. */
 export const storeProviderKeyAs = defineChange()('store_provider_key', {
@@ -59,10 +60,13 @@ export const storeProviderKeyAs = defineChange()('store_provider_key', {
   provider: 'text',
   sealed: 'bytea',
   last_four: 'text',
+  name: 'text',
+  weight: 'integer?',
 })
 export const removeProviderKey = defineChange<{ result: string }>()('remove_provider_key', {
   project: 'project',
   provider: 'text',
+  name: 'text',
 })
 
 export const listPlans = defineRead<PlanRow>()('list_plans', {})

@@ -166,11 +166,13 @@ export interface ProviderKeyRow {
   /** ISO 8601. */
   created: string
   updated: string
+  name: string
+  weight: number
 }
 
 export interface SettingKindRow {
   name: string
-  type: 'choice' | 'number' | 'whole' | 'text' | 'models'
+  type: 'choice' | 'number' | 'whole' | 'text' | 'models' | 'aliases'
   least: number | null
   most: number | null
   words: string[]

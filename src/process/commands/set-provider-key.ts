@@ -1,5 +1,6 @@
-/** `set-provider-key PROJECT PROVIDER`: encrypts the key on standard input, stores it, and prints its last four characters. */
+/** `set-provider-key PROJECT PROVIDER [NAME [WEIGHT]]`: encrypts the key on standard input, stores it, and prints its last four characters. */
 import { readConfig } from '../../config.ts'
+import { DEFAULT_KEY } from '../../postgres/kept-objects.ts'
 import { findProjectId, storeProviderKey } from '../../postgres/projects.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { createVault } from '../../providers/keys/vault.ts'
@@ -11,9 +12,17 @@ const MAX_LENGTH = 1_024
 /** For a shorter key, four characters would reveal too much. */
 const MIN_LENGTH_TO_SHOW = 12
 
-export async function run([project, provider, ...rest]: readonly string[]): Promise<number> {
+export async function run([
+  project,
+  provider,
+  name = DEFAULT_KEY,
+  weight,
+  ...rest
+]: readonly string[]): Promise<number> {
   if (project === undefined || provider === undefined || rest.length > 0)
-    throw new Error('usage: printf %s "$SECRET" | scripts/set-provider-key.sh PROJECT PROVIDER')
+    throw new Error('usage: printf %s "$SECRET" | scripts/set-provider-key.sh PROJECT PROVIDER [NAME [WEIGHT]]')
+  if (weight !== undefined && !/^[1-9]\d{0,3}$/.test(weight))
+    throw new Error(`weight ${JSON.stringify(weight)} is not valid: it is a whole number from 1 to 1000`)
   if (!DIRECT_PROVIDERS.some(known => known === provider))
     throw new Error(
       `provider ${JSON.stringify(provider)} does not exist; providers are: ${DIRECT_PROVIDERS.join(', ')}`,
@@ -30,7 +39,13 @@ export async function run([project, provider, ...rest]: readonly string[]): Prom
     const owner = { projectId: await findProjectId(database, project), provider }
     const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, owner)
     const lastFour = secret.length < MIN_LENGTH_TO_SHOW ? '****' : secret.slice(-4)
-    await storeProviderKey(database, { ...owner, sealed, lastFour })
+    await storeProviderKey(database, {
+      ...owner,
+      sealed,
+      lastFour,
+      name,
+      weight: weight === undefined ? null : Number(weight),
+    })
     process.stdout.write(`${lastFour}\n`)
   })
   return 0

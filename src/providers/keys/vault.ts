@@ -55,8 +55,13 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
 const TIME_LIMIT_MS = 1_000
 
 /** Reads a project's encrypted key and decrypts it. Returns null when there is none. Throws a 503 ProxyError when the database is unavailable or the key cannot be decrypted. */
-export async function openStoredKey(database: Database, vault: Vault, owner: KeyOwner): Promise<string | null> {
-  const reading = readProviderKey(database, owner.projectId, owner.provider)
+export async function openStoredKey(
+  database: Database,
+  vault: Vault,
+  owner: KeyOwner,
+  name: string | null,
+): Promise<string | null> {
+  const reading = readProviderKey(database, owner, name)
   const sealed = await withinTimeLimit(TIME_LIMIT_MS, reading).catch(cause => {
     throw refuse('providerKeyUnread', { provider: owner.provider }, cause)
   })

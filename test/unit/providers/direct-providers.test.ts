@@ -32,6 +32,8 @@ beforeEach(() => {
       protectedOnes++
       return provider
     },
+    retry: provider => provider,
+    onRest() {},
   })
 })
 afterEach(() => {
@@ -40,7 +42,7 @@ afterEach(() => {
 })
 
 const of = (project_id: number, provider_keys_version: number) =>
-  direct.of('openai', { project_id, provider_keys_version })
+  direct.of('openai', { project_id, provider_keys_version, named_provider_keys: null })
 
 describe('a direct provider', () => {
   test('is one object for one key, opened when first asked, once', async () => {
@@ -49,7 +51,7 @@ describe('a direct provider', () => {
     expect(of(1, 5)).toBe(provider)
     expect(openKey).not.toHaveBeenCalled()
     await Promise.all(Array.from({ length: 10 }, () => of(1, 5).ask(request)))
-    expect(openKey).toHaveBeenCalledExactlyOnceWith({ projectId: 1, provider: 'openai' })
+    expect(openKey).toHaveBeenCalledExactlyOnceWith({ projectId: 1, provider: 'openai' }, null)
     expect([protectedOnes, asked.length]).toEqual([1, 10])
   })
 
@@ -57,7 +59,7 @@ describe('a direct provider', () => {
     const provider = of(1, 5)
     stored.set(2, 'sk-two')
     expect(of(2, 5)).not.toBe(provider)
-    expect(direct.of('groq', { project_id: 1, provider_keys_version: 5 })).not.toBe(provider)
+    expect(direct.of('groq', { project_id: 1, provider_keys_version: 5, named_provider_keys: null })).not.toBe(provider)
     await of(1, 5).ask(request)
     stored.set(1, 'sk-new')
     expect(of(1, 6)).not.toBe(provider)

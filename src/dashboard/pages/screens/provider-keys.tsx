@@ -17,8 +17,8 @@ const TITLES: Record<string, string> = { openai: 'OpenAI', anthropic: 'Anthropic
 export function ProviderKeys() {
   const project = useProject()
   const queries = useQueryClient()
-  const [storing, setStoring] = useState<string | null>(null)
-  const [removing, setRemoving] = useState<string | null>(null)
+  const [storing, setStoring] = useState<KeyToStore | null>(null)
+  const [removing, setRemoving] = useState<ProviderKey | null>(null)
   const path = `/v1/organization/projects/${project?.id}/provider_keys`
   const stored = useQuery({
     queryKey: [path],
@@ -28,14 +28,15 @@ export function ProviderKeys() {
   const refresh = () => {
     for (const queryKey of [[path], ['routes']]) void queries.invalidateQueries({ queryKey })
   }
-  const others = stored.data?.data.map(({ provider }) => provider).filter(provider => provider !== removing) ?? []
+  const others = stored.data?.data.filter(key => key !== removing).map(({ provider }) => provider) ?? []
   const mayChange = may(project, 'owner')
 
   return (
     <>
       <PageHeader title="Provider keys">
         With its own key for a provider, a project’s requests for that provider’s native models go there directly. Keys
-        are encrypted before they are stored and never shown again; changes apply from the next request on.
+        are encrypted before they are stored and never shown again; changes apply from the next request on. Several keys
+        of one provider share its requests by their weights.
       </PageHeader>
       <Problem error={stored.error} />
       {stored.isPending && <Loading />}
@@ -45,7 +46,7 @@ export function ProviderKeys() {
             <ProviderCard
               provider={provider}
               projectId={project?.id ?? ''}
-              stored={stored.data.data.find(each => each.provider === provider)}
+              keys={stored.data.data.filter(each => each.provider === provider)}
               actions={mayChange ? { store: setStoring, remove: setRemoving } : null}
             />
           </li>
@@ -54,8 +55,8 @@ export function ProviderKeys() {
       {!mayChange && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
       {storing && (
         <StoreKey
-          title={TITLES[storing] ?? storing}
-          path={`${path}/${storing}`}
+          {...storing}
+          path={`${path}/${storing.provider}`}
           onDone={() => {
             setStoring(null)
             refresh()
@@ -65,16 +66,16 @@ export function ProviderKeys() {
       )}
       {removing && (
         <Confirm
-          title={`Remove the ${TITLES[removing] ?? removing} key?`}
+          title={`Remove the ${titleOf(removing)} key?`}
           action="Remove key"
-          run={() => call('DELETE', `${path}/${removing}`)}
+          run={() => call('DELETE', `${path}/${removing.provider}?name=${encodeURIComponent(removing.name)}`)}
           onDone={refresh}
           onClose={() => setRemoving(null)}
         >
           <p className="mb-2">From the next request on, until another key is stored:</p>
           <WaysOfNative
             projectId={project?.id ?? ''}
-            provider={removing}
+            provider={removing.provider}
             withKeysOf={others.length > 0 ? others : ['']}
           />
         </Confirm>
@@ -98,60 +99,130 @@ function WaysOfNative({ projectId, provider, withKeysOf }: WaysOfNativeProps) {
   return routes.data === undefined ? <Loading /> : <Ways routes={routes.data} />
 }
 
+/** `name` is null for one that is to be named. */
+interface KeyToStore {
+  provider: string
+  name: string | null
+}
+
 interface ProviderCardProps {
   projectId: string
   provider: string
-  stored: ProviderKey | undefined
+  keys: readonly ProviderKey[]
   /** Null when the user may change nothing. */
-  actions: { store(provider: string): void; remove(provider: string): void } | null
+  actions: { store(key: KeyToStore): void; remove(key: ProviderKey): void } | null
 }
 
-function ProviderCard({ projectId, provider, stored: key, actions }: ProviderCardProps) {
+/** The name of a key that was stored without one. */
+const DEFAULT_KEY = 'default'
+
+function titleOf({ provider, name }: Pick<ProviderKey, 'provider' | 'name'>): string {
   const title = TITLES[provider] ?? provider
+  return name === DEFAULT_KEY ? title : `${title} ${name}`
+}
+
+function ProviderCard({ projectId, provider, keys, actions }: ProviderCardProps) {
+  const title = TITLES[provider] ?? provider
+  const isFirst = keys.length === 0
   return (
     <Card className="flex h-full flex-col p-4">
       <div className="flex items-center justify-between gap-2">
         <h2 className="font-semibold">{title}</h2>
-        {key ? <Badge look="good">Stored</Badge> : <Badge>Not set</Badge>}
+        {isFirst ? <Badge>Not set</Badge> : <Badge look="good">Stored</Badge>}
       </div>
-      {key && (
-        <p className="mt-2">
-          <code className="font-mono">{key.redacted_value}</code>
-          <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
-        </p>
-      )}
+      {keys.map(key => (
+        <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
+          <p>
+            <code className="font-mono">{key.redacted_value}</code>
+            {keys.length > 1 && ` ${key.name}, weight ${key.weight}`}
+            <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
+          </p>
+          {actions && (
+            <span className="flex gap-2">
+              <Button onClick={() => actions.store(key)}>
+                Replace<span className="sr-only"> for {titleOf(key)}</span>
+              </Button>
+              <Button look="danger" onClick={() => actions.remove(key)}>
+                Remove<span className="sr-only"> for {titleOf(key)}</span>
+              </Button>
+            </span>
+          )}
+        </div>
+      ))}
       <div className="mt-3 flex-1">
         <WaysOfNative projectId={projectId} provider={provider} />
       </div>
       {actions && (
-        <div className="mt-4 flex gap-2">
-          <Button look={key ? 'plain' : 'primary'} onClick={() => actions.store(provider)}>
-            {key ? 'Replace' : 'Store key'}
+        <div className="mt-4">
+          <Button
+            look={isFirst ? 'primary' : 'plain'}
+            onClick={() => actions.store({ provider, name: isFirst ? DEFAULT_KEY : null })}
+          >
+            {isFirst ? 'Store key' : 'Add another key'}
             <span className="sr-only"> for {title}</span>
           </Button>
-          {key && (
-            <Button look="danger" onClick={() => actions.remove(provider)}>
-              Remove<span className="sr-only"> for {title}</span>
-            </Button>
-          )}
         </div>
       )}
     </Card>
   )
 }
 
-function StoreKey({ title, path, onDone, onClose }: { title: string; path: string; onDone(): void; onClose(): void }) {
+function StoreKey({
+  provider,
+  name,
+  path,
+  onDone,
+  onClose,
+}: KeyToStore & { path: string; onDone(): void; onClose(): void }) {
   const [value, setValue] = useState('')
-  const storing = useMutation({ mutationFn: () => call('POST', path, { value: value.trim() }), onSuccess: onDone })
+  const [chosen, setChosen] = useState('')
+  const [weight, setWeight] = useState('1')
+  const isNew = name === null
+  const named = isNew ? { name: chosen.trim(), weight: Number(weight) } : { name }
+  const storing = useMutation({
+    mutationFn: () => call('POST', path, { value: value.trim(), ...named }),
+    onSuccess: onDone,
+  })
   return (
-    <FormDialog title={`${title} key`} action="Store key" sending={storing} onClose={onClose}>
+    <FormDialog
+      title={`${isNew ? (TITLES[provider] ?? provider) : titleOf({ provider, name })} key`}
+      action="Store key"
+      sending={storing}
+      onClose={onClose}
+    >
+      {isNew && (
+        <>
+          <TextField
+            label="Name"
+            required
+            autoComplete="off"
+            hint="Letters, digits, dots, dashes and underscores. Replaces a key of the same name."
+            value={chosen}
+            onChange={setChosen}
+          />
+          <TextField
+            label="Weight"
+            type="number"
+            required
+            min={1}
+            max={1000}
+            hint="Its share of the requests, against the other keys."
+            value={weight}
+            onChange={setWeight}
+          />
+        </>
+      )}
       <TextField
         label="Key"
         type="password"
         required
         autoComplete="off"
         spellCheck={false}
-        hint="Replaces the stored key. Only its last four characters are shown afterwards."
+        hint={
+          isNew
+            ? 'Only its last four characters are shown afterwards.'
+            : 'Replaces the stored key. Only its last four characters are shown afterwards.'
+        }
         value={value}
         onChange={setValue}
       />

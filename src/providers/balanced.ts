@@ -1,0 +1,141 @@
+/** Several keys of a project's own for one provider: which one a request takes, and which one the provider has refused of late. */
+import { nowMs } from '../event-loop/clock.ts'
+import type { PassedRequest, Provider, StoredRequest, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import { UpstreamFailure } from './upstream-failure.ts'
+import { readRetryAfter } from './with-retries.ts'
+
+export interface WeightedKey {
+  name: string
+  /** Its share of the requests, against the others. */
+  weight: number
+  /** Asks with this key alone. */
+  provider: Provider
+}
+
+/** The header that names the key that answered, where a project has named keys. */
+export const PROVIDER_KEY = 'x-proxy-provider-key'
+
+/** Unless the provider says how long. */
+const REST_MS = { limited: 5_000, refused: 60_000 }
+const LONGEST_REST_MS = 60_000
+/** Such an answer made nothing, so that another key may be asked. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429])
+
+/**
+ * Requests whose prompts begin alike take the same key, so that the provider's cache of prompts is hit; another one takes over where the key
+ * is refused or its circuit is open. A refused key rests, for a minute at most; when all rest, the first to be ready is asked.
+ */
+export function balanceKeys(
+  keys: readonly WeightedKey[],
+  onRest: (key: string, status: number, restMs: number) => void,
+): Provider {
+  const [first] = keys
+  if (!first) throw new Error('A provider needs a key')
+  const readyAtMs = new Map<string, number>()
+
+  const readyAt = ({ name }: WeightedKey) => readyAtMs.get(name) ?? 0
+
+  function choose(beginning: string): WeightedKey[] {
+    const now = nowMs()
+    const ready = keys.filter(key => readyAt(key) <= now)
+    if (ready.length > 0) return rankKeys(ready, beginning)
+    return [keys.reduce((soonest, key) => (readyAt(key) < readyAt(soonest) ? key : soonest))]
+  }
+
+  function rest({ name }: WeightedKey, { status, headers }: UpstreamAnswer): void {
+    const now = nowMs()
+    const wantedMs = readRetryAfter(headers, now) ?? (status === 429 ? REST_MS.limited : REST_MS.refused)
+    const restMs = Math.min(LONGEST_REST_MS, wantedMs)
+    readyAtMs.set(name, now + restMs)
+    onRest(name, status, restMs)
+  }
+
+  async function ask(beginning: string, askWith: (provider: Provider) => Promise<UpstreamAnswer>) {
+    const chosen = choose(beginning)
+    for (const [index, key] of chosen.entries()) {
+      const hasNext = index + 1 < chosen.length
+      try {
+        const answer = await askWith(key.provider)
+        if (REFUSED.has(answer.status)) rest(key, answer)
+        if (!REFUSED.has(answer.status) || !hasNext) return answer
+        await answer.body.cancel().catch(() => {})
+      } catch (error) {
+        const isOpen = error instanceof UpstreamFailure && error.kind === 'open-circuit'
+        if (!isOpen || !hasNext) throw error
+      }
+    }
+    throw new Error('A key is always asked')
+  }
+
+  const { name, kind, pricedAs, has, pass, askStored } = first.provider
+  return {
+    name,
+    pricedAs,
+    ...(kind && { kind }),
+    ...(has && { has }),
+    ask: (request: UpstreamRequest) => ask(beginningOf(request.body), provider => provider.ask(request)),
+    ...(pass && {
+      pass: (request: PassedRequest) =>
+        ask(beginningOf(request.body?.fields ?? { input: request.path }), provider =>
+          (provider.pass as typeof pass)(request),
+        ),
+    }),
+    ...(askStored && {
+      askStored: (request: StoredRequest) =>
+        ask(request.path, provider => (provider.askStored as typeof askStored)(request)),
+    }),
+  }
+}
+
+/** By weighted rendezvous hashing: when a key comes or goes, only its own share of the requests changes keys. */
+export function rankKeys<Key extends Pick<WeightedKey, 'name' | 'weight'>>(
+  keys: readonly Key[],
+  beginning: string,
+): Key[] {
+  if (keys.length === 1) return [...keys]
+  return keys
+    .map(key => ({ key, score: -key.weight / Math.log(fractionOf(`${key.name}\n${beginning}`)) }))
+    .sort((a, b) => b.score - a.score)
+    .map(({ key }) => key)
+}
+
+/** Between 0 and 1, and neither. */
+function fractionOf(text: string): number {
+  return (Number(Bun.hash(text) & 0xffff_ffffn) + 0.5) / 2 ** 32
+}
+
+/** No provider caches a prompt that is shorter: longer ones that differ only behind this share a key. */
+const BEGINNING_CHARS = 1_024
+
+/** What decides where a provider has cached a prompt: what the client says, or how the prompt begins. */
+function beginningOf({
+  model,
+  prompt_cache_key,
+  system,
+  instructions,
+  messages,
+  input,
+  prompt,
+}: Record<string, unknown>): string {
+  if (typeof prompt_cache_key === 'string') return prompt_cache_key
+  return takeText([model, system, instructions, messages, input, prompt])
+}
+
+/** The first of a value's texts, in order. */
+function takeText(value: unknown): string {
+  const waiting = [value]
+  let text = ''
+  while (waiting.length > 0 && text.length < BEGINNING_CHARS) {
+    const next = waiting.pop()
+    if (typeof next === 'string') text += next.slice(0, BEGINNING_CHARS)
+    else if (typeof next === 'object' && next !== null) waiting.push(...firstOf(next).reverse())
+  }
+  return text
+}
+
+/** Few enough to be pushed at once. */
+const MOST_PARTS = 64
+
+function firstOf(value: object): unknown[] {
+  return Array.isArray(value) ? value.slice(0, MOST_PARTS) : Object.values(value).slice(0, MOST_PARTS)
+}

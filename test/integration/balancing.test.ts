@@ -1,0 +1,151 @@
+/** A project has several keys of one provider. */
+import OpenAI, { toFile } from 'openai'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { type Answer, ask } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+const KEYS = ['one', 'two', 'three'] as const
+
+describeBackends('several keys of one provider', backend => {
+  let stores: Stores
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    stores = await backend.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `p-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    for (const name of KEYS) await storeKey(stores, project, 'openai', `sk-${name}`, { name })
+  })
+  afterAll(() => proxy.stop())
+
+  const remove = (name: string) => proxy.query(`select remove_provider_key('${project}', 'openai', '${name}')`)
+  const chat = (content: string, fields = {}) => ({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content }],
+    ...fields,
+  })
+  const keyOf = ({ headers }: Pick<Answer, 'headers'>) => headers.get('x-proxy-provider-key') ?? ''
+  const sentKeys = () =>
+    upstreams.openai.requests.map(({ headers }) => headers.authorization?.replace('Bearer sk-', ''))
+
+  /** By question, which key answers it. */
+  async function spread(questions: readonly string[]): Promise<Map<string, string>> {
+    const answers = await Promise.all(
+      questions.map(question => ask(proxy, key, chat(question, { seed: Math.random() }))),
+    )
+    return new Map(questions.map((question, at) => [question, keyOf(answers[at] as Answer)]))
+  }
+
+  test('share requests, and those that begin alike take the same one', async () => {
+    const questions = Array.from({ length: 24 }, (_, at) => `Question ${at}`)
+    const first = await spread(questions)
+    expect(new Set(first.values())).toEqual(new Set(KEYS))
+    expect(await spread(questions)).toEqual(first)
+    expect(new Set(sentKeys())).toEqual(new Set(KEYS))
+    await remove('two')
+    const after = await spread(questions)
+    for (const [question, name] of first) if (name !== 'two') expect(after.get(question)).toBe(name)
+    expect([...after.values()]).not.toContain('two')
+    const long = 'The same beginning of a long prompt. '.repeat(60)
+    const ends = await spread(Array.from({ length: 8 }, (_, at) => `${long}${at}`))
+    expect(new Set(ends.values()).size).toBe(1)
+    const named = await Promise.all(
+      questions.slice(0, 8).map(question => ask(proxy, key, chat(question, { prompt_cache_key: 'k', seed: 9 }))),
+    )
+    expect(new Set(named.map(keyOf)).size).toBe(1)
+  })
+
+  test.each([401, 403, 429])('one that is answered %i rests, and another answers at once', async status => {
+    const preferred = keyOf(await ask(proxy, key, chat('Hello', { seed: 1 })))
+    upstreams.openai.scriptOnce({ kind: 'error', status })
+    const instead = await ask(proxy, key, chat('Hello', { seed: 2 }))
+    expect(instead.status).toBe(200)
+    expect(keyOf(instead)).not.toBe(preferred)
+    expect(sentKeys()).toEqual([preferred, preferred, keyOf(instead)])
+    expect(keyOf(await ask(proxy, key, chat('Hello', { seed: 3 })))).toBe(keyOf(instead))
+  })
+
+  test('when all are refused, the client gets the last refusal, and further requests ask one of them', async () => {
+    upstreams.openai.script({ kind: 'error', status: 401 })
+    expect((await ask(proxy, key, chat('Hello', { seed: 1 }))).status).toBe(401)
+    expect(new Set(sentKeys())).toEqual(new Set(KEYS))
+    upstreams.openai.reset()
+    expect((await ask(proxy, key, chat('Hello', { seed: 2 }))).status).toBe(200)
+    expect(sentKeys()).toHaveLength(1)
+  })
+
+  test('what one has made is asked for with it, and with any once it is gone', async () => {
+    const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
+    const made = await Promise.all(
+      Array.from({ length: 9 }, (_, at) =>
+        client.responses.create({ model: 'gpt-4o-mini', input: `Question ${at}` }).withResponse(),
+      ),
+    )
+    expect(new Set(made.map(({ response }) => keyOf(response)))).toEqual(new Set(KEYS))
+    for (const { data, response } of made) {
+      upstreams.openai.requests.length = 0
+      await client.responses.retrieve(data.id)
+      await client.responses.create({ model: 'gpt-4o-mini', input: 'And?', previous_response_id: data.id })
+      await client.responses.inputTokens.count({ model: 'gpt-4o-mini', previous_response_id: data.id })
+      expect(sentKeys()).toEqual(Array(3).fill(keyOf(response)))
+    }
+    const jsonl = JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: chat('Hello') })
+    for (let at = 0; at < 4; at++) {
+      const file = await toFile(Buffer.from(jsonl), `${at}.jsonl`)
+      const { data, response } = await client.files.create({ purpose: 'batch', file }).withResponse()
+      upstreams.openai.requests.length = 0
+      await client.files.retrieve(data.id)
+      const batch = await client.batches.create({
+        input_file_id: data.id,
+        endpoint: '/v1/chat/completions',
+        completion_window: '24h',
+      })
+      await client.batches.retrieve(batch.id)
+      expect(sentKeys()).toEqual(Array(3).fill(keyOf(response)))
+    }
+    const [first] = made
+    if (!first) throw new Error('Nothing was made')
+    const owner = keyOf(first.response)
+    await remove(owner)
+    upstreams.openai.requests.length = 0
+    await client.responses.retrieve(first.data.id)
+    expect(sentKeys()).not.toContain(owner)
+  })
+
+  test('what was made before there were names stays with the key that had none', async () => {
+    const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
+    for (const name of KEYS) await remove(name)
+    await storeKey(stores, project, 'openai', 'sk-alone')
+    const { data, response } = await client.responses.create({ model: 'gpt-4o-mini', input: 'x' }).withResponse()
+    expect(keyOf(response)).toBe('')
+    for (const name of KEYS) await storeKey(stores, project, 'openai', `sk-${name}`, { name })
+    upstreams.openai.requests.length = 0
+    for (const input of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await client.responses.create({ model: 'gpt-4o-mini', input, previous_response_id: data.id })
+    }
+    expect(sentKeys()).toEqual(Array(6).fill('alone'))
+  })
+
+  test('a name or weight that does not fit is refused', async () => {
+    for (const options of [{ name: 'a b' }, { name: '' }, { name: 'a/b' }, { name: 'x', weight: 0 }]) {
+      await expect(storeKey(stores, project, 'openai', 'sk-x', options)).rejects.toThrow(
+        /name must be up to 63 letters/,
+      )
+    }
+    await expect(remove('four')).rejects.toThrow(/has no key named "four" for provider "openai"/)
+  })
+})
