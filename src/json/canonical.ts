@@ -18,14 +18,19 @@ export function writeField(object: JsonObject, key: string, value: unknown): voi
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** Parses a JSON object; undefined for anything else, including invalid JSON. */
-export function parseJsonObject(text: string): JsonObject | undefined {
+/** Undefined for invalid JSON: the parser's own message would quote the text. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** Parses a JSON object; undefined for anything else, including invalid JSON. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
+  return isJsonObject(value) ? value : undefined
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })

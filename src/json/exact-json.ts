@@ -30,3 +30,12 @@ function isRounded(value: number, source: string): boolean {
     .replace(/^0+/, '')
   return digits.length > SAFE_DIGITS || !Number.isFinite(value) || (value === 0 && digits !== '')
 }
+
+/** The same; undefined for invalid JSON. */
+export function parseExactlyIfValid(text: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,7 +1,20 @@
-/** Reads request fields that must have a certain type; `param` names the field in the 400. */
+/** Reads a request's body and fields that must have a certain type; `param` names the field in the 400. */
 
 import { invalidRequest } from '../errors.ts'
-import { isJsonObject, type JsonObject } from './canonical.ts'
+import { hasDuplicateKeys, isJsonObject, type JsonObject, parseJson } from './canonical.ts'
+
+/** Throws a 400 for a body that cannot be a request; never quotes it. */
+export function parseObject(text: string): JsonObject {
+  const body = parseJson(text)
+  if (body === undefined)
+    throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
+  if (!isJsonObject(body)) throw invalidRequest('The body of your request must be a JSON object.')
+  // The body is forwarded as it was sent. A provider that reads the other of two equal keys would answer another request than the one
+  // looked up.
+  if (hasDuplicateKeys(text, body))
+    throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
+  return body
+}
 
 /** The field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readGiven(object: JsonObject, field: string): unknown {
@@ -25,7 +38,10 @@ export function readList(value: unknown, param: string): unknown[] {
 
 export function readNumber(value: unknown, param: string, min: number, max: number): number {
   if (typeof value === 'number' && value >= min && value <= max) return value
-  throw invalidRequest(`${param} must be a number from ${min} to ${max}.`, param)
+  throw invalidRequest(
+    `${param} must be a number ${max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`}.`,
+    param,
+  )
 }
 
 export function readPositiveInteger(value: unknown, param: string): number {

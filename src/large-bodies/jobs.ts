@@ -2,14 +2,8 @@
 import { invalidRequest } from '../errors.ts'
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
-import {
-  canonicalizeBody,
-  decodeUtf8,
-  hasDuplicateKeys,
-  hasInexactNumber,
-  parseJsonObject,
-  sha256,
-} from '../json/canonical.ts'
+import { canonicalizeBody, decodeUtf8, hasInexactNumber, sha256 } from '../json/canonical.ts'
+import { parseObject } from '../json/read-fields.ts'
 import {
   checkJsonSize,
   hasTooManyNames,
@@ -23,11 +17,7 @@ import {
 export function readLargeBody({ bytes, irrelevant }: LargeBodyInput): JobDone<ParsedLargeBody> {
   const size = checkJsonSize(bytes)
   const text = decodeUtf8(bytes)
-  const body = parseJsonObject(text)
-  if (body === undefined)
-    throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
-  if (hasDuplicateKeys(text, body))
-    throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
+  const body = parseObject(text)
   if (hasTooManyNames(body)) throw invalidRequest(`The request has more than ${MOST_NAMES} different field names.`)
   const canonical = canonicalizeBody(body, irrelevant)
   const output = {

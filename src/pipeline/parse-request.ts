@@ -6,14 +6,8 @@ import { planMessages } from '../formats/messages/plan-messages.ts'
 import { namesEarlier } from '../formats/responses/continued-input.ts'
 import { readOwnFields } from '../formats/responses/own-fields.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
-import {
-  canonicalizeBody,
-  decodeUtf8,
-  hasDuplicateKeys,
-  hasInexactNumber,
-  isJsonObject,
-  type JsonObject,
-} from '../json/canonical.ts'
+import { canonicalizeBody, decodeUtf8, hasInexactNumber, isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { parseObject } from '../json/read-fields.ts'
 import { isLargeBody, type LargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import { renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -141,22 +135,6 @@ export function withModel(query: CompletionQuery, model: string): CompletionQuer
     text: renameInText(query.text, model),
     canonicalBody: canonicalizeBody(body, irrelevantTo(query.endpoint)),
   }
-}
-
-export function parseObject(text: string): JsonObject {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
-  }
-  if (!isJsonObject(value)) throw invalidRequest('The body of your request must be a JSON object.')
-  // The body is forwarded as it was sent. A provider that reads the other of two equal keys would answer another request than the one
-  // looked up.
-  if (hasDuplicateKeys(text, value)) {
-    throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
-  }
-  return value
 }
 
 export function readModel({ model }: JsonObject): string {

@@ -46,8 +46,6 @@ function countEventBytes(maxEventBytes: number): CountBytes {
   }
 }
 
-export { broken }
-
 export interface UpstreamLimits extends AnswerBounds {
   connectTimeoutMs: number
   /** From the request to the first byte of the response's body. */

@@ -1,5 +1,5 @@
 /** The judge's prompt and how its reply is read. Both questions are data in it, never instructions. */
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 
 export type Verdict = 'same' | 'different'
 
@@ -42,11 +42,7 @@ export function writeJudgeMessages({ context, asked, cached }: Pair): JudgeMessa
 
 /** Returns null for anything that does not match the schema exactly. */
 export function readVerdict(content: string): Verdict | null {
-  try {
-    const answer: unknown = JSON.parse(content)
-    if (!isJsonObject(answer) || Object.keys(answer).join() !== 'verdict') return null
-    return answer.verdict === 'same' || answer.verdict === 'different' ? answer.verdict : null
-  } catch {
-    return null
-  }
+  const answer = parseJsonObject(content)
+  if (!answer || Object.keys(answer).join() !== 'verdict') return null
+  return answer.verdict === 'same' || answer.verdict === 'different' ? answer.verdict : null
 }

@@ -1,7 +1,7 @@
 /** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
-import { parseExactly } from '../../json/exact-json.ts'
+import { parseExactlyIfValid } from '../../json/exact-json.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
 
@@ -119,11 +119,6 @@ export function hasToolUses(body: unknown): boolean {
 /** Text that is not a JSON object, for example cut off, is kept under a name that no tool expects, so that it stays visible. */
 export function readInput(text: string): JsonObject {
   if (text.trim() === '') return {}
-  try {
-    const input = parseExactly(text)
-    if (isJsonObject(input)) return input
-  } catch {
-    // The return below covers invalid JSON too.
-  }
-  return { INVALID_JSON: text }
+  const input = parseExactlyIfValid(text)
+  return isJsonObject(input) ? input : { INVALID_JSON: text }
 }

@@ -3,7 +3,7 @@
  * each client gets its own.
  */
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
-import { parseExactly } from '../../json/exact-json.ts'
+import { parseExactlyIfValid } from '../../json/exact-json.ts'
 import { readGiven } from '../../json/read-fields.ts'
 import { createSseParser, type SseEvent } from '../sse/sse.ts'
 
@@ -36,7 +36,7 @@ export function holdsResponse(event: Uint8Array): boolean {
 /** Writes those fields that the response has. What is no response is returned unchanged. */
 export function writeOwnFields({ bytes, isEvent, fields }: ToRewrite): Uint8Array {
   const event = isEvent ? readEvent(bytes) : { event: null, data: new TextDecoder().decode(bytes) }
-  const whole = event && parseObject(event.data)
+  const whole = event && readObject(event.data)
   const response = isEvent ? whole?.response : whole
   if (!event || !isJsonObject(response)) return bytes
   for (const field of Object.keys(fields)) if (Object.hasOwn(response, field)) response[field] = fields[field]
@@ -55,12 +55,8 @@ function readEvent(bytes: Uint8Array): SseEvent | null {
   return read
 }
 
-/** What a provider's bytes are is read elsewhere. */
-function parseObject(text: string): JsonObject | null {
-  try {
-    const value = parseExactly(text)
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
+/** What a provider's bytes are is checked elsewhere. */
+function readObject(text: string): JsonObject | null {
+  const value = parseExactlyIfValid(text)
+  return isJsonObject(value) ? value : null
 }

@@ -1,6 +1,6 @@
 /** Reads an upstream's embeddings response: a short one on the event loop, a long one in a worker. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, parseJson, parseJsonObject } from '../../json/canonical.ts'
 import { type GivenNumbers, packVector } from '../../vector-cache/pack-vector.ts'
 import type { VectorForm } from './read-query.ts'
 
@@ -70,14 +70,6 @@ function readNumbers(datum: unknown, vectors: readonly string[]): GivenNumbers |
   const given = parseJson(vectors[place[0]] ?? '')
   if (typeof given === 'string') return readBase64(given)
   return Array.isArray(given) && given.every(number => typeof number === 'number') ? given : null
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The bytes are little-endian 32-bit floats, the byte order of every platform the proxy runs on. */

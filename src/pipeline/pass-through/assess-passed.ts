@@ -1,5 +1,5 @@
 /** What the pipeline needs to know about a pass-through operation's JSON response. */
-import { isJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, parseJson } from '../../json/canonical.ts'
 
 export interface PassedAnswer {
   bytes: Uint8Array
@@ -13,17 +13,9 @@ export interface PassedAnswer {
 }
 
 export function assessPassed(bytes: Uint8Array): PassedAnswer {
-  const body = parse(new TextDecoder().decode(bytes))
+  // Not every response is an object: a transcription may be just its text.
+  const body = parseJson(new TextDecoder().decode(bytes))
   const { usage, results, error } = isJsonObject(body) ? body : {}
   const hasResults = Array.isArray(results) && results.length > 0
   return { bytes, isJson: body !== undefined, usage, hasResults, hasFailed: isJsonObject(error) }
-}
-
-/** Not every response is an object: a transcription may be just its text. Undefined for invalid JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
 import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
-import { createSseParser } from '../../formats/sse/sse.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { readTypedEvent } from '../../formats/sse/sse.ts'
+import { isJsonObject } from '../../json/canonical.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
@@ -41,13 +41,7 @@ function isMixed(details: unknown): boolean {
 
 /** Reads the usage in a stream's closing event. */
 export function readUsageOfEvent(event: Uint8Array): PassedUsage {
-  let payload: JsonObject | undefined
-  const parser = createSseParser(({ data }) => {
-    payload = parseJsonObject(data)
-  })
-  parser.push(event)
-  parser.end()
-  return readPassedUsage(payload?.usage)
+  return readPassedUsage(readTypedEvent(event)?.usage)
 }
 
 /** In US dollars; null when the price is unknown. A free operation need not report usage. */

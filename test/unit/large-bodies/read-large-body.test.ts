@@ -37,7 +37,7 @@ test('part of a larger buffer is read as that part', async () => {
 
 test.each([
   ['no JSON', () => encode('{"a":'), 'must be one valid JSON object'],
-  ['no object', () => encode('[1]'), 'must be one valid JSON object'],
+  ['no object', () => encode('[1]'), 'must be a JSON object'],
   ['no UTF-8', () => new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'UTF-8'],
   ['too many fields', () => encode(`{"a":[${'{"b":1},'.repeat(40_001)}0]}`), 'more than 40000 fields'],
   ['too many items', () => encode(`{"a":[${'1,'.repeat(1_100_200)}1]}`), 'more than 400000 array items'],

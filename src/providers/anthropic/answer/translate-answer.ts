@@ -2,7 +2,7 @@
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors.ts'
 import { isJsonObject } from '../../../json/canonical.ts'
-import { parseExactly } from '../../../json/exact-json.ts'
+import { parseExactlyIfValid } from '../../../json/exact-json.ts'
 import { readAll } from '../../read-bytes.ts'
 import { translateEvents } from '../../translate-events.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
@@ -18,7 +18,9 @@ export async function translateAnswer(answer: UpstreamAnswer, context: AnswerCon
   const headers = new Headers(answer.headers)
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) return translateStreamed(answer.body, headers, context)
-  const body = parseBody(await readAll(answer.body, 'anthropic', Number.POSITIVE_INFINITY))
+  const bytes = await readAll(answer.body, 'anthropic', Number.POSITIVE_INFINITY)
+  // A gateway may respond with HTML.
+  const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
   if (status !== 200) return writeAnswer(status, headers, translateError(body, status).toBody())
   if (!isMessage(body)) throw broken('anthropic', 'gave an answer that is not a message')
   return writeAnswer(status, headers, translateResponse(body, context))
@@ -55,15 +57,6 @@ export function translateStream(
       return translator.isDone
     },
   })
-}
-
-/** Undefined when the body is not JSON: a gateway may respond with HTML. */
-function parseBody(bytes: Uint8Array): unknown {
-  try {
-    return parseExactly(new TextDecoder().decode(bytes))
-  } catch {
-    return undefined
-  }
 }
 
 function isMessage(body: unknown): body is Message {
