@@ -1,7 +1,8 @@
 /** A chat response's content without calls: marked text, or JSON in the requested form. */
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
-import { type Request, readOptional } from './fields.ts'
+import { readGiven } from '../../json/read-fields.ts'
+import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { quote } from './request-digest.ts'
 import { writeInstance } from './schema-instance.ts'
@@ -27,7 +28,7 @@ export function contentWriter(
 
 /** Undefined where text is wanted. */
 function writeJson(request: Request, digest: string): string | undefined {
-  const format = readOptional(request, 'response_format') ?? { type: 'text' }
+  const format = readGiven(request, 'response_format') ?? { type: 'text' }
   if (!isJsonObject(format)) {
     throw invalidRequest("Invalid type for 'response_format': expected an object.", 'response_format')
   }

@@ -31,7 +31,7 @@ export function completeChat(request: Request): Record<string, unknown> {
   const messages = readMessages(request)
   checkSampling(request)
   refuseFields(request, ['logprobs', 'top_logprobs'])
-  const count = readInteger(request, 'n', { min: 1, max: MOST_CHOICES }) ?? 1
+  const count = readInteger(request, 'n', 1, MOST_CHOICES) ?? 1
   const limits: TextLimits = { stops: readStops(request), maxTokens: readMaxTokens(request), model }
   const digest = digestRequest('chat', request)
   const writeContent = contentWriter(request, messages, digest)
@@ -61,9 +61,8 @@ export function completeChat(request: Request): Record<string, unknown> {
 }
 
 function readMaxTokens(request: Request): number | undefined {
-  const range = { min: 1, max: Number.MAX_SAFE_INTEGER }
-  const older = readInteger(request, 'max_tokens', range)
-  return readInteger(request, 'max_completion_tokens', range) ?? older
+  const older = readInteger(request, 'max_tokens', 1)
+  return readInteger(request, 'max_completion_tokens', 1) ?? older
 }
 
 function sayText(content: string, limits: TextLimits, count: number): Choice {

@@ -1,9 +1,10 @@
 /** The sandbox's legacy text completions. */
 import { invalidRequest } from '../../errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
+import { readGiven, readText } from '../../json/read-fields.ts'
 import { countPromptTokens } from '../../tokens/count-tokens.ts'
 import { SANDBOX_MARK } from './answer-content.ts'
-import { checkSampling, type Request, readInteger, readModel, readStops, readText, refuseFields } from './fields.ts'
+import { checkSampling, type Request, readInteger, readModel, readStops, refuseFields } from './fields.ts'
 import { limitText } from './limit-text.ts'
 import { readInputs } from './prompts.ts'
 import { digestRequest, quote } from './request-digest.ts'
@@ -17,10 +18,10 @@ const SHOWN_TOKENS = 16
 export function completeText(request: Request): Record<string, unknown> {
   const model = readModel(request)
   checkSampling(request)
-  readText(request, 'suffix')
+  readText(readGiven(request, 'suffix') ?? '', 'suffix')
   refuseFields(request, ['logprobs', 'echo'])
-  const count = readInteger(request, 'n', { min: 1, max: MOST_CHOICES }) ?? 1
-  const maxTokens = readInteger(request, 'max_tokens', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? DEFAULT_MAX_TOKENS
+  const count = readInteger(request, 'n', 1, MOST_CHOICES) ?? 1
+  const maxTokens = readInteger(request, 'max_tokens', 0) ?? DEFAULT_MAX_TOKENS
   const limits = { stops: readStops(request), maxTokens, model }
   const prompts = readInputs(request, 'prompt', MOST_PROMPTS)
   if (prompts.length * count > MOST_PROMPTS) {

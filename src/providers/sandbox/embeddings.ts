@@ -1,7 +1,8 @@
 /** The sandbox's embeddings: the response's format, and the upstream's limits on inputs. */
 import { invalidRequest } from '../../errors.ts'
+import { readGiven } from '../../json/read-fields.ts'
 import { createTextCounter } from '../../tokens/text-counter.ts'
-import { type Request, readInteger, readModel, readOptional } from './fields.ts'
+import { type Request, readInteger, readModel } from './fields.ts'
 import { type Input, readInputs } from './prompts.ts'
 import { makeVector } from './vectors.ts'
 
@@ -15,7 +16,7 @@ const DEFAULT_DIMENSIONS = 1536
 export function embedInputs(request: Request): Record<string, unknown> {
   const model = readModel(request)
   const inputs = readInputs(request, 'input', MOST_INPUTS)
-  const dimensions = readInteger(request, 'dimensions', { min: 1, max: MOST_DIMENSIONS }) ?? defaultDimensions(model)
+  const dimensions = readInteger(request, 'dimensions', 1, MOST_DIMENSIONS) ?? defaultDimensions(model)
   const encode = readEncoding(request)
   const tokens = countTokens(inputs, model)
   return {
@@ -34,7 +35,7 @@ const defaultDimensions = (model: string) =>
   model.endsWith('text-embedding-3-large') ? MOST_DIMENSIONS : DEFAULT_DIMENSIONS
 
 function readEncoding(request: Request): (vector: Float32Array) => string | number[] {
-  const format = readOptional(request, 'encoding_format') ?? 'float'
+  const format = readGiven(request, 'encoding_format') ?? 'float'
   if (format === 'float') return vector => [...vector]
   if (format === 'base64') return vector => Buffer.from(vector.buffer).toString('base64')
   throw invalidRequest("Invalid value for 'encoding_format': expected 'float' or 'base64'.", 'encoding_format')

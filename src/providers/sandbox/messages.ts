@@ -2,14 +2,15 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
-import { type Request, readOptional } from './fields.ts'
+import { readGiven } from '../../json/read-fields.ts'
+import type { Request } from './fields.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 const PARTS = ['text', 'refusal', 'image_url', 'input_audio', 'file']
 
 /** Returns at least one message; throws a 400 for the first that OpenAI would refuse. */
 export function readMessages(request: Request): JsonObject[] {
-  const messages = readOptional(request, 'messages')
+  const messages = readGiven(request, 'messages')
   if (messages === undefined) throw invalidRequest("Missing required parameter: 'messages'.", 'messages')
   if (!Array.isArray(messages))
     throw invalidRequest("Invalid type for 'messages': expected an array of objects.", 'messages')

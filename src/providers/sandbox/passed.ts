@@ -1,7 +1,8 @@
 /** The sandbox's pass-through operations: nothing is flagged, and documents are ranked by shared words. */
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject } from '../../json/canonical.ts'
-import { type Request, readInteger, readModel, readText } from './fields.ts'
+import { readText } from '../../json/read-fields.ts'
+import { type Request, readInteger, readModel } from './fields.ts'
 import { digestRequest } from './request-digest.ts'
 
 const MOST_MODERATED = 2_048
@@ -54,12 +55,12 @@ function moderate(fields: Request): Record<string, unknown> {
 function rank(fields: Request): Record<string, unknown> {
   const model = readModel(fields)
   const { documents } = fields
-  const query = readText(fields, 'query')
-  if (!query) throw invalidRequest("Missing required parameter: 'query'.", 'query')
+  const query = readText(fields.query, 'query')
+  if (query === '') throw invalidRequest('query must not be empty.', 'query')
   if (!Array.isArray(documents) || documents.length === 0 || documents.length > MOST_DOCUMENTS) {
     throw invalidRequest(`documents must be an array of 1 to ${MOST_DOCUMENTS} texts.`, 'documents')
   }
-  const most = readInteger(fields, 'top_n', { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? documents.length
+  const most = readInteger(fields, 'top_n', 1) ?? documents.length
   const asked = [...wordsOf(query)]
   const results = documents.map((document: unknown, index) => {
     const text = isJsonObject(document) ? document.text : document

@@ -1,13 +1,14 @@
 /** Reads inputs that may be a text, token ids, or a list of either. */
 import { invalidRequest } from '../../errors.ts'
-import { type Request, readOptional } from './fields.ts'
+import { readGiven } from '../../json/read-fields.ts'
+import type { Request } from './fields.ts'
 
 /** A text, or token ids. */
 export type Input = string | number[]
 
 /** Returns at least one input; throws a 400 naming the field when it has none of the four forms, is empty, or too long. */
 export function readInputs(request: Request, field: string, mostInputs: number): Input[] {
-  const inputs = toInputs(readOptional(request, field), field)
+  const inputs = toInputs(readGiven(request, field), field)
   if (inputs.length > mostInputs)
     throw invalidRequest(`Invalid '${field}': at most ${mostInputs} inputs are allowed.`, field)
   return inputs

@@ -1,7 +1,8 @@
 /** The functions that a chat request offers, as `tools` or as the older `functions`, and those of them that the sandbox calls. */
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
-import { type Request, readBoolean, readOptional } from './fields.ts'
+import { readGiven } from '../../json/read-fields.ts'
+import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 
 export interface OfferedFunction {
@@ -29,10 +30,12 @@ const MOST_PARALLEL_CALLS = 4
  */
 export function chooseCalls(request: Request, messages: JsonObject[]): Calls {
   const tools = readTools(request)
-  const isParallel = readBoolean(request, 'parallel_tool_calls') === true
+  const isParallel = readGiven(request, 'parallel_tool_calls') ?? false
+  if (typeof isParallel !== 'boolean')
+    throw invalidRequest('parallel_tool_calls must be true or false.', 'parallel_tool_calls')
   const asked = messages.at(-1)?.role === 'user' ? textOfMessage(messages.at(-1)) : null
   if (tools.length > 0) return { style: 'tools', functions: chooseTools(request, tools, asked, isParallel) }
-  if (!['auto', 'none'].includes(String(readOptional(request, 'tool_choice') ?? 'auto'))) {
+  if (!['auto', 'none'].includes(String(readGiven(request, 'tool_choice') ?? 'auto'))) {
     throw invalidRequest("Invalid value for 'tool_choice': it is only allowed when 'tools' are given.", 'tool_choice')
   }
   const functions = readList(request, 'functions').map((offered, index) => readFunction(offered, `functions[${index}]`))
@@ -49,7 +52,7 @@ function readTools(request: Request): OfferedFunction[] {
 }
 
 function readList(request: Request, field: string): unknown[] {
-  const list = readOptional(request, field) ?? []
+  const list = readGiven(request, field) ?? []
   if (!Array.isArray(list)) throw invalidRequest(`Invalid type for '${field}': expected an array of objects.`, field)
   if (list.length <= MOST_FUNCTIONS) return list
   throw invalidRequest(`Invalid '${field}': at most ${MOST_FUNCTIONS} are allowed.`, field)
@@ -76,7 +79,7 @@ function chooseTools(
   asked: string | null,
   isParallel: boolean,
 ): OfferedFunction[] {
-  const choice = readOptional(request, 'tool_choice') ?? 'auto'
+  const choice = readGiven(request, 'tool_choice') ?? 'auto'
   if (choice === 'none') return []
   if (choice === 'auto' || choice === 'required') return pick(tools, asked, choice, isParallel)
   if (isJsonObject(choice) && choice.type === 'function') return [named(tools, choice.function, 'tool_choice')]
@@ -93,7 +96,7 @@ function chooseTools(
 }
 
 function chooseFunction(request: Request, functions: OfferedFunction[], asked: string | null): OfferedFunction[] {
-  const choice = readOptional(request, 'function_call') ?? 'auto'
+  const choice = readGiven(request, 'function_call') ?? 'auto'
   if (choice === 'none') return []
   if (choice === 'auto') return pick(functions, asked, 'auto', false)
   if (isJsonObject(choice)) return [named(functions, choice, 'function_call')]
