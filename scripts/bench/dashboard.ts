@@ -112,6 +112,8 @@ function routesOf(project: string, key: string): [title: string, path: string][]
     ['keys', `${own}/api_keys?limit=50`],
     ['provider keys', `${own}/provider_keys`],
     ['settings', `${own}/settings`],
+    ['routes', `${own}/routes`],
+    ['users', '/v1/organization/users?limit=50'],
     ['limits', `${own}/limits`],
     ['members', `${own}/users`],
     ['audit log', '/v1/organization/audit_logs?limit=50'],

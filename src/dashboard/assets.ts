@@ -1,20 +1,21 @@
-/** The pages' files, compressed once: read from the build folder, or bundled on first use when there is no build. */
+/** The pages' files, compressed: as they were built when the program was installed, or bundled on first use where the sources are others. */
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Asset } from './bundle.ts'
-
-export interface ServedAsset extends Asset {
-  gzipped: Uint8Array
-}
+import type { Asset, Encoding } from './bundle.ts'
 
 /** Where `bun run build-dashboard` puts them. */
 export const BUILT_FOLDER = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url))
+const PAGES_FOLDER = fileURLToPath(new URL('pages/', import.meta.url))
+/** How the files of each encoding end. */
+export const ENDINGS: Record<Encoding, string> = { identity: '', gzip: '.gz', br: '.br' }
+/** Begins the name of the file that says what was built: an empty one. */
+export const BUILT_FROM = 'sources-'
 
 /** Finds a file by name; index.html is the page. */
-export type FindAsset = (name: string) => Promise<ServedAsset | null>
+export type FindAsset = (name: string) => Promise<Asset | null>
 
 /** Shared by all controllers of this process: they serve the same files. */
-let loading: Promise<Map<string, ServedAsset>> | null = null
+let loading: Promise<Map<string, Asset>> | null = null
 
 export function createAssets(): FindAsset {
   return async name => {
@@ -28,10 +29,24 @@ export function createAssets(): FindAsset {
   }
 }
 
-async function load(): Promise<Map<string, ServedAsset>> {
-  const names = await readdir(BUILT_FOLDER).catch(() => [])
-  const assets = names.length > 0 ? await Promise.all(names.map(readBuilt)) : await bundle()
-  return new Map(assets.map(asset => [asset.name, { ...asset, gzipped: Bun.gzipSync(Uint8Array.from(asset.bytes)) }]))
+/** A hash of the pages' sources; null where they are not, as in a packed program. */
+export async function hashSources(): Promise<string | null> {
+  const names = await readdir(PAGES_FOLDER, { recursive: true }).catch((): string[] => [])
+  if (names.length === 0) return null
+  const hash = new Bun.CryptoHasher('sha256')
+  for (const name of names.filter(each => /\.\w+$/.test(each)).sort()) {
+    hash.update(`${name}\n`)
+    hash.update(await Bun.file(`${PAGES_FOLDER}${name}`).bytes())
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+async function load(): Promise<Map<string, Asset>> {
+  const names = await readdir(BUILT_FOLDER).catch((): string[] => [])
+  const sources = await hashSources()
+  const isBuilt = names.length > 0 && (sources === null || names.includes(`${BUILT_FROM}${sources}`))
+  const assets = isBuilt ? await Promise.all(names.filter(isAsset).map(readBuilt)) : await bundle()
+  return new Map(assets.map(asset => [asset.name, asset]))
 }
 
 /** The import is dynamic because the bundler and its style sheet compiler are large, and only dashboard requests need them. */
@@ -40,7 +55,12 @@ async function bundle(): Promise<Asset[]> {
   return bundlePages()
 }
 
+function isAsset(name: string): boolean {
+  return !name.startsWith(BUILT_FROM) && !name.endsWith(ENDINGS.gzip) && !name.endsWith(ENDINGS.br)
+}
+
 async function readBuilt(name: string): Promise<Asset> {
-  const file = Bun.file(`${BUILT_FOLDER}${name}`)
-  return { name, type: file.type, bytes: await file.bytes() }
+  const read = (encoding: Encoding) => Bun.file(`${BUILT_FOLDER}${name}${ENDINGS[encoding]}`).bytes()
+  const [identity, gzip, br] = await Promise.all([read('identity'), read('gzip'), read('br')])
+  return { name, type: Bun.file(name).type, encoded: { identity, gzip, br } }
 }

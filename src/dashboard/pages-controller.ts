@@ -4,7 +4,8 @@ import { Elysia } from 'elysia'
 import { type AddressConfig, baseUrlOf } from '../admin/addresses.ts'
 import { urlOf } from '../http/paths.ts'
 import { leaveBody } from '../http/read-body.ts'
-import type { FindAsset, ServedAsset } from './assets.ts'
+import type { FindAsset } from './assets.ts'
+import type { Asset, Encoding } from './bundle.ts'
 
 const PREFIX = '/dashboard'
 
@@ -44,15 +45,21 @@ export function createPagesController(findAsset: FindAsset, addresses: AddressCo
     .get(`${PREFIX}/*`, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
 }
 
-function respondWithAsset(request: Request, { name, type, bytes, gzipped }: ServedAsset, policy: string): Response {
-  const takesGzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+function respondWithAsset(request: Request, { name, type, encoded }: Asset, policy: string): Response {
+  const encoding = encodingFor(request.headers.get('accept-encoding') ?? '')
   const headers = {
     ...SECURITY,
     'content-security-policy': policy,
     'content-type': type,
     vary: 'accept-encoding',
     'cache-control': name === 'index.html' ? 'no-cache' : 'public, max-age=31536000, immutable',
-    ...(takesGzip ? { 'content-encoding': 'gzip' } : {}),
+    ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
   }
-  return new Response(Uint8Array.from(takesGzip ? gzipped : bytes), { headers })
+  return new Response(Uint8Array.from(encoded[encoding]), { headers })
+}
+
+/** The smallest that the browser takes. */
+function encodingFor(accepted: string): Encoding {
+  if (/\bbr\b/.test(accepted)) return 'br'
+  return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity'
 }

@@ -280,21 +280,40 @@ describe.skipIf(!chromiumPath)(title, () => {
     }, 240_000)
 
     test('the pages are small, compressed, and allow no foreign script', async () => {
-      const headers = { 'accept-encoding': 'gzip' }
-      const document = await fetch(`${root}/dashboard/any/address`, { headers })
+      const document = await fetch(`${root}/dashboard/any/address`)
       const policy = document.headers.get('content-security-policy') ?? ''
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
       expect(policy).not.toContain('unsafe')
-      const html = await document.text()
-      expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style/)
-      let bytes = html.length
-      for (const [, path] of html.matchAll(/(?:src|href)="(\/dashboard\/[^"]+)"/g)) {
-        const file = await fetch(`${root}${path}`, { headers, decompress: false })
-        expect([path, file.status, file.headers.get('content-encoding')]).toEqual([path, 200, 'gzip'])
-        expect(file.headers.get('cache-control')).toContain('immutable')
-        bytes += (await file.arrayBuffer()).byteLength
+      expect(await document.text()).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style/)
+      const page = await openPage()
+      const files = new Set<string>()
+      page.on('request', request => {
+        const { pathname } = new URL(request.url())
+        if (/^\/dashboard(?!\/api\/)/.test(pathname)) files.add(pathname)
+      })
+      const [made] = await proxy.query<{ id: number }>(`select create_project('first-load', 'free') as id`)
+      await logIn(page, root)
+      await page.goto(`${root}/dashboard/proj_${made?.id}/overview`)
+      await page.getByText('No requests in this time').waitFor()
+      await page.context().close()
+      expect(files.size).toBeGreaterThan(4)
+      const bytes = { br: 0, gzip: 0 }
+      for (const path of files) {
+        for (const encoding of ['br', 'gzip'] as const) {
+          const file = await fetch(`${root}${path}`, { headers: { 'accept-encoding': encoding }, decompress: false })
+          expect([path, file.status, file.headers.get('content-encoding')]).toEqual([path, 200, encoding])
+          expect(file.headers.get('cache-control')).toContain(/\.\w+$/.test(path) ? 'immutable' : 'no-cache')
+          bytes[encoding] += (await file.arrayBuffer()).byteLength
+        }
       }
-      expect(bytes).toBeLessThan(250_000)
+      // From nothing to the first page after the login.
+      expect(bytes.br).toBeLessThan(120_000)
+      expect(bytes.gzip).toBeLessThan(150_000)
+      const plain = await fetch(`${root}/dashboard`, { headers: { 'accept-encoding': 'identity' }, decompress: false })
+      expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([
+        null,
+        expect.stringContaining('root'),
+      ])
       expect((await fetch(`${root}/dashboard/nothing-here.js`)).status).toBe(404)
       expect((await fetch(`${root}/dashboard/api/nothing`)).status).toBe(404)
     })
