@@ -10,6 +10,9 @@ import { findProject } from './projects.ts'
 import { strict, textOf, timeZone } from './stated.ts'
 
 const amount = t.Number({ minimum: 0, exclusiveMaximum: 1_000_000_000 })
+/** OpenAI's unit of `threshold_amount`. */
+const CENTS_A_DOLLAR = 100
+const cents = t.Integer({ minimum: 0, exclusiveMaximum: 1_000_000_000 * CENTS_A_DOLLAR })
 
 export function createSpendLimitController(options: AdminOptions) {
   return createController(options, '/v1/organization/projects')
@@ -24,7 +27,7 @@ export function createSpendLimitController(options: AdminOptions) {
         await setBudget(caller.actor, {
           project,
           in_unit: 'usd',
-          of_amount: body.threshold_amount,
+          of_amount: body.threshold_amount / CENTS_A_DOLLAR,
           in_per: 'month',
           in_zone: 'UTC',
         })
@@ -32,7 +35,7 @@ export function createSpendLimitController(options: AdminOptions) {
         return describeLimit(limit)
       },
       {
-        body: t.Object({ currency: t.Literal('USD'), interval: t.Literal('month'), threshold_amount: amount }, strict),
+        body: t.Object({ currency: t.Literal('USD'), interval: t.Literal('month'), threshold_amount: cents }, strict),
       },
     )
     .delete('/:project_id/spend_limit', async ({ caller, params }) => {
@@ -113,7 +116,7 @@ function describeLimit({ amount, spent }: BudgetRow) {
     object: 'project.spend_limit' as const,
     currency: 'USD' as const,
     interval: 'month' as const,
-    threshold_amount: amount,
+    threshold_amount: Math.round(amount * CENTS_A_DOLLAR),
     enforcement: { status: spent >= amount ? ('enforcing' as const) : ('inactive' as const) },
   }
 }

@@ -58,11 +58,13 @@ describeBackends('the admin API through the openai package', backend => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const limits = organization.projects.spendLimit
     await expect(limits.retrieve(id)).rejects.toMatchObject({ status: 404 })
-    const asked = { currency: 'USD', interval: 'month', threshold_amount: 12.5 } as const
+    const asked = { currency: 'USD', interval: 'month', threshold_amount: 1_250 } as const
     const told = { ...asked, object: 'project.spend_limit', enforcement: { status: 'inactive' } }
     expect(await limits.update(id, asked)).toEqual(told)
     expect(await limits.retrieve(id)).toEqual(told)
     const path = `/v1/organization/projects/${id}/budgets`
+    // Limits are in cents, budgets in US dollars.
+    expect((await get(path)).json.data).toMatchObject([{ unit: 'usd', amount: 12.5, per: 'month' }])
     const { value, id: keyId } = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci' })).json
     expect(typeof value).toBe('string')
     const set = await post(path, { unit: 'tokens', amount: 1000, per: 'day', api_key_id: keyId, tag: 'team=search' })
