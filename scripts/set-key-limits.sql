@@ -2,8 +2,8 @@
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -v requests_per_minute=10 -f scripts/set-key-limits.sql
 --
--- key: a whole key, or its displayed prefix. At least one of requests_per_minute=10, allowed_models='gpt-4o*,openai/*' (patterns of names,
--- * for any characters) and allowed_addresses='10.0.0.0/8,2001:db8::/32'; none takes a limit away, and what is not given stays.
+-- key: a whole key, or its displayed prefix. At least one of requests_per_minute=10, tokens_per_minute=50000, allowed_models='gpt-4o*,openai/*'
+-- (patterns of names, * for any characters) and allowed_addresses='10.0.0.0/8,2001:db8::/32'; none takes a limit away, and what is not given stays.
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse
 \set SHOW_CONTEXT never
@@ -15,6 +15,9 @@ do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end
 \set limits {}
 \if :{?requests_per_minute}
 select :'limits'::jsonb || jsonb_build_object('requests_per_minute', nullif(:'requests_per_minute', 'none')) as limits \gset
+\endif
+\if :{?tokens_per_minute}
+select :'limits'::jsonb || jsonb_build_object('tokens_per_minute', nullif(:'tokens_per_minute', 'none')) as limits \gset
 \endif
 \if :{?allowed_models}
 select :'limits'::jsonb || jsonb_build_object('allowed_models', string_to_array(nullif(:'allowed_models', 'none'), ',')) as limits \gset

@@ -3,6 +3,7 @@ import { createAdmission } from './admission/admission.ts'
 import { createBudgets } from './admission/budgets.ts'
 import { createQuota } from './admission/quota.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
+import { createTokenWindows } from './admission/token-windows.ts'
 import { createCache } from './cache/cache.ts'
 import { createExplainer } from './cache/explain.ts'
 import { createJudge } from './cache/judge/judge.ts'
@@ -160,13 +161,14 @@ async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | n
 }
 
 /** Of what requests leave behind. */
-function createRecorders({ config, database, log }: AppOptions) {
+function createRecorders({ config, database, store, log }: AppOptions) {
   const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
   return {
     recorder: createUsageRecorder(database, log),
     semanticHits: createSemanticHitRecorder(database, seal, log),
     contents: createContentRecorder(database, seal, log),
     budgets: createBudgets(database),
+    tokenWindows: createTokenWindows(store),
   }
 }
 

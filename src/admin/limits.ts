@@ -16,6 +16,7 @@ const planLimits = t.Object(
   {
     requests_per_minute_per_key: wholeNumber(1),
     requests_per_minute_per_address: wholeNumber(1),
+    tokens_per_minute_per_key: t.Optional(t.Union([t.Integer({ minimum: 1, maximum: 999_999_999 }), t.Null()])),
     requests_per_month: wholeNumber(0),
     test_requests_per_minute: wholeNumber(1),
     test_requests_per_month: wholeNumber(0),
@@ -82,18 +83,18 @@ async function findPlanOf(actor: Actor, projectId: string): Promise<PlanRow> {
   return found
 }
 
-/** One for each rate window. Windows cover all models together, and tokens are not limited. */
+/** One for each rate window. Windows cover all models together. */
 function describeRateLimits(plan: PlanRow) {
-  const windows: [id: string, requests: number][] = [
-    ['rl_project_key', plan.requests_per_minute_per_key],
-    ['rl_address', plan.requests_per_minute_per_address],
-    ['rl_test_key', plan.test_requests_per_minute],
+  const windows: [id: string, requests: number, tokens: number | null][] = [
+    ['rl_project_key', plan.requests_per_minute_per_key, plan.tokens_per_minute_per_key],
+    ['rl_address', plan.requests_per_minute_per_address, null],
+    ['rl_test_key', plan.test_requests_per_minute, null],
   ]
-  return windows.map(([id, requests]) => ({
+  return windows.map(([id, requests, tokens]) => ({
     id,
     object: 'project.rate_limit' as const,
     model: '*',
     max_requests_per_1_minute: requests,
-    max_tokens_per_1_minute: null,
+    max_tokens_per_1_minute: tokens,
   }))
 }

@@ -23,6 +23,7 @@ const someTexts = t.Array(t.String(), { minItems: 1, maxItems: 100 })
 const keyLimits = t.Object(
   {
     requests_per_minute: limitOf(t.Integer({ minimum: 1, maximum: 999_999_999 })),
+    tokens_per_minute: limitOf(t.Integer({ minimum: 1, maximum: 999_999_999 })),
     allowed_models: limitOf(someTexts),
     allowed_addresses: limitOf(someTexts),
   },
@@ -152,6 +153,7 @@ function describeKey(row: KeyRow, project: number) {
     state: row.state,
     deactivated_at: toSeconds(row.deactivated_at),
     requests_per_minute: row.requests_per_minute,
+    tokens_per_minute: row.tokens_per_minute,
     allowed_models: row.allowed_models,
     allowed_addresses: row.allowed_addresses,
     former_value_of: row.replaced_by === null ? null : formatId('key', row.replaced_by),

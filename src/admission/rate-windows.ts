@@ -152,6 +152,10 @@ function findFullWindow(windows: readonly Window[], { totals }: PassVerdict): Wi
 
 /** The 429 of a rate window; it tells the client when to come back. */
 export function rateLimitExceeded(limit: number, waitMs: number): ProxyError {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  return refuse('rateLimited', { limit, seconds })
+  return refuse('rateLimited', { limit, seconds: retryAfterSeconds(waitMs) })
+}
+
+/** Retry-After knows whole seconds only. */
+export function retryAfterSeconds(waitMs: number): number {
+  return Math.max(1, Math.ceil(waitMs / 1000))
 }

@@ -121,6 +121,24 @@ export const CLIENT_ERRORS = {
       'x-ratelimit-reset-requests': '{seconds}s',
     },
   },
+  tokensLimited: {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    type: 'tokens',
+    when: 'What the request may take is more than the key’s tokens a minute have left. Hits are still answered.',
+    message:
+      'Rate limit exceeded: this key may take {limit} tokens a minute, and this request may take {tokens}. Wait, or set a smaller max_tokens.',
+    headers: { 'retry-after': '{seconds}' },
+  },
+  tooManyTokens: {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    type: 'tokens',
+    when: 'The request may take more tokens than the key may in a whole minute.',
+    message:
+      'This request may take {tokens} tokens, and its key may take {limit} a minute. Set a smaller max_tokens, or send less at once.',
+    headers: { 'x-should-retry': 'false' },
+  },
   edgeRateLimited: {
     status: 429,
     code: 'rate_limit_exceeded',

@@ -33,15 +33,14 @@ import {
   openStory,
   statusOf,
 } from './request-record.ts'
-import { Spending } from './spending.ts'
+import { openSpending, type Spending, type SpendingLimits } from './spending.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
 
-export interface AccountingOptions {
+export interface AccountingOptions extends SpendingLimits {
   recorder: UsageRecorder
   semanticHits: SemanticHitRecorder
   contents: Pick<ContentRecorder, 'record'>
   quota: Pick<Quota, 'refund'>
-  budgets: ConstructorParameters<typeof Spending>[0]
   catalogue: Catalogue
   metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
   log: Log
@@ -91,7 +90,7 @@ class OpenAccount implements RequestAccounting {
     this.#request = request
     this.#account = account
     this.#onFinish = onFinish
-    this.spending = account.has_budgets ? new Spending(options.budgets, account) : null
+    this.spending = openSpending(options, account)
     if (request.trace) request.trace.isAccounted = true
     this.#story.admission_ms = performance.now() - request.arrivedAtMs
   }
@@ -236,7 +235,7 @@ class OpenAccount implements RequestAccounting {
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
       story: this.#story,
-      reservation: this.spending?.end() ?? null,
+      reservation: this.spending?.end(outcome) ?? null,
     }
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
     if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'

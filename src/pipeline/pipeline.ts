@@ -46,13 +46,13 @@ export function createPipeline(stages: Stages): Pipeline {
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
       tellLimit(admitted, response)
       if (query.alias) response.headers['x-proxy-model'] ??= query.model
-      if (accounting.spending) tellRemaining(accounting.spending, response)
+      if (accounting.spending) await tellRemaining(accounting.spending, response)
       if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
       return await finishAnswer({ query, account, provider: plan.provider }, response, stages)
     } catch (error) {
       if (admitted) admitted.accounting.finishFailed(error)
       else noteRefused(request, keyHash, early, error)
-      if (admitted && error instanceof ProxyError) tellLimit(admitted, error)
+      if (admitted && error instanceof ProxyError) await tellLimits(admitted, error)
       throw error
     }
   }
@@ -128,8 +128,19 @@ function tellLimit({ account, remaining }: Passed, { headers }: Pick<ProxyRespon
   headers['x-ratelimit-reset-requests'] = '60s'
 }
 
-function tellRemaining({ remainingUsd }: Spending, { headers }: ProxyResponse): void {
-  if (remainingUsd !== null) headers['x-proxy-budget-remaining-usd'] = formatUsd(remainingUsd)
+async function tellLimits(admitted: Passed & { accounting: RequestAccounting }, error: ProxyError): Promise<void> {
+  tellLimit(admitted, error)
+  if (admitted.accounting.spending) await tellRemaining(admitted.accounting.spending, error)
+}
+
+async function tellRemaining(spending: Spending, { headers }: Pick<ProxyResponse, 'headers'>): Promise<void> {
+  const { remainingUsd } = spending
+  if (remainingUsd !== null) headers['x-proxy-budget-remaining-usd'] ??= formatUsd(remainingUsd)
+  const tokens = await spending.tellTokens()
+  if (tokens === null) return
+  headers['x-ratelimit-limit-tokens'] = String(tokens.limit)
+  headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining)
+  headers['x-ratelimit-reset-tokens'] = '60s'
 }
 
 function named(query: CompletionQuery, account: Account): CompletionQuery {

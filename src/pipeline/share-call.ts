@@ -12,6 +12,8 @@ import { largestCost, sizeOf } from './largest-cost.ts'
 import { allowsCaching } from './plan-request.ts'
 import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
 
+/** Codes of refusals that concern the leader's key alone. */
+const OF_ONE_KEY: ReadonlySet<string> = new Set(['insufficient_quota', 'rate_limit_exceeded'])
 /** Calls that a request follows before it takes the last one's failure for its own. */
 const MAX_CALLS = 2
 
@@ -83,8 +85,8 @@ async function lead(
     return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages)
   } catch (error) {
     const failure = asFailure(error)
-    // Another key may have money left.
-    const isOwn = failure instanceof ProxyError && failure.code === 'insufficient_quota'
+    // Another key may have money or tokens left.
+    const isOwn = failure instanceof ProxyError && OF_ONE_KEY.has(failure.code)
     call.settle({ kind: 'notShareable', failure: isOwn ? null : failure })
     return { failure }
   }

@@ -1,38 +1,84 @@
-/** The money of one request in a project with budgets: reserved before its provider is asked, settled by its record. */
+/**
+ * What one request may cost and take, where its project has budgets or its key a limit of tokens a minute: reserved before its provider is
+ * asked, settled by its record.
+ */
 import type { Budgets, Largest } from '../admission/budgets.ts'
+import type { TakenTokens, TokenWindows } from '../admission/token-windows.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { Outcome } from './request-record.ts'
+
+export interface SpendingLimits {
+  budgets: Pick<Budgets, 'reserve' | 'close' | 'release'>
+  tokenWindows: Pick<TokenWindows, 'take' | 'remaining' | 'settle'>
+}
+
+/** Null where nothing is limited. */
+export function openSpending(limits: SpendingLimits, account: Account): Spending | null {
+  return account.has_budgets || account.tokens_per_minute !== null ? new Spending(limits, account) : null
+}
 
 export class Spending {
   /** Left of the narrowest budget in US dollars, as of the last reservation; null when there is none. */
   remainingUsd: number | null = null
   /** JSON; null for none. */
   tags: string | null = null
-  readonly #budgets: Pick<Budgets, 'reserve' | 'close' | 'release'>
+  readonly #limits: SpendingLimits
   readonly #account: Account
+  readonly #taken: TakenTokens[] = []
   /** Under which all is reserved. */
   #id: string | null = null
   #reservedAheadFor: string | null = null
   #isOver = false
 
-  constructor(budgets: Pick<Budgets, 'reserve' | 'close' | 'release'>, account: Account) {
-    this.#budgets = budgets
+  constructor(limits: SpendingLimits, account: Account) {
+    this.#limits = limits
     this.#account = account
   }
 
-  /** Reserves the most that asking the model may cost; null: it is free. Throws 400, 429 or 503, with nothing reserved. */
-  async reserve(model: string, largest: Largest | null): Promise<void> {
-    if (largest === null || model === this.#reservedAheadFor) return
-    const { project_id, key_id } = this.#account
-    const id = this.#id ?? crypto.randomUUID()
-    this.remainingUsd = await this.#budgets.reserve({ id, project_id, key_id, model, tags: this.tags, ...largest })
-    this.#id = id
-    if (this.#isOver) this.#budgets.release(id)
+  get hasBudgets(): boolean {
+    return this.#account.has_budgets
   }
 
-  /** The same before the cache is asked: the model then reserves no more. */
+  /** Reserves the most that asking the model may cost and take; null: it is free. Throws 400, 429 or 503, with nothing reserved. */
+  async reserve(model: string, largest: Largest | null): Promise<void> {
+    if (largest === null) return
+    await this.#takeTokens(largest.tokens)
+    if (model !== this.#reservedAheadFor) await this.reserveMoney(model, largest)
+  }
+
+  /** The same without tokens, for a batch: a provider answers it in its own time. */
+  async reserveMoney(model: string, largest: Largest | null): Promise<void> {
+    if (largest === null || !this.hasBudgets) return
+    const { project_id, key_id } = this.#account
+    const id = this.#id ?? crypto.randomUUID()
+    const ask = { id, project_id, key_id, model, tags: this.tags, ...largest }
+    this.remainingUsd = await this.#limits.budgets.reserve(ask)
+    this.#id = id
+    if (this.#isOver) this.#limits.budgets.release(id)
+  }
+
+  /** The same before the cache is asked: the model's money is then reserved no more. */
   async reserveAhead(model: string, largest: Largest | null): Promise<void> {
-    await this.reserve(model, largest)
+    await this.reserveMoney(model, largest)
     this.#reservedAheadFor = model
+  }
+
+  async #takeTokens(tokens: number | null): Promise<void> {
+    const { project_id, key_id, tokens_per_minute } = this.#account
+    if (tokens_per_minute === null) return
+    const taken = await this.#limits.tokenWindows.take({ project_id, key_id, tokens_per_minute }, tokens)
+    if (this.#isOver) this.#limits.tokenWindows.settle([taken], 0)
+    else this.#taken.push(taken)
+  }
+
+  /** The key's tokens a minute; null where they are not limited. */
+  async tellTokens(): Promise<{ limit: number; remaining: number } | null> {
+    const { project_id, key_id, tokens_per_minute } = this.#account
+    if (tokens_per_minute === null) return null
+    const remaining =
+      this.#taken.at(-1)?.remaining ??
+      (await this.#limits.tokenWindows.remaining({ project_id, key_id, tokens_per_minute }))
+    return { limit: tokens_per_minute, remaining }
   }
 
   /** Takes over what was reserved under this id before. */
@@ -44,19 +90,21 @@ export class Spending {
   leave(): string | null {
     const id = this.#id
     this.#id = null
-    if (id !== null) this.#budgets.close(id)
+    if (id !== null) this.#limits.budgets.close(id)
     return id
   }
 
-  /** The request is over. Returns what its record must settle; null for nothing. */
-  end(): string | null {
+  /** The request is over; null: nothing was used. Returns what its record must settle; null for nothing. */
+  end(outcome: Pick<Outcome, 'cacheResult' | 'usage'> | null): string | null {
+    const used = outcome?.cacheResult === 'MISS' ? outcome.usage.promptTokens + outcome.usage.completionTokens : 0
+    if (!this.#isOver) this.#limits.tokenWindows.settle(this.#taken, used)
     this.#isOver = true
     return this.leave()
   }
 
   /** The request is over, has cost nothing, and is not recorded. */
   release(): void {
-    const id = this.end()
-    if (id !== null) this.#budgets.release(id)
+    const id = this.end(null)
+    if (id !== null) this.#limits.budgets.release(id)
   }
 }

@@ -22,7 +22,13 @@ export interface AdmitBatch {
 }
 
 /** The view's nullable columns; a test compares them with the database. */
-type NullableColumn = 'allowed_models' | 'key_allowed_models' | 'allowed_addresses' | 'aliases' | 'named_provider_keys'
+type NullableColumn =
+  | 'allowed_models'
+  | 'key_allowed_models'
+  | 'allowed_addresses'
+  | 'aliases'
+  | 'named_provider_keys'
+  | 'tokens_per_minute'
 
 /** The view's columns with a fixed set of words, enforced by checks on the tables and by setting_kinds. */
 interface WordColumns {

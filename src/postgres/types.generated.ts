@@ -82,6 +82,8 @@ export interface KeyAccounts {
   semantic_threshold: number | null;
   /** Share of the semantic hits that the judge reviews afterwards. */
   semantic_verify_ratio: number | null;
+  /** The key's own limit, or its plan's, whichever is lower; null for none. */
+  tokens_per_minute: number | null;
   /** drop or refuse: what becomes of tools that the model's provider would have to run and cannot. */
   unsupported_tools: string | null;
   /** active, expired or disabled, as of now. */

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 
 /** Requests with the same windows, counted in one call. */
 export interface PassBatch {
-  /** Number of requests that ask to pass. */
+  /** Number of requests that ask to pass; in a window of tokens, of tokens. */
   requests: number
   windows: readonly Window[]
   /** Names of the exact entries to read, from `entryName`. */
@@ -73,6 +73,11 @@ export const WINDOW_SECONDS = 61
 
 export function keyWindowName(projectId: number, keyId: number): string {
   return `{${projectId}}:k:${keyId}`
+}
+
+/** Counts tokens. */
+export function tokenWindowName(projectId: number, keyId: number): string {
+  return `{${projectId}}:t:${keyId}`
 }
 
 export function addressWindowName(projectId: number, address: string): string {

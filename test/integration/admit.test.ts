@@ -43,6 +43,7 @@ const NULLABLE: ReadonlySet<string> = new Set([
   'allowed_addresses',
   'aliases',
   'named_provider_keys',
+  'tokens_per_minute',
 ])
 
 describeBackends('admit()', backend => {

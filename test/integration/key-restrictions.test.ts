@@ -220,6 +220,7 @@ describeBackends('restricted keys', backend => {
     ['allowed_models is not valid: it takes at least one name', { allowed_models: [] }],
     ['up to 100 different model names', { allowed_models: ['a b'] }],
     ['requests_per_minute is not valid', { requests_per_minute: 0 }],
+    ['tokens_per_minute is not valid', { tokens_per_minute: -1 }],
     ['requests_per_minute is not valid', { requests_per_minute: 'many' }],
   ])('%s, and nothing changes', async (problem, limits) => {
     await limit({ allowed_models: ['gpt-4o'], allowed_addresses: ['10.0.0.0/8'], requests_per_minute: 7 })

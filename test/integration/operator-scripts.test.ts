@@ -201,15 +201,20 @@ describe.skipIf(!psqlPath)(title, () => {
         (
           await sql<{
             of: string
-          }>`select concat_ws(' ', requests_per_minute, allowed_models, allowed_addresses) as of from api_keys
+          }>`select concat_ws(' ', requests_per_minute, tokens_per_minute, allowed_models, allowed_addresses) as of from api_keys
           where project_id = find_project(${project}) order by id`.execute(backend.database.queries)
         ).rows.map(({ of }) => of)
-      await succeed('set-key-limits', { key, requests_per_minute: '10' })
+      await succeed('set-key-limits', { key, requests_per_minute: '10', tokens_per_minute: '5000' })
       expect(
         await succeed('set-key-limits', { key, allowed_models: 'gpt-4o*, o3', allowed_addresses: '::1,10.0.0.0/8' }),
       ).toBe('')
-      expect(await limits()).toEqual(['10 {gpt-4o*,o3} {::1/128,10.0.0.0/8}'])
-      await succeed('set-key-limits', { key, requests_per_minute: 'none', allowed_models: 'none' })
+      expect(await limits()).toEqual(['10 5000 {gpt-4o*,o3} {::1/128,10.0.0.0/8}'])
+      await succeed('set-key-limits', {
+        key,
+        requests_per_minute: 'none',
+        tokens_per_minute: 'none',
+        allowed_models: 'none',
+      })
       expect(await limits()).toEqual(['{::1/128,10.0.0.0/8}'])
       expect(await succeed('rotate-key', { key, grace: '60' })).toMatch(/^lgw_proj_[0-9A-Za-z]{32}\n$/)
       expect(await limits()).toEqual(['{::1/128,10.0.0.0/8}', '{::1/128,10.0.0.0/8}'])

@@ -10,6 +10,7 @@ returns table (
     deactivated_at timestamptz,
     last_used_at timestamptz,
     requests_per_minute integer,
+    tokens_per_minute integer,
     allowed_models text[],
     allowed_addresses cidr[],
     replaced_by bigint
@@ -33,6 +34,7 @@ as $$
         k.deactivated_at,
         k.last_used_at,
         k.requests_per_minute,
+        k.tokens_per_minute,
         k.allowed_models,
         k.allowed_addresses,
         k.replaced_by

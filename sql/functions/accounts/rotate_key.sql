@@ -27,13 +27,14 @@ begin
     -- The former value is a row of its own, which ends by itself and can be deactivated by itself.
     if grace > interval '0' then
         insert into api_keys (
-            project_id, key_hash, prefix, type, name, expires_at, log_content, requests_per_minute, allowed_models, allowed_addresses, replaced_by
+            project_id, key_hash, prefix, type, name, expires_at, log_content, requests_per_minute, tokens_per_minute, allowed_models,
+            allowed_addresses, replaced_by
         )
         values (
             old_key.project_id, old_key.key_hash, old_key.prefix, old_key.type,
             left(old_key.name, 70) || ' (' || old_key.prefix || ')',
-            least(old_key.expires_at, now() + grace), old_key.log_content, old_key.requests_per_minute, old_key.allowed_models,
-            old_key.allowed_addresses, rotated
+            least(old_key.expires_at, now() + grace), old_key.log_content, old_key.requests_per_minute, old_key.tokens_per_minute,
+            old_key.allowed_models, old_key.allowed_addresses, rotated
         );
     end if;
     perform audit(

@@ -8,15 +8,18 @@ declare
     listed text;
     models text[];
     networks cidr[];
+    rate text;
 begin
     if owner_id is null then
         raise exception 'API key key_% does not exist', of_key using errcode = 'no_data_found';
     end if;
     perform authorize(owner_id, 'owner');
     of_key := key_of_value(of_key);
-    if limits ->> 'requests_per_minute' !~ '^[1-9][0-9]{0,8}$' then
-        raise exception 'requests_per_minute is not valid: it takes a whole number from 1 to 999999999' using errcode = 'invalid_parameter_value';
-    end if;
+    foreach rate in array array['requests_per_minute', 'tokens_per_minute'] loop
+        if limits ->> rate !~ '^[1-9][0-9]{0,8}$' then
+            raise exception '% is not valid: it takes a whole number from 1 to 999999999', rate using errcode = 'invalid_parameter_value';
+        end if;
+    end loop;
     if jsonb_typeof(limits -> 'allowed_models') = 'array' then
         listed := (select string_agg(item, ',') from jsonb_array_elements_text(limits -> 'allowed_models') item);
         if coalesce(btrim(listed), '') = '' then
@@ -35,6 +38,7 @@ begin
     end if;
     update api_keys k
     set requests_per_minute = case when limits ? 'requests_per_minute' then (limits ->> 'requests_per_minute')::integer else k.requests_per_minute end,
+        tokens_per_minute = case when limits ? 'tokens_per_minute' then (limits ->> 'tokens_per_minute')::integer else k.tokens_per_minute end,
         allowed_models = case when limits ? 'allowed_models' then models else k.allowed_models end,
         allowed_addresses = case when limits ? 'allowed_addresses' then networks else k.allowed_addresses end
     where of_key in (k.id, k.replaced_by);
@@ -43,4 +47,4 @@ end;
 $$;
 
 comment on function set_key_limits(bigint, jsonb) is
-    'Changes the given limits of a key and its former values, from the next request on: requests_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project.';
+    'Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project.';

@@ -11,6 +11,10 @@ begin
     set requests_per_minute_per_key = coalesce((limits ->> 'requests_per_minute_per_key')::integer, p.requests_per_minute_per_key),
         requests_per_minute_per_address = coalesce((limits ->> 'requests_per_minute_per_address')::integer, p.requests_per_minute_per_address),
         requests_per_month = coalesce((limits ->> 'requests_per_month')::bigint, p.requests_per_month),
+        tokens_per_minute_per_key = case
+            when limits ? 'tokens_per_minute_per_key' then (limits ->> 'tokens_per_minute_per_key')::integer
+            else p.tokens_per_minute_per_key
+        end,
         test_requests_per_minute = coalesce((limits ->> 'test_requests_per_minute')::integer, p.test_requests_per_minute),
         test_requests_per_month = coalesce((limits ->> 'test_requests_per_month')::bigint, p.test_requests_per_month)
     where p.name = plan;

@@ -48,7 +48,7 @@ export type Project = Serialized<
 
 export type ApiKey = Pick<
   KeyRow,
-  'name' | 'type' | 'state' | 'requests_per_minute' | 'allowed_models' | 'allowed_addresses'
+  'name' | 'type' | 'state' | 'requests_per_minute' | 'tokens_per_minute' | 'allowed_models' | 'allowed_addresses'
 > & {
   id: string
   redacted_value: string

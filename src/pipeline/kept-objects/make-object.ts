@@ -76,7 +76,7 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
   if (provider instanceof ProxyError) throw provider
   await checkReferences(database, references, account, provider)
   if (isNarrowed(account)) checkModels(file.models, account)
-  if (context.accounting.spending) await reserveForFile(context, provider, input, stages)
+  if (context.accounting.spending?.hasBudgets) await reserveForFile(context, provider, input, stages)
   const { requests, models } = file
   return makeBatch(context, { collection: 'batches', provider, passed, requests, models }, stages)
 }
@@ -86,12 +86,12 @@ export async function startMessageBatch(context: RequestContext, stages: Stages)
   const { request, account, accounting } = context
   const keeper = stages.modelRouter.keeperOfObjects(account, 'message_batches')
   if (keeper instanceof ProxyError) throw keeper
-  const input = { bytes: await request.body.readBytes(), looksForSize: accounting.spending !== null }
+  const input = { bytes: await request.body.readBytes(), looksForSize: accounting.spending?.hasBudgets ?? false }
   const { bytes, requests, models, references, sizes } = await readMessageBatch(input, account.project_id)
   const refusal = refuseUnallowed(models, account)
   if (refusal) throw refusal
   const provider = await checkReferences(stages.database, references, account, keeper)
-  if (accounting.spending) await reserveForBatch(context, provider, sizes, stages)
+  if (accounting.spending?.hasBudgets) await reserveForBatch(context, provider, sizes, stages)
   const passed = { bytes, contentType: 'application/json', fields: {}, form: null }
   return makeBatch(context, { collection: 'message_batches', provider, passed, requests, models }, stages)
 }
@@ -148,7 +148,7 @@ async function reserveForBatch(
     await yieldTurn()
   }
   accounting.noteProvider(provider)
-  for (const [model, largest] of byModel) await accounting.spending?.reserve(model, largest)
+  for (const [model, largest] of byModel) await accounting.spending?.reserveMoney(model, largest)
 }
 
 /** They may have been narrowed since the upload, or another key's may be wider. */

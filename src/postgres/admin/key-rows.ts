@@ -12,6 +12,7 @@ export interface KeyRow {
   last_used_at: string | null
   /** The key's own limits; null for none. */
   requests_per_minute: number | null
+  tokens_per_minute: number | null
   allowed_models: string[] | null
   allowed_addresses: string[] | null
   /** Of a former value, the key for which it stands. */

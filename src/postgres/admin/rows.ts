@@ -216,6 +216,8 @@ export interface PlanRow {
   name: string
   requests_per_minute_per_key: number
   requests_per_minute_per_address: number
+  /** Null for any number. */
+  tokens_per_minute_per_key: number | null
   requests_per_month: number
   test_requests_per_minute: number
   test_requests_per_month: number

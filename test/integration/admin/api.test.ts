@@ -287,9 +287,12 @@ describeBackends('the admin API through the openai package', backend => {
     const limits = await toArray(organization.projects.rateLimits.listRateLimits(id))
     expect(limits.map(limit => limit.max_requests_per_1_minute)).toEqual([60, 120, 20])
     await proxy.query(`insert into plans values ('small', 5, 10, 100) on conflict do nothing`)
-    await post('/v1/organization/plans/small', { requests_per_minute_per_key: 7 })
+    await post('/v1/organization/plans/small', { requests_per_minute_per_key: 7, tokens_per_minute_per_key: 900 })
     await post(`/v1/organization/projects/${id}`, { plan: 'small' })
-    expect((await toArray(organization.projects.rateLimits.listRateLimits(id)))[0]?.max_requests_per_1_minute).toBe(7)
+    const changed = await toArray(organization.projects.rateLimits.listRateLimits(id))
+    expect(changed[0]).toMatchObject({ max_requests_per_1_minute: 7, max_tokens_per_1_minute: 900 })
+    const unlimited = await post('/v1/organization/plans/small', { tokens_per_minute_per_key: null })
+    expect(unlimited.json).toMatchObject({ requests_per_minute_per_key: 7, tokens_per_minute_per_key: null })
     expect((await get(`/v1/organization/projects/${id}/limits`)).json).toMatchObject({
       plan: 'small',
       quotas: [

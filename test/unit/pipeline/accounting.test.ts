@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createTokenWindows } from '../../../src/admission/token-windows.ts'
 import { NO_USAGE } from '../../../src/catalogue/catalogue.ts'
 import { ClientGone, invalidRequest, refuse } from '../../../src/errors.ts'
 import { type AccountingOptions, createAccounting } from '../../../src/pipeline/accounting.ts'
@@ -6,6 +7,7 @@ import type { AccountedRequest } from '../../../src/pipeline/request-accounting.
 import type { Account } from '../../../src/postgres/admit.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { broken } from '../../../src/providers/upstream-failure.ts'
+import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { createProxyMetrics } from '../../../src/telemetry/proxy-metrics.ts'
@@ -36,6 +38,7 @@ function openRequest() {
     semanticHits: { record: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
     budgets: { reserve: async () => null, close: () => {}, release: () => {} },
+    tokenWindows: createTokenWindows(createInProcessStore()),
     catalogue: {
       find: () => undefined,
       aliasOf: () => undefined,

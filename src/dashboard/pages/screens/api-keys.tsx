@@ -150,9 +150,15 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
 }
 
 /** What narrows a key, for people: '' for nothing. */
-function limitsOf({ requests_per_minute: requests, allowed_models, allowed_addresses }: ApiKey): string {
+function limitsOf({
+  requests_per_minute: requests,
+  tokens_per_minute: tokens,
+  allowed_models,
+  allowed_addresses,
+}: ApiKey): string {
   const stated = [
     requests === null ? [] : `${formatCount(requests)} a minute`,
+    tokens === null ? [] : `${formatCount(tokens)} tokens a minute`,
     allowed_models ?? [],
     allowed_addresses ?? [],
   ]

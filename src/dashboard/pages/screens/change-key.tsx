@@ -19,12 +19,14 @@ export interface ChangeKeyProps {
 
 export function LimitKey({ path, apiKey, onDone, onClose }: ChangeKeyProps) {
   const [requests, setRequests] = useState(String(apiKey.requests_per_minute ?? ''))
+  const [tokens, setTokens] = useState(String(apiKey.tokens_per_minute ?? ''))
   const [models, setModels] = useState(join(apiKey.allowed_models))
   const [addresses, setAddresses] = useState(join(apiKey.allowed_addresses))
   const limiting = useMutation({
     mutationFn: () =>
       call('POST', path, {
-        requests_per_minute: requests.trim() === '' ? null : Number(requests),
+        requests_per_minute: readNumber(requests),
+        tokens_per_minute: readNumber(tokens),
         allowed_models: split(models),
         allowed_addresses: split(addresses),
       }),
@@ -41,6 +43,13 @@ export function LimitKey({ path, apiKey, onDone, onClose }: ChangeKeyProps) {
         hint="Empty: what the plan allows."
         value={requests}
         onChange={setRequests}
+      />
+      <TextField
+        label="Tokens a minute"
+        inputMode="numeric"
+        hint="Empty: what the plan allows. A request counts as many as it may take at most, and in the end as many as it took."
+        value={tokens}
+        onChange={setTokens}
       />
       <TextField
         label="Models"
@@ -62,6 +71,11 @@ export function LimitKey({ path, apiKey, onDone, onClose }: ChangeKeyProps) {
 
 function join(list: string[] | null): string {
   return list?.join(', ') ?? ''
+}
+
+/** Null for none. */
+function readNumber(text: string): number | null {
+  return text.trim() === '' ? null : Number(text)
 }
 
 /** Null for none. */

@@ -101,6 +101,11 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         columns={[
           { title: 'Plan', look: 'strong', cell: plan => plan.name },
           { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
+          {
+            title: 'Tokens',
+            numeric: true,
+            cell: ({ tokens_per_minute_per_key: tokens }) => (tokens === null ? 'Any' : formatCount(tokens)),
+          },
           { title: 'Per address', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_address) },
           { title: 'A month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
           { title: 'Test keys a minute', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },

@@ -1,0 +1,87 @@
+/**
+ * Tokens a minute: the most that a request may take is counted in a window of its key before a provider is asked, or the request is
+ * refused. When it is over, the window keeps what it took. What the cache answers takes nothing.
+ */
+import { refuse } from '../errors.ts'
+import { BackgroundWork } from '../event-loop/background-work.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import type { Account } from '../postgres/admit.ts'
+import { type FastStore, tokenWindowName } from '../stores/fast-store.ts'
+import { retryAfterSeconds } from './rate-windows.ts'
+
+type Limited = Pick<Account, 'project_id' | 'key_id'> & { tokens_per_minute: number }
+
+export interface TakenTokens {
+  /** The window's name. */
+  window: string
+  tokens: number
+  /** By the store's clock. */
+  countedAtSecond: number
+  /** Tokens that the key may still take. */
+  remaining: number
+}
+
+export interface TokenWindows {
+  /** Counts the most tokens that a request may take; null: not known, so it may be all that the limit allows. Throws 429, with nothing counted. */
+  take(account: Limited, tokens: number | null): Promise<TakenTokens>
+  /** Tokens that the key may still take. */
+  remaining(account: Limited): Promise<number>
+  /** The request is over: of what was counted for it, the window keeps what it used, even if that is more. */
+  settle(taken: readonly TakenTokens[], used: number): void
+  /** Resolves when all is settled, or the time is up. */
+  drain(timeLimitMs: number): Promise<void>
+}
+
+/** Of a window that takes whatever is counted in it. */
+const NO_LIMIT = 2 ** 31
+
+export function createTokenWindows(store: Pick<FastStore, 'pass' | 'uncount'>): TokenWindows {
+  const pass = (name: string, requests: number, limit: number) =>
+    store.pass({ requests, windows: [{ name, limit }], entries: [] })
+  const settling = new BackgroundWork()
+  const giveBack = (name: string, tokens: number, second: number) =>
+    store.uncount([name], tokens, second).catch(() => {})
+
+  async function countAlso(name: string, tokens: number): Promise<void> {
+    await pass(name, tokens, NO_LIMIT).catch(() => {})
+  }
+
+  /** Time until so many tokens fit: then one fits under a limit that is lower by all others. */
+  async function waitFor(name: string, tokens: number, limit: number): Promise<number> {
+    const { granted, waitMs, countedAtSecond } = await pass(name, 1, limit - tokens + 1)
+    if (granted > 0) await giveBack(name, granted, countedAtSecond)
+    return waitMs
+  }
+
+  return {
+    async take({ project_id, key_id, tokens_per_minute: limit }, tokens) {
+      const wanted = tokens ?? limit
+      if (wanted > limit) throw refuse('tooManyTokens', { limit, tokens: wanted })
+      const name = tokenWindowName(project_id, key_id)
+      const { granted, countedAtSecond, totals } = await pass(name, wanted, limit)
+      if (granted === wanted) {
+        return { window: name, tokens: wanted, countedAtSecond, remaining: Math.max(0, limit - (totals[0] ?? 0)) }
+      }
+      if (granted > 0) await giveBack(name, granted, countedAtSecond)
+      const seconds = retryAfterSeconds(await waitFor(name, wanted, limit))
+      throw refuse('tokensLimited', { limit, tokens: wanted, seconds })
+    },
+    async remaining({ project_id, key_id, tokens_per_minute: limit }) {
+      const { totals } = await pass(tokenWindowName(project_id, key_id), 0, limit)
+      return Math.max(0, limit - (totals[0] ?? 0))
+    },
+    settle(taken, used) {
+      let left = used
+      for (const { window, tokens, countedAtSecond } of taken) {
+        const kept = Math.min(left, tokens)
+        left -= kept
+        if (kept < tokens) void settling.add(giveBack(window, tokens - kept, countedAtSecond))
+      }
+      const [first] = taken
+      if (first && left > 0) void settling.add(countAlso(first.window, left))
+    },
+    async drain(timeLimitMs) {
+      await withinTimeLimit(timeLimitMs, settling.settled()).catch(() => {})
+    },
+  }
+}
