@@ -116,17 +116,12 @@ function auxiliariesIn(sentence: string): boolean {
 
 function trimThanks(sentence: string): string {
   const thanked = sentence.replace(patterns.thanks, found => (/^ [,.]/.test(found) ? '' : found.slice(0, 2).trimEnd()))
-  const ended = thanked.trim() === '' || (thanked !== sentence && isAskedAbout(sentence)) ? sentence : thanked
+  const ended = thanked.trim() === '' ? sentence : thanked
   const [found = ''] = patterns.plea.exec(ended) ?? []
   if (found === '' || found.length === ended.length) return ended
   const before = ended.slice(0, -found.length)
   if (!/^ [,.!?]/.test(found) && patterns.beforeObject.test(before)) return ended
   return before + (found.endsWith('?') || /^ \?/.test(found) ? ' ?' : '')
-}
-
-/** Whether the courtesy is the question's subject: "How do I sign off, kind regards?" */
-function isAskedAbout(sentence: string): boolean {
-  return sentence.endsWith('?')
 }
 
 /** Whether it begins like a question or a request. "Please don't go" asks for nothing. */
@@ -220,7 +215,6 @@ function isNoun([first = '', second]: readonly string[]): boolean {
 const abbreviated = wordSet(
   'co in no st dr mr mrs ms jr sr inc ltd corp etc vs jan mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a p m',
 )
-const markable = wordSet('of is the a an mean means called does do use using with and or to in for')
 const exclaimed = wordSet('explain describe list give show help')
 
 /** Removes the final mark of what asks; one that may be an operand, a name's part or the subject stays. */
@@ -230,10 +224,8 @@ function trimClosingMark(sentence: string, isAsked: boolean): string {
   const marks = found.replaceAll(' ', '')
   const last = bare.split(' ').at(-1) ?? ''
   if (marks === '' || bare === '' || (!isAsked && marks !== '?')) return sentence
-  const stops = marks.split('.').length - 1
-  if (stops > 1 || (stops > 0 && ((marks.length > 1 && marks !== '.?') || abbreviated.has(last.toLowerCase()))))
-    return sentence
+  if (marks.includes('.') && (!/^[.][?]?$/.test(marks) || abbreviated.has(last.toLowerCase()))) return sentence
   if (marks.startsWith('!') && !(exclaimed.has(sentence.split(' ')[0] ?? '') && /^[a-z]+$/.test(last))) return sentence
-  const isLoose = /^[A-Za-z'-]{2,}$/.test(last) && !markable.has(last.toLowerCase())
+  const isLoose = /^[A-Za-z'-]{2,}$/.test(last)
   return isLoose || (marks.length === 1 && marks === '?' && !/^[-+×÷*/=]$/.test(last)) ? bare : sentence
 }

@@ -151,6 +151,11 @@ function regularLemmas(word: string): Lemma[] {
   })
 }
 
+/** The base form that a lower-case word most likely has; itself, if it is unknown. */
+export function baseOf(word: string): string {
+  return lemmasOf(word)[0]?.word ?? word
+}
+
 /** Whether a lower-case word is an English word, not only a name. */
 export function isWord(word: string): boolean {
   const entry = lookUp(word)
@@ -179,9 +184,9 @@ export function countSenses(word: string, kind: WordKind): number {
 
 /** Everyday synonyms; WordNet keeps most of them apart. */
 const moreSynonyms = wordGroups(`
-  cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|quick fast rapid|famous popular
-  disadvantage downside drawback con|advantage benefit pro upside|tip advice|locate find|price cost|sign symptom|secure protect|contact reach|salary pay|avoid evade
-  begin start|buy purchase|child kid|repair fix|big large|sick ill|television tv
+  end cancel terminate|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|fast quick rapid|famous popular
+  disadvantage downside drawback con|advantage benefit pro upside|tip advice|find locate|price cost|sign symptom|secure protect|contact reach|salary pay|avoid evade
+  start begin|buy purchase|child kid|fix repair|big large|sick ill|television tv
 `)
 
 function wordGroups(text: string): readonly string[][] {

@@ -17,9 +17,7 @@ export const onlyCourtesy =
 export const fillers: readonly RegExp[] = [
   /^(?:please|pls|plz|kindly)(?: ,)? /i,
   /^(?:can|could|would|will) you (?:please|kindly|possibly)(?: ,)? /i,
-  /^would you (?:mind please|be (?:so kind as|kind enough) to) /i,
   /^(?:i want|i need|i would like|i'd like) you to /i,
-  /^(?:i was wondering|i wonder|it would be great) if you could /i,
 ]
 
 /** Before a question, or before what is asked about: removed. */
@@ -46,7 +44,6 @@ export const beforeObject =
 
 /** Contractions with one meaning; the rest is left out. */
 export const contractions: readonly Pattern[] = [
-  [/\bwhats\b(?= )/g, 'what is'],
   [
     /\b(what|who|where|when|why|how|it|that|there|here|he|she)'s\b(?! (?:(?:he|she|it|they|we|you|i) )?(?:been|got|had|done|gone|become|\w+ed|\w+en|made|found|lost|won|come|left|said|brought|taught|kept|spent|sent|built|met|put|set|cut|hit|hurt|read|run|sung|drunk|worn|torn|drawn|shown|thrown)\b)/g,
     '$1 is',
@@ -54,9 +51,7 @@ export const contractions: readonly Pattern[] = [
   [/\b(what|who|where|you|we|they)'re\b/g, '$1 are'],
   [/\b(i)'m\b/g, '$1 am'],
   [/\b(i|you|we|they)'ve\b/g, '$1 have'],
-  [/\b(i|you|he|she|it|we|they|what|who)'ll\b/g, '$1 will'],
   [/\bcan't\b/g, 'cannot'],
-  [/\bwon't\b/g, 'will not'],
   [/\b(do|does|did|is|are|was|were|have|has|had|could|should|would)n't\b/g, '$1 not'],
 ]
 
@@ -68,7 +63,6 @@ const term = `(?!${reference}(?: |$))(?!.* (?:as|is|for|in|with|of) )(?=[a-z0-9 
 /** Question patterns, in this order. */
 export const questions: readonly Pattern[] = [
   [/^(what|how|where|why|when|who) exactly (?=(?:is|are|was|were|do|does|did|can|to) )/, '$1 '],
-  [/^best (?=[^ ]+ (?:to|for|in) )/, 'what is the best '],
   [/^how (?:do|can) i (?=[a-z])/, 'how to '],
   [/^(?:what are )?(?:the |some )?steps to (?=[a-z])/, 'how to '],
   [/^is there (?:a|any) way to (?=[a-z])/, 'how to '],

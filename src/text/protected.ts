@@ -64,9 +64,6 @@ const makers = wordSet(`
   director starred stars starring star acted actor actors actress cast plays played voiced narrated produced painted composed composer
   composer titled entitled episode episodes season trailer sequel slogan motto said told asked asks goes starts begins
 `)
-const works = wordSet(
-  'song songs album albums chords tabs karaoke remix cover movie movies film films book books novel novels poem poems series musical single track band',
-)
 /** A question about what letters stand for is about those letters. */
 const determiners = wordSet('a an my your our his her their')
 const objects = wordSet('me him us them you')
@@ -124,7 +121,7 @@ function mindsMarks(tokens: readonly Token[], lower: readonly string[]): boolean
 
 /** Whether a part of it may be a title: courtesy and contractions in it may be words of that title. */
 export function mayHoldTitle(words: readonly string[]): boolean {
-  return words.some((word, at) => makers.has(word) || (works.has(word) && !/^an?$/.test(words[at - 1] ?? '')))
+  return words.some(word => makers.has(word))
 }
 
 /** "Who painted …": what stands before it is no title. */

@@ -5,6 +5,11 @@ export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/).filter(Boolean))
 }
 
+/** Pairs separated by bars: "has have|does do" maps "has" to "have". */
+export function wordMap(text: string): ReadonlyMap<string, string> {
+  return new Map(phraseList(text).map(pair => pair.split(' ') as [string, string]))
+}
+
 /** The phrases of a list separated by bars. */
 export function phraseList(text: string): readonly string[] {
   return text.split('|').map(phrase => phrase.trim())

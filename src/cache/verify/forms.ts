@@ -1,5 +1,6 @@
 /** The forms of plain questions: which ask alike, and what is left when the form is cut off. */
-import { lemmasOf, mayBeName, relationOf } from '../../text/lexicon.ts'
+import { baseOf, lemmasOf, mayBeName, relationOf } from '../../text/lexicon.ts'
+import { wordMap } from '../../text/words.ts'
 
 const agents = '(?:i|you|one|someone|anyone)'
 /** Forms of one question; the first that fits is cut off. */
@@ -36,6 +37,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
 /** Questions with a form of their own, written like others. */
 const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/ & /g, ' and '],
+  [/ \? (?=(?:what|how|why|where|when|who|which) \S+ )/g, ' and '],
   [/^(?:according to you|in your opinion) ,? ?|(?: ,)? (?:according to you|in your opinion)$/, ''],
   // What stands before a question may stand after it: "if it rains, what do I do".
   [
@@ -54,7 +56,6 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^(?:how much|what) (?:does|would|will) it cost to /, 'what is cost of to '],
   [/^how much (?:does|would|will) (?!it |this |that )(.+) cost((?: in .+)?)$/, 'what is cost of $1$2'],
   [/^what (?:does|would|will) ((?:the|a|an|your) .+) cost$/, 'what is cost of $1'],
-  [/^what is (?:the )?price of (?=(?:the|a|an|your) )/, 'what is cost of '],
   [/^how do (.+ and .+) differ$/, 'what is difference between $1'],
   [/^how (?:(?:is|are) (.+) different|do(?:es)? (.+) differ) from (.+)$/, 'what is difference between $1$2 and $3'],
   [/^what (?:is|are) (?:the )?reasons? (?:that |why |for which )?(?!for |of |to |behind |in )/, 'why '],
@@ -62,14 +63,11 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
   [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],
   [/^(?:in )?(?:what|which) year (?=was |were |did )/, 'when '],
-  [/^(at|in|on|for|to|from|with) (what|which) (.+)$/, '$2 $3 $1'],
   [/^when is (?=(?:the )?best time )/, 'what is '],
   [/^how many (.+?) (?:does|do) (.+) have$/, 'how many $1 in $2'],
   [/^(?:what|which) ((?!(?:does|do) ).+?) (?:does|do) (.+) have$/, 'what is $1 of $2'],
   [/^is it ([a-z]+) to ([a-z]+) ((?:(?:the|an?|my|your) )?(?:[a-z]+ ){0,2}[a-z]+)$/, 'is $3 $1 to $2'],
   [/^is it (?:ok|okay|all right) for (.+?) to /, 'can $1 '],
-  [/^(?:what|which)(?: one)? is better (?:, )?(?=.+ or )/, 'which is better '],
-  [/^(.+ or .+) , which(?: one)? is better$/, 'which is better $1'],
   [/ (?:each|every) (day|week|month|year|hour|night)(?= |$)/, ' per $1'],
   [/^(how (?:much|many|often) .+) an? (day|week|month|year|hour|night)$/, '$1 per $2'],
   [
@@ -87,21 +85,9 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
 ]
 
 /** What adjectives that suppose nothing ask for. "How cold is it" supposes that it is cold. */
-const measures: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    tall: 'height',
-    high: 'height',
-    long: 'length',
-    wide: 'width',
-    deep: 'depth',
-    old: 'age',
-    heavy: 'weight',
-    fast: 'speed',
-    big: 'size',
-    large: 'size',
-    hot: 'temperature',
-  }),
-)
+const measures = wordMap(`
+  tall height|high height|long length|wide width|deep depth|old age|heavy weight|fast speed|big size|large size|hot temperature
+`)
 
 /** "How tall is the tower" asks for its height. */
 function writeMeasure(sentence: string): string {
@@ -113,10 +99,8 @@ function writeMeasure(sentence: string): string {
 /** Writes what is one question in one way. */
 export function writeAlike(normalized: string): string {
   const sentence = normalized
-    .replace(/ \? (?:why(?: or why not)?|how|and why)(?: \?)?$/i, '')
     .replace(/ [?.!]$/, '')
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
-    .replace(/(?<=\p{L})-(?=\p{L})/gu, ' ')
     .replace(/'s?(?= |$)/g, " 's")
   const written = rewrites.reduce((before, [pattern, instead]) => before.replace(pattern, instead), sentence)
   return writeMeasure(written.trim())
@@ -125,29 +109,14 @@ export function writeAlike(normalized: string): string {
 /** Where British and American spelling differ. */
 const spellings =
   /ae|oe|our(?=s?$|ed$|ing$|ite|able|ful)|[iy]s(?=e|ing$|ation)|(?<=[bt])re(?=s?$)|ogue(?=s?$)|ll(?=ed$|ing$|er)|(?<=[fc])ence(?=s?$)|mme(?=s?$)|grey|eable/
-const american: Readonly<Record<string, string>> = {
-  our: 'or',
-  is: 'iz',
-  ys: 'yz',
-  re: 'er',
-  ogue: 'og',
-  ll: 'l',
-  ence: 'ense',
-  mme: 'm',
-  grey: 'gray',
-  eable: 'able',
-}
+const american = wordMap('our or|is iz|ys yz|re er|ogue og|ll l|ence ense|mme m|grey gray|eable able')
 
 /** "Favourite" as "favorite", where the lexicon knows both as one. */
 export function writeSpelling(word: string): string {
-  const other = word.replace(spellings, found => american[found] ?? 'e')
+  const other = word.replace(spellings, found => american.get(found) ?? 'e')
   const isOne =
     other !== word && !mayBeName(word) && !mayBeName(other) && relationOf(baseOf(word), baseOf(other)) === 'synonym'
   return isOne ? other : word
-}
-
-function baseOf(word: string): string {
-  return lemmasOf(word)[0]?.word ?? word
 }
 
 /** What a question's first words say of time and possibility. */
@@ -159,8 +128,6 @@ export function cutFrame(sentence: string): [frame: string, rest: string, asker:
   for (const [pattern, frame] of frames) {
     const [found] = pattern.exec(sentence) ?? []
     if (found === undefined) continue
-    // What is measured stays: "how tall is", "how much does".
-    const measured = frame === '' ? found.trim().split(' ').slice(0, 2).join(' ') : frame
     // "The best joke that you have heard" reaches to the present, whether it is or was.
     const isPerfect = /\byou have\b/.test(sentence)
     const tense =
@@ -169,7 +136,7 @@ export function cutFrame(sentence: string): [frame: string, rest: string, asker:
         : [...new Set((found.match(tenses) ?? []).map(word => (quality.test(word) ? ' best' : word)))].join('')
     const rest = sentence.slice(found.length)
     if (frame === 'how' && !lemmasOf(rest.split(' ')[0] ?? '').some(({ kind }) => kind === 'v')) continue
-    return [`${measured}${tense}`, rest, / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? '']
+    return [`${frame}${tense}`, rest, / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? '']
   }
   return ['', sentence, '']
 }

@@ -7,7 +7,7 @@ import { type ContentWord, type Plainness, type Question, takeQuestionApart } fr
  * Part of the names of the spaces in which gists are embedded. Vectors are only compared within a space, so another number is due when
  * `gistOf` returns another gist for any text that was normalized before. A text that is normalized otherwise needs none: it is another text.
  */
-export const GIST_FORM = 'gist-5'
+export const GIST_FORM = 'gist-6'
 
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
 const lately = new LRUCache<string, Question | Plainness>({ max: 512 })
@@ -26,11 +26,11 @@ export function gistOf(normalized: string): string {
   const question = readQuestion(normalized)
   if (typeof question === 'string') return normalized
   const { frame, words, tail } = question
-  const gist = words.map(word => (word.before === '' ? baseOf(word) : `${word.before} ${baseOf(word)}`))
+  const gist = words.map(word => (word.before === '' ? plainFormOf(word) : `${word.before} ${plainFormOf(word)}`))
   return [frame, ...gist, tail].filter(Boolean).join(' ')
 }
 
-function baseOf({ text, lemmas }: ContentWord): string {
+function plainFormOf({ text, lemmas }: ContentWord): string {
   const isPlural = lemmas.every(({ form }) => form !== 'plain')
   return plainestOf((isPlural ? lemmas.find(({ form }) => form === 's')?.word : undefined) ?? text)
 }

@@ -1,7 +1,7 @@
 /** Takes a plain question apart: how it asks, the words it is about, and the small words that turn its sense. */
 import { countSenses, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../../text/lexicon.ts'
 import { isTechnical, mayHoldTitle } from '../../text/protected.ts'
-import { wordSet } from '../../text/words.ts'
+import { wordMap, wordSet } from '../../text/words.ts'
 import { cutFrame, writeAlike, writeSpelling } from './forms.ts'
 
 export interface Question {
@@ -47,8 +47,8 @@ const small = wordSet(`
 /** About wording, or about what changes with time: left to equal normal forms. */
 const wording =
   /\b(?:words?|letters?|spell(?:ed|ing)?|sentences?|phrases?|capital letters?|lowercase|uppercase|comma|punctuation|grammar|pronounce|translat\w*|rhymes?|quotes?|apostrophe|hyphen|noun|verb|plural|polite(?:ly)?|rude|formal|informal|tone|prompt|message|lyrics|titled?|syllables?|characters?|rephrase|rewrite|proofread|paraphrase|said|called|named|stands? for|full form|acronym|abbreviation|synonyms?|antonyms?|opposite)\b/
-/** One sentence of words, names and numbers: no signs, code, units, quotations, lines. */
-const plain = /^[\p{Script=Latin}\d' .,-]+$/u
+/** One sentence of words, names and numbers, with the signs that these may have in them: no code, quotations, lines. */
+const plain = /^[\p{Script=Latin}\d' .,/+#%$€£-]+$/u
 const MOST_WORDS = 30
 
 /** Takes apart what was normalized as an English question; or says why it is no plain one. */
@@ -161,11 +161,7 @@ function isNoun(word: string, before: string | undefined, article: string): bool
 const RARELY = 3
 
 /** Of one and of several: "which country has", "which countries have". */
-const agreeing = new Map([
-  ['has', 'have'],
-  ['does', 'do'],
-  ['were', 'was'],
-])
+const agreeing = wordMap('has have|does do|were was')
 
 /** "A way of improving" is a way to improve. */
 function baseOfVerb(word: string): string {

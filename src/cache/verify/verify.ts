@@ -1,5 +1,5 @@
 /** Decides whether two similar questions in plain prose ask the same: no veto speaks against it, and every content word has its partner. */
-import { lemmasOf, relationOf } from '../../text/lexicon.ts'
+import { baseOf, lemmasOf, relationOf } from '../../text/lexicon.ts'
 import type { PromptReading } from '../../text/read-prompt.ts'
 import { alignQuestions, type Unaligned, type UnequalPair } from './align.ts'
 import { readQuestion } from './gist.ts'
@@ -53,8 +53,7 @@ function explain(pairs: readonly UnequalPair[], count: number, evidence: Evidenc
   const unequal = evidence.risk === 'generous' ? pairs.filter(([one, other]) => !sharesRoot(one, other)) : pairs
   if (unequal.length === 0) return count < FEWEST_WORDS ? 'short' : null
   if (unequal.some(([one, other]) => sharesRoot(one, other))) return 'inflection'
-  const bases = unequal.map(([one, other]) => [baseOf(one), baseOf(other)] as const)
-  const relations = bases.map(([one, other]) => relationOf(one, other))
+  const relations = unequal.map(([one, other]) => relationOf(baseOf(one.toLowerCase()), baseOf(other.toLowerCase())))
   if (relations.includes('opposite')) return 'opposite'
   if (relations.includes('neighbour')) return 'neighbour'
   if (evidence.risk === 'careful' || isShort(count, evidence)) return 'words'
@@ -72,9 +71,4 @@ function isShort(count: number, { similarity, threshold, isSemantic }: Evidence)
 function sharesRoot(one: string, other: string): boolean {
   const ours = new Set(lemmasOf(one.toLowerCase()).map(({ word }) => word))
   return lemmasOf(other.toLowerCase()).some(({ word }) => ours.has(word))
-}
-
-function baseOf(word: string): string {
-  const lower = word.toLowerCase()
-  return lemmasOf(lower)[0]?.word ?? lower
 }

@@ -69,7 +69,7 @@ describe('what stands against a pair is named', () => {
     ['two acts', 'words', 'How do I prevent injection in SQL?', 'How do I perform injection in SQL?'],
     ['two kinds', 'neighbour', 'How do I make soft vegan pancakes?', 'How do I make soft vegetarian pancakes?'],
     ['a title', 'added-words', 'Is The Office a good show?', 'Is the office a good show?'],
-    ['code', 'prose', 'How do I use a.b in tests?', 'How do I use a-b in tests?'],
+    ['code', 'prose', 'How do I use f(a) in tests?', 'How do I use f(b) in tests?'],
   ])('%s: %s', (_, expected, one, other) => {
     expect(veto(one, other)).toBe(expected)
     expect(veto(other, one)).toBe(expected)
