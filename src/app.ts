@@ -126,7 +126,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, modelRouter, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
-  defineGauges(metrics, { refusals, circuits: providers.circuits, ...recorders, ...readiness })
+  defineGauges(metrics, { refusals, circuits: providers.circuits, database, ...recorders, ...readiness })
   const http = createHttp({
     idleTimeoutSeconds,
     pipeline: createPipeline(stages),

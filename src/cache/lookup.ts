@@ -80,7 +80,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     const first = await lookUpWith(query, semantic, early)
     if (vectors.isFree || first.match || !semantic.needsVector) return first
     const startedAtMs = performance.now()
-    const vector = await vectors.find(query.account, semantic.reading.normalized)
+    const vector = await vectors.find(query.account, semantic.reading.normalized, query.trace)
     const embedMs = performance.now() - startedAtMs
     return vector ? { ...(await lookUpWith(query, semantic, vector)), embedMs } : { ...first, vector: 'late', embedMs }
   }

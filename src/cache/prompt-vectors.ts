@@ -7,6 +7,7 @@ import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatVector, registerEmbeddingSpace } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
 import { type NameVector, packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import { GIST_FORM, gistOf } from './verify/gist.ts'
@@ -29,7 +30,7 @@ export type PromptVectors =
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | {
       readonly isFree: false
-      find(account: Account, normalized: string): Promise<PromptVector | null>
+      find(account: Account, normalized: string, trace?: RequestTrace): Promise<PromptVector | null>
       /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
       findLater(account: Account, normalized: string): Promise<PromptVector | null>
     }
@@ -64,40 +65,40 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
     }
   }
   const embedText = embedOnce(embedder, options)
-  async function find(account: Account, normalized: string): Promise<PromptVector | null> {
+  async function find(account: Account, normalized: string, trace?: RequestTrace): Promise<PromptVector | null> {
     // Test keys are free of charge, so only exact and normalized matches serve them.
     if (account.key_type === 'test') return null
     try {
-      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, gistOf(normalized))))
+      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, gistOf(normalized), trace)))
     } catch (error) {
       log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
       return null
     }
   }
-  return { isFree: false, find, findLater: find }
+  return { isFree: false, find, findLater: (account, normalized) => find(account, normalized) }
 }
 
 /** Looks in memory first, then in the vector store, and asks the embedder last. */
 function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVectorsOptions) {
   const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 
-  async function embed(account: Account, text: string, name: string): Promise<Float32Array> {
+  async function embed(account: Account, text: string, name: string, trace?: RequestTrace): Promise<Float32Array> {
     const [known] = await vectors.find(account, [name], null)
     const values = known ? unpackFloats(known.packed) : null
     if (values?.length === embedder.space.dimensions) return values
-    const { numbers, ...counted } = await embedder.embed(text, AbortSignal.timeout(EMBED_TIME_LIMIT_MS))
+    const { numbers, ...counted } = await embedder.embed(text, AbortSignal.timeout(EMBED_TIME_LIMIT_MS), trace)
     const packed = packVector(numbers)
     const ttlSeconds = account.cache_ttl_seconds
     if (packed && ttlSeconds > 0) void vectors.store(account, [{ name, packed, ...counted }], ttlSeconds)
     return Float32Array.from(numbers)
   }
 
-  return (account: Account, text: string): Promise<Float32Array> => {
+  return (account: Account, text: string, trace?: RequestTrace): Promise<Float32Array> => {
     const name = nameVector(text)
     const place = `${account.project_id} ${name}`
     const known = recent.get(place)
     if (known) return known
-    const asked = embed(account, text, name)
+    const asked = embed(account, text, name, trace)
     recent.set(place, asked)
     asked.catch(() => recent.delete(place))
     return asked

@@ -12,26 +12,36 @@ const SHORTENABLE = /text-embedding-3|gemini-embedding|qwen3-embedding|nomic-emb
 
 export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiConfig): PaidEmbedder {
   const isShortenable = SHORTENABLE.test(model)
+  const provider = new URL(baseUrl).hostname
   return {
     space: { model, dimensions },
     isFree: false,
     asks: { baseUrl, model, dimensions: isShortenable ? dimensions : null },
-    async embed(text, signal) {
-      const response = await fetch(`${baseUrl}/embeddings`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          model,
-          input: text,
-          encoding_format: 'float',
-          ...(isShortenable ? { dimensions } : {}),
-        }),
-        redirect: 'manual',
-        signal,
+    embed(text, signal, trace) {
+      const body = JSON.stringify({
+        model,
+        input: text,
+        encoding_format: 'float',
+        ...(isShortenable ? { dimensions } : {}),
       })
-      // The body may quote the text, so only the status is reported.
-      if (!response.ok) throw new Error(`The embeddings address answered with status ${response.status}`)
-      return readAnswer(parse(await response.text()), { model, dimensions })
+
+      async function ask(headers: Headers): Promise<EmbeddedText> {
+        headers.set('authorization', `Bearer ${apiKey}`)
+        headers.set('content-type', 'application/json')
+        const response = await fetch(`${baseUrl}/embeddings`, {
+          method: 'POST',
+          headers,
+          body,
+          redirect: 'manual',
+          signal,
+        })
+        // The body may quote the text, so only the status is reported.
+        if (!response.ok) throw new Error(`The embeddings address answered with status ${response.status}`)
+        return readAnswer(parse(await response.text()), { model, dimensions })
+      }
+
+      const call = { endpoint: 'embeddings', model, provider, purpose: 'embedder' as const }
+      return trace ? trace.traceAside(call, ask) : ask(new Headers())
     },
     close: async () => {},
   }

@@ -14,7 +14,7 @@ import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import type { ContentRecorder } from '../telemetry/content-recorder.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
+import type { CallScope, ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import type { NotedQuery } from './query.ts'
@@ -82,6 +82,7 @@ class OpenAccount implements RequestAccounting {
   #latencyMs: number | null = null
   #judgeUsd = 0
   #droppedTools: string | null = null
+  followed: CallScope = 'process'
   #isFinished = false
   readonly spending: Spending | null
 
@@ -175,8 +176,7 @@ class OpenAccount implements RequestAccounting {
     const { log_content, project_id: projectId } = this.#account
     const { promptTokens, completionTokens } = match.entry
     const usage = { ...NO_USAGE, promptTokens, completionTokens }
-    const model = this.#query?.model
-    const pricedAs = this.#provider?.pricedAs ?? null
+    const [model, pricedAs] = [this.#query?.model, this.#provider?.pricedAs ?? null]
     this.#story.similarity = match.similarity
     this.#story.cache_id = cacheIdOf(match.entryHash)
     const outcome = isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served'
@@ -242,7 +242,7 @@ class OpenAccount implements RequestAccounting {
     const record = createRecord(recorded, { ...outcome, status })
     recorder.record(record)
     if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.#body ?? this.#failure))
-    metrics.noteRequest(record, listed?.model ?? null)
+    metrics.noteRequest(record, listed?.model ?? null, this.followed)
     request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)
     log.request(() => describeRequest(record, account, cause, this.#droppedTools))
   }

@@ -57,11 +57,13 @@ export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue
     const usual = { ...NO_USAGE, promptTokens, completionTokens: MAX_COMPLETION_TOKENS }
     return {
       estimatedUsd: priceOf(usual),
-      async ask(signal) {
+      async ask(signal, trace) {
         const entered = circuitOf(project_id, model).enter()
         if ('waitMs' in entered) throw broken(provider.name, 'is left alone as a judge for now')
         try {
-          const answer = await askPlain(provider, body, signal)
+          const aside = { endpoint: 'chat', model, provider: provider.name, purpose: 'judge' as const }
+          const ask = (headers: Headers) => askPlain(provider, body, headers, signal)
+          const answer = await (trace ? trace.traceAside(aside, ask) : ask(new Headers()))
           entered.settle('well')
           return { content: contentOf(answer), costUsd: priceOf(readUsage(answer.usage) ?? usual) }
         } catch (error) {
@@ -73,9 +75,14 @@ export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue
   }
 }
 
-async function askPlain(provider: Provider, body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+async function askPlain(
+  provider: Provider,
+  body: JsonObject,
+  headers: Headers,
+  signal: AbortSignal,
+): Promise<JsonObject> {
   const bodyText = JSON.stringify(body)
-  const asked = { endpoint: 'chat' as const, bodyText, body, headers: new Headers(), stream: false, signal }
+  const asked = { endpoint: 'chat' as const, bodyText, body, headers, stream: false, signal }
   const answer = await provider.ask(asked)
   const bytes = await readAll(answer.body, provider.name, MAX_ANSWER_BYTES)
   if (answer.status !== 200) throw broken(provider.name, `answered the judge's question with status ${answer.status}`)

@@ -173,6 +173,7 @@ export const NOT_ACCOUNTED: RequestAccounting = {
   noteAsked() {},
   noteAnswered() {},
   noteReason() {},
+  followed: 'process',
   noteChunk() {},
   noteHeaders() {},
   noteJudge() {},

@@ -5,6 +5,7 @@ import type { Lookup } from '../cache/lookup.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
+import type { CallScope } from '../telemetry/proxy-metrics.ts'
 import type { NotedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 import type { Outcome } from './request-record.ts'
@@ -41,6 +42,8 @@ export interface RequestAccounting {
   noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts'>): void
   /** Sets why the cache answered, or why it did not. */
   noteReason(reason: string): void
+  /** Who makes the call that the request follows, if it follows one. */
+  followed: CallScope
   /** Takes the time to a stream's first chunk. */
   noteChunk(): void
   /** Takes the time to the response headers. Call it when they are ready. */

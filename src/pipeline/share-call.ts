@@ -32,12 +32,14 @@ export function callUpstream(context: RequestContext, stages: Stages): Promise<A
 async function shareCall(context: SharingContext, stages: Stages): Promise<Attempt> {
   const { cacheQuery, control } = context
   const isLive = isFollowedLive(context)
+  if (cacheQuery) cacheQuery.trace = context.request.trace
   let failure: CallFailure | null = null
   for (let attempt = 0; attempt < MAX_CALLS && cacheQuery && mayShare(control); attempt++) {
     const joined = stages.calls.join(cacheQuery.callName, isLive)
     if (!joined) break
     const lookup = joined.isFirst ? await tryToLead(cacheQuery, joined, stages) : null
     if (lookup) return lead(context, joined, lookup, stages)
+    context.accounting.followed = joined.isFirst ? 'installation' : 'process'
     const followed = await followCall(context, joined, stages)
     if ('response' in followed) return followed
     failure = followed.failure

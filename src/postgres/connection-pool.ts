@@ -58,6 +58,10 @@ export class ConnectionPool {
     return this.#open.length < this.#maxConnections
   }
 
+  get size(): { open: number; most: number } {
+    return { open: this.#open.length, most: this.#maxConnections }
+  }
+
   has(pooled: PooledConnection): boolean {
     return this.#open.includes(pooled)
   }
@@ -166,6 +170,8 @@ export interface Connections {
   call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
   /** From now on, at most so many connections. */
   limit(maxConnections: number): void
+  /** Those that are open, and how many there may be. */
+  size(): { open: number; most: number }
   /** Disconnects; statements in flight get a moment to finish. */
   close(): Promise<void>
 }
@@ -211,5 +217,5 @@ export function openConnections(options: PoolOptions): Connections {
     }
   }
 
-  return { call, limit: most => pool.limit(most), close: () => pool.close() }
+  return { call, limit: most => pool.limit(most), size: () => pool.size, close: () => pool.close() }
 }

@@ -26,6 +26,8 @@ export interface Database {
   readonly primary: Primary | null
   /** From now on, requests share at most so many connections; the embedded database has one session. */
   limitConnections(most: number): void
+  /** Connections of requests: those that are open, and how many there may be. */
+  connections(): { open: number; most: number }
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
   /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */

@@ -49,6 +49,7 @@ export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }:
     buildsLists: true,
     primary,
     limitConnections: requests.limit,
+    connections: requests.size,
     psqlPort: null,
     runScript: text => runScript(address, text),
     runScripts: scripts => runScripts(address, scripts),

@@ -18,10 +18,13 @@ const VETO = /^un(?:verified|proved):(.+)$/
 
 export interface ProxyMetrics {
   /** `listedModel` is the catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
-  noteRequest(record: UsageRecord, listedModel: string | null): void
+  noteRequest(record: UsageRecord, listedModel: string | null, followed?: CallScope): void
   noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
   noteVerdict: NoteVerdict
 }
+
+/** Where the call is made that a request follows: by this process, or by another one of the installation. */
+export type CallScope = 'process' | 'installation'
 
 /** Somebody has said whether two questions ask the same. */
 export type NoteVerdict = (by: 'person' | 'judge', verdict: 'same' | 'different') => void
@@ -31,10 +34,11 @@ export interface Gauged {
   refusals: Pick<Refusals, 'totals'>
   circuits: { summarize(): Record<string, { openCircuits: number }> }
   recorder: Pick<UsageRecorder, 'waiting'>
+  database: Pick<Database, 'connections'>
   checkHealth(): Promise<{ dependencies: Record<string, { status: 'up' | 'down' }> }>
 }
 
-export function defineGauges(metrics: Metrics, { refusals, circuits, recorder, checkHealth }: Gauged): void {
+export function defineGauges(metrics: Metrics, { refusals, circuits, recorder, database, checkHealth }: Gauged): void {
   const refused = 'Refused requests, by the code of the error.'
   metrics.counter('model_proxy_refused_total', refused, ['reason'], family => {
     for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
@@ -51,6 +55,11 @@ export function defineGauges(metrics: Metrics, { refusals, circuits, recorder, c
     void checkHealth().then(health => {
       stores = health.dependencies
     })
+  })
+  metrics.gauge('model_proxy_database_connections', 'Connections of requests to PostgreSQL.', ['state'], family => {
+    const { open, most } = database.connections()
+    family.with('open').value = open
+    family.with('most').value = most
   })
   metrics.gauge('model_proxy_records_waiting', 'Usage records that are not written yet.', [], family => {
     family.with().value = recorder.waiting()
@@ -109,7 +118,7 @@ function createRequestNotes(metrics: Metrics): ProxyMetrics['noteRequest'] {
     return series
   }
 
-  return (record, listedModel) => {
+  return (record, listedModel, followed = 'process') => {
     const { upstream_ms: upstreamMs, first_chunk_ms: firstChunkMs, cache_reason: reason } = record
     const series = seriesOf(record, listedModel)
     series.requests.value++
@@ -123,7 +132,7 @@ function createRequestNotes(metrics: Metrics): ProxyMetrics['noteRequest'] {
     saved.value += record.tokens_saved
     if (upstreamMs !== null) observe(upstream.with(record.provider ?? NONE), SECONDS, upstreamMs / 1000)
     if (firstChunkMs !== null) observe(firstChunk.with(record.cache_result ?? NONE), SECONDS, firstChunkMs / 1000)
-    if (reason === 'coalesced') coalesced.with().value++
+    if (reason === 'coalesced') coalesced.with(followed).value++
     const veto = record.cache_result === 'MISS' ? reason?.match(VETO)?.[1] : undefined
     if (veto !== undefined) unverified.with(veto).value++
   }
@@ -155,34 +164,46 @@ function defineCounts(metrics: Metrics) {
     costUsd: counter('cost_usd', 'What providers charge, in US dollars.', ['model', 'provider']),
     savedUsd: counter('saved_usd', 'What hits would have cost, in US dollars.', ['kind']),
     unverified: counter('unverified', 'Similar answers that were not served, by what stood against it.', ['veto']),
-    coalesced: counter('coalesced_requests', 'Requests answered by the call of an identical one.', []),
+    coalesced: counter('coalesced_requests', 'Requests answered by the call of an identical one.', ['scope']),
   }
 }
 
 /** Of calls of the stores. */
 const CALL_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
-/** Runs a call and notes its time. */
-type Timed = <T>(call: string, run: () => Promise<T>) => Promise<T>
+/** Runs a call and notes its time, and how many items travel in it; null for one that is no batch. */
+type Timed = <T>(call: string, items: number | null, run: () => Promise<T>) => Promise<T>
 
 export interface Stores {
   database: Database
   store: FastStore
 }
 
-/** The same stores, whose calls are noted with their names and times. One call may serve many requests. */
+/** The same stores, whose calls are noted with their names, times and sizes. */
 export function measureStores({ database, store }: Stores, metrics: Metrics): Stores {
+  const labels = ['store', 'call']
   const help = 'Calls of the stores; one call may serve many requests.'
-  const seconds = metrics.histogram('model_proxy_store_duration_seconds', help, CALL_SECONDS, ['store', 'call'])
-  const timeCalls = (name: string) => timeInto(remembered(call => seconds.with(name, call)))
+  const seconds = metrics.histogram('model_proxy_store_duration_seconds', help, CALL_SECONDS, labels)
+  const sizes = metrics.histogram('model_proxy_batch_size', 'Items in one call of a store.', BATCH_SIZES, labels)
+  const timeCalls = (name: string) =>
+    timeInto(
+      remembered(call => seconds.with(name, call)),
+      remembered(call => sizes.with(name, call)),
+    )
   return { database: measureDatabase(database, timeCalls('postgres')), store: measureStore(store, timeCalls('redis')) }
 }
 
-/** Calls of SQL functions, by the function's name. */
+/** Calls of SQL functions, by the function's name. A batch's first parameter is a list. */
 function measureDatabase(database: Database, timed: Timed): Database {
   return {
     ...database,
-    call: (text, values, options) => timed(nameStatement(text), () => database.call(text, values, options)),
+    call(text, values, options) {
+      const [first] = values
+      return timed(nameStatement(text), Array.isArray(first) ? first.length : null, () =>
+        database.call(text, values, options),
+      )
+    },
   }
 }
 
@@ -192,11 +213,11 @@ const nameStatement = remembered(text => text.match(/\b([a-z_]+)\s*\(\s*\$1/)?.[
 function measureStore(store: FastStore, timed: Timed): FastStore {
   return {
     ...store,
-    pass: batch => timed('pass', () => store.pass(batch)),
-    uncount: (...args) => timed('uncount', () => store.uncount(...args)),
-    writeEntry: (...args) => timed('write_entry', () => store.writeEntry(...args)),
-    readEntries: names => timed('read_entries', () => store.readEntries(names)),
-    writeEntries: entries => timed('write_entries', () => store.writeEntries(entries)),
+    pass: batch => timed('pass', batch.requests, () => store.pass(batch)),
+    uncount: (...args) => timed('uncount', null, () => store.uncount(...args)),
+    writeEntry: (...args) => timed('write_entry', null, () => store.writeEntry(...args)),
+    readEntries: names => timed('read_entries', names.length, () => store.readEntries(names)),
+    writeEntries: entries => timed('write_entries', entries.length, () => store.writeEntries(entries)),
   }
 }
 
@@ -210,13 +231,14 @@ function remembered<T>(find: (name: string) => T): (name: string) => T {
   }
 }
 
-function timeInto(seriesOf: (call: string) => Distribution): Timed {
-  return async (call, run) => {
+function timeInto(secondsOf: (call: string) => Distribution, sizesOf: (call: string) => Distribution): Timed {
+  return async (call, items, run) => {
     const startedAtMs = performance.now()
+    if (items !== null) observe(sizesOf(call), BATCH_SIZES, items)
     try {
       return await run()
     } finally {
-      observe(seriesOf(call), CALL_SECONDS, (performance.now() - startedAtMs) / 1000)
+      observe(secondsOf(call), CALL_SECONDS, (performance.now() - startedAtMs) / 1000)
     }
   }
 }

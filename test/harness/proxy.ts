@@ -6,6 +6,7 @@ import { createEmbedder } from '../../src/embedders/create-embedder.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import type { ProcessBus } from '../../src/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
+import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Stores } from './backends.ts'
 
 export interface TestProxy {
@@ -28,6 +29,8 @@ export interface ProxyOptions {
   /** To share upstream calls with other proxies. */
   bus?: ProcessBus
   log?: Log
+  /** What it measures, to be read by the test. */
+  metrics?: Metrics
   /** Serves the dashboard and the admin API too; most tests have no use for them. */
   dashboard?: boolean
   /** How long its connections may idle after an answer; by default as long as in service. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createMetrics, type Metrics, mergeSnapshots } from '../../src/telemetry/metrics.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
@@ -15,6 +16,7 @@ describeReal('identical requests in flight over several proxies', backend => {
   let upstream: Standin
   let key: string
   const proxies: TestProxy[] = []
+  const measured: Metrics[] = []
   const opened: { close(): unknown }[] = []
 
   beforeAll(async () => {
@@ -24,7 +26,9 @@ describeReal('identical requests in flight over several proxies', backend => {
     for (let i = 0; i < PROCESSES; i++) {
       const bus = await openBus(stores)
       opened.push(bus)
-      proxies.push(await startProxy({ stores, environment, bus }))
+      const metrics = createMetrics()
+      measured.push(metrics)
+      proxies.push(await startProxy({ stores, environment, bus, metrics }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
     // Until every process listens.
@@ -58,6 +62,13 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(answers.filter(answer => answer.cache === 'MISS')).toHaveLength(1)
     expect(answers.filter(answer => answer.cache === 'HIT')).toHaveLength(199)
     for (const { text, json } of answers) if (!json) expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+    await Promise.all(proxies.map(proxy => proxy.settle()))
+    const family = mergeSnapshots(measured.map(metrics => metrics.snapshot())).find(
+      ({ name }) => name === 'model_proxy_coalesced_requests_total',
+    )
+    const followed = Object.fromEntries(family?.series.map(({ labels, value }) => [labels.join(), value]) ?? [])
+    expect(Object.keys(followed).toSorted()).toEqual(['installation', 'process'])
+    for (const requests of Object.values(followed)) expect(requests).toBeGreaterThan(0)
   })
 
   test('a follower in another proxy hears the stream live', async () => {

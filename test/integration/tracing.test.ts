@@ -19,23 +19,26 @@ describeOnce('OpenTelemetry', backend => {
   let collector: Collector
   let upstream: Standin
   let proxy: TestProxy
+  /** With an embedder at an API. */
+  let embedding: TestProxy
   let key: string
 
   beforeAll(async () => {
     collector = startCollector()
     upstream = await startStandin({ flavour: 'aggregator' })
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: {
-        AGGREGATOR_BASE_URL: upstream.baseUrl,
-        AGGREGATOR_API_KEY: 'k',
-        UPSTREAM_MAX_RETRIES: '1',
-        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-        OTEL_EXPORTER_OTLP_HEADERS: 'x-team=a%20b',
-        OTEL_SERVICE_NAME: 'my-proxy',
-        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-      },
-    })
+    const stores = await backend.open()
+    const environment = {
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+      UPSTREAM_MAX_RETRIES: '1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-team=a%20b',
+      OTEL_SERVICE_NAME: 'my-proxy',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    }
+    proxy = await startProxy({ stores, environment })
+    const embedder = { EMBEDDER: 'api', EMBEDDINGS_BASE_URL: upstream.baseUrl, EMBEDDINGS_API_KEY: 'k' }
+    embedding = await startProxy({ stores, environment: { ...environment, ...embedder } })
   })
   beforeEach(async () => {
     upstream.reset()
@@ -44,7 +47,7 @@ describeOnce('OpenTelemetry', backend => {
     collector.spans.length = 0
   })
   afterAll(async () => {
-    await proxy.stop()
+    await Promise.all([proxy.stop(), embedding.stop()])
     await Promise.all([upstream.stop(), collector.stop()])
   })
 
@@ -153,6 +156,44 @@ describeOnce('OpenTelemetry', backend => {
       ['chat someone/other', 0],
     ])
     expect(servers[0]).toMatchObject({ statusCode: 0 })
+  })
+
+  test('the judge and the embedder are calls of the request that waits for them', async () => {
+    const project = `p-${crypto.randomUUID()}`
+    const asking = await proxy.createKey({ project, type: 'project' })
+    for (const [setting, value] of Object.entries({
+      semantic_policy: 'judged',
+      semantic_judge: 'inline',
+      semantic_judge_model: 'someone/judge',
+      semantic_judge_floor: '0',
+      semantic_judge_timeout_ms: '5000',
+    })) {
+      await proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
+    }
+    upstream.script(({ bodyText }) =>
+      bodyText.includes('someone/judge') ? { kind: 'answer', content: '{"verdict":"same"}' } : undefined,
+    )
+    const traceparent = PARENT
+    await ask(embedding, asking, 'Explain how photosynthesis works in leaves, with photographs')
+    await embedding.settle()
+    upstream.requests.length = 0
+    collector.spans.length = 0
+    const asked = 'Explain how photosynthesis works in leaves, with drawings'
+    expect((await ask(embedding, asking, asked, { traceparent })).cache).toBe('HIT-SEMANTIC')
+    const { servers, clients } = await collected(3)
+    const byPurpose = Object.fromEntries(clients.map(span => [span.attributes['model_proxy.purpose'], span]))
+    expect(Object.keys(byPurpose).toSorted()).toEqual(['embedder', 'judge'])
+    expect(byPurpose.judge).toMatchObject({ name: 'chat someone/judge', parentSpanId: servers[0]?.spanId })
+    expect(byPurpose.embedder).toMatchObject({
+      name: 'embeddings text-embedding-3-small',
+      parentSpanId: servers[0]?.spanId,
+      traceId: TRACE_ID,
+    })
+    const sent = upstream.requests.map(({ path, headers }) => [path, headers.traceparent])
+    expect(sent.toSorted()).toEqual([
+      ['/v1/chat/completions', `00-${TRACE_ID}-${byPurpose.judge?.spanId}-01`],
+      ['/v1/embeddings', `00-${TRACE_ID}-${byPurpose.embedder?.spanId}-01`],
+    ])
   })
 
   test('a request that is refused is a span too', async () => {

@@ -43,7 +43,7 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
     if (!call) return NO_JUDGEMENT
     const day = await reserveJudgement(database, account.project_id, call.estimatedUsd)
     if (day === null) return NO_JUDGEMENT
-    const answered = await askForVerdict(call, AbortSignal.timeout(account.semantic_judge_timeout_ms))
+    const answered = await askForVerdict(call, AbortSignal.timeout(account.semantic_judge_timeout_ms), query.trace)
     const { verdict, costUsd } = answered
     if (verdict === null)
       log.warn({ project: account.project_name, cause: answered.cause }, 'the judge gave no verdict')

@@ -1,14 +1,15 @@
 /** One call to a project's judge, and its verdict. */
 import type { Account } from '../../postgres/admit.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
+import type { RequestTrace } from '../../telemetry/tracing/request-trace.ts'
 import { type JudgeMessage, readVerdict, type Verdict } from './judge-prompt.ts'
 
 /** One prepared question to a model. */
 export interface ModelCall {
   /** What it may cost, in US dollars. */
   estimatedUsd: number
-  /** Rejects when the model fails, refuses or is cut off. */
-  ask(signal: AbortSignal): Promise<{ content: string; costUsd: number }>
+  /** Rejects when the model fails, refuses or is cut off. `trace`: of the request that waits for it. */
+  ask(signal: AbortSignal, trace?: RequestTrace): Promise<{ content: string; costUsd: number }>
 }
 
 /** The project whose judge is asked, and its routes to the model. */
@@ -31,9 +32,9 @@ export type Answered =
   | { verdict: null; costUsd: number; cause: string }
 
 /** Never rejects. */
-export async function askForVerdict(call: ModelCall, signal: AbortSignal): Promise<Answered> {
+export async function askForVerdict(call: ModelCall, signal: AbortSignal, trace?: RequestTrace): Promise<Answered> {
   try {
-    const { content, costUsd } = await call.ask(signal)
+    const { content, costUsd } = await call.ask(signal, trace)
     const verdict = readVerdict(content)
     return verdict ? { verdict, costUsd } : { verdict, costUsd, cause: 'it was no verdict' }
   } catch (error) {

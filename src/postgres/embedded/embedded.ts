@@ -64,6 +64,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     buildsLists: false,
     primary: null,
     limitConnections() {},
+    connections: () => ({ open: 1, most: 1 }),
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })

@@ -31,6 +31,14 @@ export interface AskedModel {
   stream: boolean
 }
 
+/** A call that the proxy makes for itself. */
+export interface AsideCall {
+  endpoint: string
+  model: string
+  provider: string
+  purpose: 'judge' | 'embedder'
+}
+
 /** What is known of a request that was recorded. */
 export interface TracedEnd {
   record: UsageRecord
@@ -44,6 +52,8 @@ export interface RequestTrace {
   isAccounted: boolean
   /** A model is asked, once more perhaps: what belongs together is one call. `substitute`: the model in place of the one asked for. */
   beginCall(asked: AskedModel, provider: string, substitute: string | null): void
+  /** Another model is asked on the request's behalf. The call's place in the trace is in the headers that `ask` gets. */
+  traceAside<T>(asked: AsideCall, ask: (headers: Headers) => Promise<T>): Promise<T>
   /** The call under way failed; another model may be asked. */
   failCall(failure: unknown): void
   /** `failure` is what the request ended with, if it failed. */
@@ -60,6 +70,21 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
   const here = trace.setSpan(parent, server)
   let call: Span | null = null
 
+  /** Its place is written into the headers that are sent. */
+  function startCall(asked: Omit<AsideCall, 'purpose'>, more: Attributes, sent: Headers): Span {
+    const { endpoint, model, provider } = asked
+    const operation = operationOf(endpoint)
+    const attributes = {
+      [GEN_AI.operation]: operation,
+      [GEN_AI.provider]: provider,
+      [GEN_AI.requestModel]: model,
+      ...more,
+    }
+    const span = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, attributes }, here)
+    inject(trace.setSpan(here, span), sent)
+    return span
+  }
+
   function endCall(attributes: Attributes, failure?: unknown): void {
     call?.setAttributes(attributes)
     if (failure !== undefined) fail(call, failure)
@@ -69,18 +94,22 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
 
   return {
     isAccounted: false,
-    beginCall(asked, provider, substitute) {
+    beginCall({ endpoint, model, stream }, provider, substitute) {
       if (call) return
-      const operation = operationOf(asked.endpoint)
-      const model = substitute ?? asked.model
-      const attributes = {
-        [GEN_AI.operation]: operation,
-        [GEN_AI.provider]: provider,
-        [GEN_AI.requestModel]: model,
-        [GEN_AI.stream]: asked.stream,
+      const asked = { endpoint, model: substitute ?? model, provider }
+      call = startCall(asked, { [GEN_AI.stream]: stream }, headers)
+    },
+    async traceAside(asked, ask) {
+      const place = new Headers()
+      const span = startCall(asked, { [OURS.purpose]: asked.purpose }, place)
+      try {
+        return await ask(place)
+      } catch (error) {
+        fail(span, error)
+        throw error
+      } finally {
+        span.end()
       }
-      call = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, attributes }, here)
-      inject(trace.setSpan(here, call), headers)
     },
     failCall: failure => endCall({}, failure),
     end(status, end, failure) {

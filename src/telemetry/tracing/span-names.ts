@@ -28,6 +28,8 @@ export const OURS = {
   requestId: 'model_proxy.request.id',
   project: 'model_proxy.project.name',
   endpoint: 'model_proxy.endpoint',
+  /** Of a call that is none of the request's own: why it is made. */
+  purpose: 'model_proxy.purpose',
   model: 'model_proxy.model',
   provider: 'model_proxy.provider',
   costUsd: 'model_proxy.cost_usd',
