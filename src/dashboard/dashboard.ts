@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
 import { hasReadableAddress } from '../http/paths.ts'
+import { refuseAddress } from '../http/respond.ts'
 import { createAssets } from './assets.ts'
 import { createPagesController } from './pages-controller.ts'
 
@@ -14,9 +15,7 @@ export function createDashboard(setup: AdminSetup) {
 /** For a port of its own, separate from the proxy's. */
 export function createDashboardServer(setup: AdminSetup) {
   return new Elysia({ normalize: false, handler: { standardHostname: false }, serve: { development: false } })
-    .onRequest(({ request }) =>
-      hasReadableAddress(request) ? undefined : new Response('Bad request', { status: 400 }),
-    )
+    .onRequest(({ request }) => (hasReadableAddress(request) ? undefined : refuseAddress()))
     .use(createDashboard(setup))
     .onError(({ code }) => (code === 'NOT_FOUND' ? new Response('Not found', { status: 404 }) : undefined))
 }

@@ -1,6 +1,9 @@
 /** Serves `/metrics` on a port of its own, so that it never stands in the open beside the API. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type MetricsSnapshot, writeExposition } from '../telemetry/metrics.ts'
+import { hasReadableAddress, urlOf } from './paths.ts'
+import { leaveBody } from './read-body.ts'
+import { refuseAddress } from './respond.ts'
 
 export interface MetricsServerOptions {
   host: string
@@ -14,20 +17,24 @@ export function serveMetrics({ host, port, token }: MetricsServerOptions, read: 
   return Bun.serve({
     hostname: host,
     port,
-    fetch(request) {
-      if (new URL(request.url).pathname !== '/metrics')
-        return new Response('Metrics are at /metrics.\n', { status: 404 })
-      if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 })
-      if (token !== null && !isToken(request.headers.get('authorization'), token)) {
-        return new Response('METRICS_TOKEN is needed as a Bearer token.\n', {
-          status: 401,
-          headers: { 'www-authenticate': 'Bearer' },
-        })
-      }
-      return new Response(writeExposition(read()), {
-        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-      })
-    },
+    // Prevents error pages that show source code.
+    development: false,
+    fetch: request => leaveBody(request, answer(request, token, read)),
+  })
+}
+
+function answer(request: Request, token: string | null, read: () => MetricsSnapshot): Response {
+  if (!hasReadableAddress(request)) return refuseAddress()
+  if (urlOf(request).pathname !== '/metrics') return new Response('Metrics are at /metrics.\n', { status: 404 })
+  if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 })
+  if (token !== null && !isToken(request.headers.get('authorization'), token)) {
+    return new Response('METRICS_TOKEN is needed as a Bearer token.\n', {
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
+  return new Response(writeExposition(read()), {
+    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
   })
 }
 

@@ -103,3 +103,8 @@ export function createCors(allowed: AllowedOrigins): Cors {
     },
   }
 }
+
+/** For the ports that answer in plain text: a request whose address cannot be read. Nothing more is taken from its connection. */
+export function refuseAddress(): Response {
+  return new Response('Host must be one host name.\n', { status: 400, headers: { connection: 'close' } })
+}
