@@ -6,10 +6,12 @@ import {
   countLoginAttempt,
   findInvitation,
   findPasswordHash,
+  logInByPassword,
+  type NewSession,
   noteFailedLogin,
   openSession,
 } from '../postgres/admin/callers.ts'
-import type { Database } from '../postgres/database.ts'
+import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 import { hashToken, makeSessionToken } from './session-cookie.ts'
 import { createTickets } from './tickets.ts'
@@ -19,8 +21,8 @@ export interface Login {
   logIn(email: string, password: string, browser: Browser): Promise<string>
   /** Sets the password of the invited user, and logs in. */
   acceptInvitation(invitation: string, password: string, browser: Browser): Promise<string>
-  /** Throws a 401 when it is not the account's password, and a 429 after too many attempts. */
-  verify(email: string, password: string, address: string): Promise<void>
+  /** Returns the password's hash. Throws a 401 when it is not the account's password, and a 429 after too many attempts. */
+  verify(email: string, password: string, address: string): Promise<string>
 }
 
 interface Browser {
@@ -30,6 +32,8 @@ interface Browser {
 
 /** Each hash takes 64 MiB, and most of a core for a tenth of a second. */
 const HASHES_AT_ONCE = 2
+/** The password was changed, or the user deleted, while it was checked. */
+const NO_DATA_FOUND = 'P0002'
 /** They wait some five seconds. */
 const MOST_WAITING = 100
 const tickets = createTickets(HASHES_AT_ONCE, MOST_WAITING)
@@ -45,7 +49,7 @@ export function hashPassword(password: string): Promise<string> {
 let decoy: Promise<string> | null = null
 
 export function createLogin(database: Database): Login {
-  async function verify(email: string, password: string, address: string): Promise<void> {
+  async function verify(email: string, password: string, address: string): Promise<string> {
     const origin = addressPrefix(address)
     const known = await findPasswordHash(database, email)
     decoy ??= hashPassword(makeSessionToken())
@@ -58,20 +62,18 @@ export function createLogin(database: Database): Login {
       await noteFailedLogin(database, email, origin)
       throw refuse('wrongPassword')
     })
-  }
-
-  async function open(email: string, { address, userAgent }: Browser): Promise<string> {
-    const token = makeSessionToken()
-    const origin = addressPrefix(address)
-    await openSession(database, email, { tokenHash: hashToken(token), address, userAgent, origin })
-    return token
+    return hash
   }
 
   return {
     verify,
     async logIn(email, password, browser) {
-      await verify(email, password, browser.address)
-      return open(email, browser)
+      const hash = await verify(email, password, browser.address)
+      const { token, session } = newSession(browser)
+      await logInByPassword(database, email, hash, session).catch(error => {
+        throw sqlStateOf(error) === NO_DATA_FOUND ? refuse('wrongPassword') : error
+      })
+      return token
     },
     async acceptInvitation(invitation, password, browser) {
       const waitSeconds = await countLoginAttempt(database, 'invitation', addressPrefix(browser.address), 1)
@@ -80,9 +82,16 @@ export function createLogin(database: Database): Login {
       const hash = invited === null ? '' : await hashPassword(password)
       // Raises when the invitation was used or has expired meanwhile, or never existed.
       await acceptInvitation(database, invitation, hash)
-      return open(invited?.email ?? '', browser)
+      const { token, session } = newSession(browser)
+      await openSession(database, invited?.email ?? '', session)
+      return token
     },
   }
+}
+
+function newSession({ address, userAgent }: Browser): { token: string; session: NewSession } {
+  const token = makeSessionToken()
+  return { token, session: { tokenHash: hashToken(token), address, userAgent, origin: addressPrefix(address) } }
 }
 
 function tooMany(waitSeconds: number): ProxyError {

@@ -67,8 +67,10 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
       const forget = attemptCookie(request, null)
       if (attempt === null) return redirect('/dashboard?login=expired', forget)
       const origin = addressPrefix(address)
-      // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet.
-      if ((await countLoginAttempt(database, `oidc ${attempt.state}`, origin, 1)) > 0) {
+      // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet; asked first,
+      // because beyond it nothing is written.
+      const count = (attempts: 0 | 1) => countLoginAttempt(database, `oidc ${attempt.state}`, origin, attempts)
+      if ((await count(0)) > 0 || (await count(1)) > 0) {
         return redirect('/dashboard?login=throttled', forget)
       }
       const returned = callbackOf(request)

@@ -110,7 +110,9 @@ const ATTACKS: Record<string, Attack> = {
   ...Object.fromEntries(HOSTS.map(host => [`Host: ${host.slice(0, 20)}`, one(get([`Host: ${host}`]))])),
   'two hosts': one(get(['Host: x', 'Host: y'])),
   'no host': one(get([])),
-  ...Object.fromEntries(LINES.map(line => [`line ${JSON.stringify(line.slice(0, 40))}`, one(get(['Host: x'], () => line))])),
+  ...Object.fromEntries(
+    LINES.map(line => [`line ${JSON.stringify(line.slice(0, 40))}`, one(get(['Host: x'], () => line))]),
+  ),
   ...Object.fromEntries(Object.entries(HEADERS).map(([name, header]) => [name, one(get(['Host: x', header]))])),
   ...Object.fromEntries(
     Object.entries(HEADERS).map(([name, header]) => [`${name}, with a body`, one(post([LENGTH, header]))]),

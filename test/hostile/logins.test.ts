@@ -1,7 +1,9 @@
 /** Guessed passwords, many logins at once, and administrators who lock each other out. */
+import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeBackends, describeReal } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { addUser, adminClient, issueAdminKey, logIn, PASSWORD, send } from '../integration/admin/people.ts'
 
 describeBackends('logins', backend => {
@@ -42,6 +44,31 @@ describeBackends('logins', backend => {
     expect(tried).toEqual([...Array(30).fill(401), 429, 429])
   })
 
+  test('addresses that a client makes up do not count', async () => {
+    const tried = []
+    for (let i = 0; i < 12; i++) tried.push(...(await fail(1, `203.0.113.${i}, 192.0.2.${i}, 192.0.2.30`)))
+    expect(tried).toEqual([...Array(10).fill(401), 429, 429])
+    const alone = await startProxy({ dashboard: true, stores: proxy.stores })
+    const statuses = []
+    for (let i = 0; i < 12; i++) {
+      const headers = { 'x-forwarded-for': `203.0.113.${i}`, 'x-real-ip': `203.0.113.${i}` }
+      const body = { email: 'root@example.org', password: 'wrong' }
+      statuses.push((await send(alone, 'POST', '/dashboard/api/login', { body, headers })).status)
+    }
+    await alone.stop()
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+  })
+
+  test('a session that was set before the login is none after it', async () => {
+    const fixed = `model_proxy_session=${'A'.repeat(43)}`
+    const opened = await send(proxy, 'POST', '/dashboard/api/login', {
+      body: { email: 'root@example.org', password: PASSWORD },
+      headers: { cookie: fixed, 'x-forwarded-for': '192.0.2.2' },
+    })
+    expect([opened.status, opened.headers.get('set-cookie')?.startsWith(fixed)]).toEqual([200, false])
+    expect((await send(proxy, 'GET', '/dashboard/api/session', { headers: { cookie: fixed } })).status).toBe(401)
+  })
+
   test('forty at once are answered', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 40 }, () => from('192.0.2.2', 'root@example.org', PASSWORD)),
@@ -73,13 +100,53 @@ describeBackends('logins', backend => {
     await expect(admin.users.update(id, { role: 'reader' })).rejects.toMatchObject({ code: 'not_possible' })
     await expect(admin.users.delete(id)).rejects.toMatchObject({ code: 'not_possible' })
     await admin.users.delete(`user_${invited?.id}`)
-    const second = await addUser(proxy, 'second@example.org', 'owner')
-    const other = adminClient(proxy, await issueAdminKey(proxy, 'second@example.org'))
-    const ends = await Promise.allSettled([
-      admin.users.update(`user_${second}`, { role: 'reader' }),
-      other.users.update(id, { role: 'reader' }),
-    ])
+  })
+
+  type End = (from: ReturnType<typeof adminClient>, id: string) => Promise<unknown>
+  const demote: End = (from, id) => from.users.update(id, { role: 'reader' })
+  const remove: End = (from, id) => from.users.delete(id)
+  test.each([
+    ['demote', demote, demote],
+    ['remove', remove, remove],
+    ['demote and remove', demote, remove],
+  ])('of two administrators who %s each other at once, one is left', async (_, one, other) => {
+    await proxy.query(`delete from users where role = 'owner'`)
+    const people = ['first@example.org', 'second@example.org']
+    const ids = []
+    for (const email of people) ids.push(`user_${await addUser(proxy, email, 'owner')}`)
+    const [first, second] = await Promise.all(
+      people.map(async email => adminClient(proxy, await issueAdminKey(proxy, email))),
+    )
+    if (!first || !second) throw new Error('There are two')
+    const ends = await Promise.allSettled([one(first, ids[1] ?? ''), other(second, ids[0] ?? '')])
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(await proxy.query(`select id from users where role = 'owner'`)).toHaveLength(1)
+    await proxy.query(`delete from users where email in ('first@example.org', 'second@example.org')`)
+  })
+})
+
+describeReal('a login while its password is changed', backend => {
+  test('opens no session with the former one', async () => {
+    const stores = await backend.open()
+    const proxy = await startProxy({ dashboard: true, stores })
+    await addUser(proxy, 'changing@example.org', 'owner')
+    const owner = postgres(stores.databaseUrl ?? '', { max: 1, onnotice: () => {} })
+    const body = { email: 'changing@example.org', password: PASSWORD }
+    let login: ReturnType<typeof send> | null = null
+    await owner.begin(async sql => {
+      await sql`update users set password_hash = 'another' where email = ${body.email}`
+      login = send(proxy, 'POST', '/dashboard/api/login', { body })
+      await waitUntil('the login waits for the user', 10_000, async () => {
+        await sql`select pg_stat_clear_snapshot()`
+        const waiting = await sql`
+          select from pg_stat_activity where datname = current_database() and query ~ 'log_in_by|open_session' and wait_event_type = 'Lock'`
+        return waiting.length > 0
+      })
+      await sql`delete from sessions`
+    })
+    expect(await login).toMatchObject({ status: 401 })
+    expect(await proxy.query('select from sessions')).toEqual([])
+    await owner.end()
+    await proxy.stop()
   })
 })

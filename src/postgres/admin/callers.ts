@@ -58,6 +58,17 @@ export async function openSession(
   await database.call('select open_session($1::text, $2::text, $3::text, $4::text, $5::text)', values)
 }
 
+/** Rejects with no_data_found when `passwordHash`, which was checked, is not the user's any more. */
+export async function logInByPassword(
+  database: Database,
+  email: string,
+  passwordHash: string,
+  { tokenHash, address, userAgent, origin }: NewSession,
+): Promise<void> {
+  const values = [email, passwordHash, tokenHash, address, userAgent, origin]
+  await database.call('select log_in_by_password($1::text, $2::text, $3::text, $4::text, $5::text, $6::text)', values)
+}
+
 /** A person whom an identity provider has authenticated. */
 export interface Identity {
   issuer: string

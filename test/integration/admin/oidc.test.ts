@@ -1,3 +1,4 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
@@ -11,8 +12,62 @@ const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
 /** What the provider says of people, where it is not by their names. */
 const PEOPLE: Record<string, { email?: string; groups?: string[] }> = {}
 
-/** Whether ID tokens get another signature on their way. */
-let isForging = false
+interface Token {
+  header: Record<string, unknown>
+  claims: Record<string, unknown>
+  /** As it was sent. */
+  sent: string
+}
+
+/** What becomes of ID tokens on their way. */
+let forge: ((token: Token) => string) | null = null
+
+const KEY = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+const OTHER_KEY = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+const KEY_ID = 'the-one-key'
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const decode = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toString())
+const signed = ({ header, claims }: Omit<Token, 'sent'>, key: KeyObject = KEY.privateKey) => {
+  const head = `${encode(header)}.${encode(claims)}`
+  return `${head}.${sign('sha256', Buffer.from(head), key).toString('base64url')}`
+}
+/** With another algorithm named, and what that algorithm would take for a signature. */
+const renamed = ({ claims, header }: Token, alg: string, secret?: string) => {
+  const head = `${encode({ ...header, alg })}.${encode(claims)}`
+  return `${head}.${secret === undefined ? '' : createHmac('sha256', secret).update(head).digest('base64url')}`
+}
+const claiming = (more: Record<string, unknown>) => (token: Token) =>
+  signed({ header: token.header, claims: { ...token.claims, ...more } })
+
+const FORGERIES: Record<string, (token: Token) => string> = {
+  'with a changed signature': ({ sent }) =>
+    `${sent.slice(0, -20)}${sent.at(-20) === 'A' ? 'B' : 'A'}${sent.slice(-19)}`,
+  'without a signature': ({ sent }) => sent.slice(0, sent.lastIndexOf('.') + 1),
+  'with changed claims': ({ sent, claims }) => {
+    const [header, , signature] = sent.split('.')
+    return `${header}.${encode({ ...claims, email: 'root@example.org' })}.${signature}`
+  },
+  'of algorithm none': token => renamed(token, 'none'),
+  'of algorithm None': token => renamed(token, 'None'),
+  'signed with the public key as a secret': token =>
+    renamed(token, 'HS256', KEY.publicKey.export({ type: 'spki', format: 'pem' }).toString()),
+  'signed with the client’s secret': token => renamed(token, 'HS256', CLIENT.secret),
+  'signed with another key of the same name': token => signed(token, OTHER_KEY.privateKey),
+  'signed with a key that the provider does not have': ({ header, claims }) =>
+    signed({ header: { ...header, kid: 'unknown' }, claims }, OTHER_KEY.privateKey),
+  'that brings its own key': ({ header, claims }) =>
+    signed({ header: { ...header, jwk: OTHER_KEY.publicKey.export({ format: 'jwk' }) }, claims }, OTHER_KEY.privateKey),
+  'for another client': claiming({ aud: 'another' }),
+  'for several clients, of which another asked': claiming({ aud: [CLIENT.id, 'another'], azp: 'another' }),
+  'of another provider': claiming({ iss: 'https://evil.example' }),
+  'of another login': claiming({ nonce: 'x'.repeat(43) }),
+  'of no login': claiming({ nonce: undefined }),
+  'that has expired': claiming({ exp: Math.floor(Date.now() / 1000) - 3_600 }),
+  'that is not valid yet': claiming({ nbf: Math.floor(Date.now() / 1000) + 3_600 }),
+  'about nobody': claiming({ sub: undefined }),
+  'that is none': () => 'a.b.c',
+}
 
 /** A real provider: a login as `name` is name@example.org; names that begin with `new-` have an unverified address. */
 function startProvider(server: Server, callback: string): string {
@@ -28,16 +83,24 @@ function startProvider(server: Server, callback: string): string {
       },
     }),
     cookies: { keys: ['a key for the cookies of a test'] },
+    jwks: { keys: [{ ...KEY.privateKey.export({ format: 'jwk' }), kid: KEY_ID, use: 'sig', alg: 'RS256' } as never] },
     features: { devInteractions: { enabled: true } },
     pkce: { required: () => true },
   })
   const answer = provider.callback()
   server.on('request', (request, response) => {
     const { end } = response
-    const forge = (text: unknown) =>
-      String(text).replace(/("id_token":"[^"]*\.[^".]{20})(.)/, (_, token, last) => token + (last === 'A' ? 'B' : 'A'))
-    if (isForging && request.url?.startsWith('/token'))
-      response.end = (text: unknown) => end.call(response, forge(text), 'utf8')
+    const replaced = (text: unknown) =>
+      String(text).replace(/(?<="id_token":")[^"]+/, sent => {
+        const [header, claims] = sent.split('.')
+        return forge?.({ header: decode(header), claims: decode(claims), sent }) ?? sent
+      })
+    if (forge && request.url?.startsWith('/token'))
+      response.end = (text: unknown) => {
+        const sent = replaced(text)
+        response.setHeader('content-length', Buffer.byteLength(sent))
+        return end.call(response, sent, 'utf8')
+      }
     answer(request, response)
   })
   return issuer
@@ -107,15 +170,35 @@ describeBackends('a login by OpenID Connect', backend => {
   const sessionOf = async (visit: ReturnType<typeof openJar>) =>
     (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
 
-  test('refuses a token whose signature is not the provider’s', async () => {
-    isForging = true
+  test('takes a token that is signed anew with the provider’s key', async () => {
+    forge = claiming({ email: 'anew@example.org', email_verified: true })
+    const { response } = await logInAs('anew').finally(() => {
+      forge = null
+    })
+    expect(response.headers.get('location')).toBe('/dashboard')
+  })
+
+  test.each(Object.entries(FORGERIES))('refuses a token %s', async (_, forgery) => {
+    forge = forgery
     const { response, visit } = await logInAs('forged').finally(() => {
-      isForging = false
+      forge = null
     })
     expect(response.headers.get('location')).toBe('/dashboard?login=refused')
     expect(await visit(`${rootOf(proxy)}/dashboard/api/session`)).toMatchObject({ status: 401 })
-    expect((await logInAs('forged')).response.headers.get('location')).toBe('/dashboard')
+    expect(await proxy.query(`select email from users where email like 'forged%'`)).toEqual([])
+    await proxy.query('delete from login_attempts')
   })
+
+  test.each([{ email_verified: 'true' }, { email_verified: 1 }, { email: ['ada@example.org'] }, { email: null }])(
+    'takes no other value for a verified address: %j',
+    async more => {
+      forge = claiming({ email: 'forged@example.org', email_verified: true, ...more })
+      const { response } = await logInAs('forged').finally(() => {
+        forge = null
+      })
+      expect(response.headers.get('location')).toBe('/dashboard?login=unverified')
+    },
+  )
 
   test('is offered, and asks for proof of possession', async () => {
     const options = await send(proxy, 'GET', '/dashboard/api/login-options')

@@ -1,0 +1,23 @@
+create or replace function log_in_by_password(
+    of_email text,
+    verified_hash text,
+    token_hash text,
+    client_address text,
+    client_agent text,
+    origin text
+) returns bigint
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    -- A change of the password ends the user's sessions, and this one would be opened behind it.
+    perform from users u where u.email = lower(btrim(of_email)) and u.password_hash = verified_hash for no key update;
+    if not found then
+        raise exception 'the password was changed while it was checked' using errcode = 'no_data_found';
+    end if;
+    return open_session(of_email, token_hash, client_address, client_agent, origin);
+end;
+$$;
+
+comment on function log_in_by_password(text, text, text, text, text, text) is 'open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone.';
