@@ -21,3 +21,8 @@ export function formatOf(endpoint: keyof typeof FORMATS): AnswerFormat {
 function completenessOfEmbeddings({ data }: Record<string, unknown>) {
   return Array.isArray(data) && data.length > 0 ? 'whole' : 'not_an_answer'
 }
+
+/** Whether it is another API than chat completions, which can be translated to it. */
+export function isTranslated(endpoint: string): endpoint is 'responses' | 'messages' {
+  return endpoint === 'responses' || endpoint === 'messages'
+}

@@ -41,11 +41,6 @@ export interface RequestTarget extends ChatTarget {
 
 export type TranslatedEndpoint = TranslationContext['endpoint']
 
-/** Whether it is another API than chat completions, which can be translated to it. */
-export function isTranslated(endpoint: string): endpoint is TranslatedEndpoint {
-  return endpoint === 'responses' || endpoint === 'messages'
-}
-
 /** Throws a 400 that names a field without a counterpart in chat completions. */
 export function translate(endpoint: TranslatedEndpoint, given: JsonObject, target: RequestTarget): Translated {
   const { body, dropped: droppedTools } = target.refusesTools

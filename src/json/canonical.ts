@@ -33,6 +33,19 @@ export function parseJsonObject(text: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
+/** Throws a 400 for a body that cannot be a request; never quotes it. */
+export function parseObject(text: string): JsonObject {
+  const body = parseJson(text)
+  if (body === undefined)
+    throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
+  if (!isJsonObject(body)) throw invalidRequest('The body of your request must be a JSON object.')
+  // The body is forwarded as it was sent. A provider that reads the other of two equal keys would answer another request than the one
+  // looked up.
+  if (hasDuplicateKeys(text, body))
+    throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
+  return body
+}
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws a 400 when the bytes are not UTF-8. */

@@ -1,20 +1,7 @@
-/** Reads a request's body and fields that must have a certain type; `param` names the field in the 400. */
+/** Reads request fields that must have a certain type; `param` names the field in the 400. */
 
 import { invalidRequest } from '../errors.ts'
-import { hasDuplicateKeys, isJsonObject, type JsonObject, parseJson } from './canonical.ts'
-
-/** Throws a 400 for a body that cannot be a request; never quotes it. */
-export function parseObject(text: string): JsonObject {
-  const body = parseJson(text)
-  if (body === undefined)
-    throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
-  if (!isJsonObject(body)) throw invalidRequest('The body of your request must be a JSON object.')
-  // The body is forwarded as it was sent. A provider that reads the other of two equal keys would answer another request than the one
-  // looked up.
-  if (hasDuplicateKeys(text, body))
-    throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
-  return body
-}
+import { isJsonObject, type JsonObject } from './canonical.ts'
 
 /** The field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readGiven(object: JsonObject, field: string): unknown {

@@ -2,8 +2,7 @@
 import { invalidRequest } from '../errors.ts'
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
-import { canonicalizeBody, decodeUtf8, hasInexactNumber, sha256 } from '../json/canonical.ts'
-import { parseObject } from '../json/read-fields.ts'
+import { canonicalizeBody, decodeUtf8, hasInexactNumber, parseObject, sha256 } from '../json/canonical.ts'
 import {
   checkJsonSize,
   hasTooManyNames,

@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Endpoint, Provider } from '../providers/upstream.ts'
-import { alternativesOf } from './alternatives.ts'
+import { alternativesOf } from './parse-request.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 
 /** A request's size, as far as it bounds its cost. */

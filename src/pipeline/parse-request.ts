@@ -6,8 +6,14 @@ import { planMessages } from '../formats/messages/plan-messages.ts'
 import { namesEarlier } from '../formats/responses/continued-input.ts'
 import { readOwnFields } from '../formats/responses/own-fields.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
-import { canonicalizeBody, decodeUtf8, hasInexactNumber, isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { parseObject } from '../json/read-fields.ts'
+import {
+  canonicalizeBody,
+  decodeUtf8,
+  hasInexactNumber,
+  isJsonObject,
+  type JsonObject,
+  parseObject,
+} from '../json/canonical.ts'
 import { isLargeBody, type LargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import { renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -180,4 +186,11 @@ function checkMessages({ messages }: JsonObject): void {
       throw invalidRequest(`messages[${i}].content must be a string or an array of parts.`, `messages[${i}].content`)
     }
   })
+}
+
+/** The other models that may answer: an aggregator's `models`, and `fallbacks`: at Anthropic objects with a model, or the word `default`. */
+export function alternativesOf({ models, fallbacks }: JsonObject): string[] {
+  const named: unknown[] = Array.isArray(models) ? [...models] : []
+  for (const fallback of [fallbacks].flat()) named.push(isJsonObject(fallback) ? fallback.model : fallback)
+  return named.filter(model => typeof model === 'string')
 }

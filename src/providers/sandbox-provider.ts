@@ -2,7 +2,7 @@
 import { refuse } from '../errors.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job } from '../event-loop/off-loop.ts'
-import { isTranslated } from '../formats/translation.ts'
+import { isTranslated } from '../formats/format-of.ts'
 import { isLong, runOnBody } from './long-body.ts'
 import type { SandboxAnswer, SandboxInput, SandboxTarget } from './sandbox/answer.ts'
 import { withTranslations } from './translations/with-translations.ts'

@@ -4,8 +4,8 @@ import { findKeptReferences, type KeptReference } from '../../formats/kept-refer
 import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
-import { alternativesOf } from '../alternatives.ts'
 import { isOpenText, type RequestSize } from '../largest-cost.ts'
+import { alternativesOf } from '../parse-request.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array

@@ -2,11 +2,10 @@
 import { invalidRequest } from '../../errors.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { findKeptReferences } from '../../formats/kept-references.ts'
-import { decodeUtf8, isJsonObject, type JsonObject } from '../../json/canonical.ts'
-import { parseObject } from '../../json/read-fields.ts'
+import { decodeUtf8, isJsonObject, type JsonObject, parseObject } from '../../json/canonical.ts'
 import { checkJsonSize, isLargeBody } from '../../large-bodies/read-large-body.ts'
-import { alternativesOf } from '../alternatives.ts'
 import type { RequestSize } from '../largest-cost.ts'
+import { alternativesOf } from '../parse-request.ts'
 import type { BatchInput } from './batch-input.ts'
 import { sizeOfRequest } from './read-batch-line.ts'
 

@@ -2,8 +2,9 @@
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
+import { isTranslated } from '../../formats/format-of.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import { isTranslated, type TranslationContext, translationOf } from '../../formats/translation.ts'
+import { type TranslationContext, translationOf } from '../../formats/translation.ts'
 import type { JsonObject } from '../../json/canonical.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'

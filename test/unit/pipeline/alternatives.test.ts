@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { alternativesOf } from '../../../src/pipeline/alternatives.ts'
 import { largestCost } from '../../../src/pipeline/largest-cost.ts'
+import { alternativesOf } from '../../../src/pipeline/parse-request.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 
 test.each([
