@@ -170,8 +170,8 @@ values
     -- Pictures: for text that goes in. With pictures that go in, which cost more, they are not priced.
     ('openai', 'gpt-image-1', 'image', null, null, 5, 1.25, null, 40, 'developers.openai.com/api/docs/pricing (from memory)', '2025-04-23'),
     -- Sound that is written down: for sound that goes in; whisper-1 by the second, 0.006 a minute.
-    ('openai', 'gpt-4o-transcribe', 'transcription', null, null, 6, null, null, 10, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),
-    ('openai', 'gpt-4o-mini-transcribe', 'transcription', null, null, 3, null, null, 5, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),
+    ('openai', 'gpt-4o-transcribe', 'transcription', null, null, 2.5, null, null, 10, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),
+    ('openai', 'gpt-4o-mini-transcribe', 'transcription', null, null, 1.25, null, null, 5, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),
     ('openai', 'whisper-1', 'transcription', null, null, 100, null, null, 0, 'developers.openai.com/api/docs/pricing (from memory)', '2023-03-01'),
     -- Speech: by the token; without a price for what comes out, by the character that goes in.
     ('openai', 'gpt-4o-mini-tts', 'speech', null, null, 0.6, null, null, 12, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),

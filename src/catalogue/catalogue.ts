@@ -17,6 +17,12 @@ export interface TokenUsage {
   /** The service tier that the answer names, unless it is the usual one. */
   tier?: string
   completionTokens: number
+  /** Of the prompt and completion tokens: those of sound and pictures. */
+  audioPromptTokens?: number
+  imagePromptTokens?: number
+  audioCompletionTokens?: number
+  /** Searches of the web that the provider has made. */
+  searches?: number
   /** The model that the answer names: often a dated form of the one asked for. */
   answeredAs?: string
   /** In US dollars, if the provider reports its own figure. */
@@ -39,6 +45,8 @@ export function readUsage(usage: unknown, tier?: unknown): TokenUsage | null {
   const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const written = count(details.cache_write_tokens)
   const writtenForAnHour = count(details.cache_write_1h_tokens)
+  const spoken = isJsonObject(usage.completion_tokens_details) ? count(usage.completion_tokens_details.audio_tokens) : 0
+  const [heard, seen, searches] = [count(details.audio_tokens), count(details.image_tokens), count(usage.web_searches)]
   return {
     promptTokens: count(usage.prompt_tokens),
     cachedPromptTokens: count(details.cached_tokens),
@@ -46,12 +54,16 @@ export function readUsage(usage: unknown, tier?: unknown): TokenUsage | null {
     ...(writtenForAnHour > 0 && { cacheWriteHourTokens: writtenForAnHour }),
     ...(typeof tier === 'string' && !USUAL_TIERS.includes(tier) && { tier }),
     completionTokens: count(usage.completion_tokens),
+    ...(heard > 0 && { audioPromptTokens: heard }),
+    ...(seen > 0 && { imagePromptTokens: seen }),
+    ...(spoken > 0 && { audioCompletionTokens: spoken }),
+    ...(searches > 0 && { searches }),
     reportedCostUsd:
       typeof usage.cost === 'number' && Number.isFinite(usage.cost) && usage.cost >= 0 ? usage.cost : null,
   }
 }
 
-type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices'>
+type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'>
 
 /** Sum of two calls' usage. The reported cost is kept only if the provider reported both. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
@@ -83,7 +95,25 @@ export function costUsd(model: PricedModel | undefined, usage: TokenUsage): numb
     (written - writtenForAnHour) * writePrice +
     writtenForAnHour * (prices.cacheWriteHourUsdPerMillion ?? writePrice) +
     usage.completionTokens * prices.outputUsdPerMillion
-  return dollarsTimesMillion / 1_000_000
+  return Math.max(0, dollarsTimesMillion + beyondText(model, prices, usage)) / 1_000_000
+}
+
+/** What sound, pictures, searches and the request cost more than text, in millionths of a dollar. A part may be negative. */
+function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: TokenUsage): number {
+  const { promptTokens, cachedPromptTokens, completionTokens } = usage
+  const { audio_input, image_input, audio_output, search = 0, request = 0 } = unitPrices
+  // What was cached is not told apart by kind: it costs what cached text does.
+  const fresh = Math.max(0, promptTokens - cachedPromptTokens)
+  const heard = Math.min(usage.audioPromptTokens ?? 0, fresh)
+  const seen = Math.min(usage.imagePromptTokens ?? 0, fresh - heard)
+  const spoken = Math.min(usage.audioCompletionTokens ?? 0, completionTokens)
+  const more = (price: number | undefined, asText: number) => (price === undefined ? 0 : price - asText)
+  return (
+    heard * more(audio_input, prices.inputUsdPerMillion) +
+    seen * more(image_input, prices.inputUsdPerMillion) +
+    spoken * more(audio_output, prices.outputUsdPerMillion) +
+    ((usage.searches ?? 0) * search + request) * 1_000_000
+  )
 }
 
 /** Of the prices whose conditions hold, those for the longest prompts. A tier without prices of its own costs as the usual one. */

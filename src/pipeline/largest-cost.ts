@@ -75,8 +75,22 @@ function largestOf(size: RequestSize, model: CatalogueModel | undefined): Larges
       row.cacheWriteHourUsdPerMillion ?? 0,
     ]),
   )
-  const written = Math.max(...prices.map(row => row.outputUsdPerMillion))
-  return { usd: dollars((prompt ?? 0) * input + (output ?? 0) * written), tokens }
+  const { audio_input = 0, image_input = 0, audio_output = 0, request = 0, search = 0 } = model.unitPrices
+  const read = Math.max(input, audio_input, image_input)
+  const written = Math.max(audio_output, ...prices.map(row => row.outputUsdPerMillion))
+  const apart = request + search * mostSearches(size.body)
+  return { usd: dollars((prompt ?? 0) * read + (output ?? 0) * written + apart * 1_000_000), tokens }
+}
+
+/** Without a limit of its own, a request makes no more than this. */
+const USUAL_SEARCHES = 20
+
+function mostSearches({ tools, max_tool_calls, web_search_options }: JsonObject): number {
+  const given: unknown[] = Array.isArray(tools) ? tools : []
+  const searching = given.filter(isJsonObject).filter(({ type }) => String(type).startsWith('web_search'))
+  if (searching.length === 0) return web_search_options === undefined ? 0 : USUAL_SEARCHES
+  const most = searching.map(({ max_uses }) => whole(max_uses) ?? whole(max_tool_calls) ?? USUAL_SEARCHES)
+  return most.reduce((sum, uses) => sum + uses)
 }
 
 /** The answer's tier decides: without the usual one in the request, any may be the project's own at its provider. */

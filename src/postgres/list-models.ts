@@ -20,6 +20,9 @@ export interface ConditionalPrices extends TokenPrices {
   abovePromptTokens: number
 }
 
+/** What an answer's usage counts apart from text: tokens of sound and pictures, searches of the web, requests. */
+export type PricedUnit = 'audio_input' | 'audio_output' | 'image_input' | 'search' | 'request'
+
 export interface CatalogueModel extends TokenPrices {
   /** openai, anthropic, groq, or aggregator. */
   provider: string
@@ -31,6 +34,8 @@ export interface CatalogueModel extends TokenPrices {
   /** What a request may contain or ask for besides text. */
   capabilities: string[]
   conditionalPrices: readonly ConditionalPrices[]
+  /** In US dollars: for a million tokens, or for one search or request. Without one, tokens cost as text, and others nothing. */
+  unitPrices: Readonly<Partial<Record<PricedUnit, number>>>
   /** Whether the provider still offers it. */
   listed: boolean
   /** Day from which it does not, `YYYY-MM-DD`; null when none is known. */
@@ -48,7 +53,7 @@ const PRICES = [
 ] as const
 
 export async function listModels({ queries }: Database): Promise<CatalogueModel[]> {
-  const [models, conditions] = await Promise.all([
+  const [models, conditions, units] = await Promise.all([
     queries
       .selectFrom('models')
       .select(['provider', 'model', 'kind', 'context_tokens', 'max_output_tokens', 'capabilities'])
@@ -58,8 +63,10 @@ export async function listModels({ queries }: Database): Promise<CatalogueModel[
       .selectFrom('model_prices')
       .select(['provider', 'model', 'tier', 'above_prompt_tokens', ...PRICES])
       .execute(),
+    queries.selectFrom('model_unit_prices').select(['provider', 'model', 'unit', 'usd']).execute(),
   ])
   const conditionsOf = Map.groupBy(conditions, nameOf)
+  const unitsOf = Map.groupBy(units, nameOf)
   return models.map(row => ({
     provider: row.provider,
     model: row.model,
@@ -73,6 +80,7 @@ export async function listModels({ queries }: Database): Promise<CatalogueModel[
       abovePromptTokens: above_prompt_tokens,
       ...readPrices(prices),
     })),
+    unitPrices: Object.fromEntries((unitsOf.get(nameOf(row)) ?? []).map(({ unit, usd }) => [unit, Number(usd)])),
     listed: row.listed,
     retiresOn: row.retires_on === null ? null : String(row.retires_on),
     asOf: String(row.as_of),

@@ -152,6 +152,21 @@ export interface Models {
   source: string;
 }
 
+export interface ModelUnitPrices {
+  /** When it was read. */
+  checked_at: string;
+  /** As in models. */
+  model: string;
+  /** As in models. */
+  provider: string;
+  /** Where the price was read; operator: the operator's own, which no seed overwrites. */
+  source: string;
+  /** audio_input, audio_output, image_input: tokens of sound and pictures; search: searches of the web; request: requests that were answered. */
+  unit: string;
+  /** US dollars: for a million tokens, or for one search or request. */
+  usd: Numeric;
+}
+
 export interface Projects {
   /** Names that clients may ask for in place of a model: each name=model, or name=model|fallback|… with models that are asked in its stead when it cannot be reached. */
   aliases: Generated<string[]>;
@@ -237,6 +252,7 @@ export interface ProviderKeys {
 export interface DB {
   key_accounts: KeyAccounts;
   model_prices: ModelPrices;
+  model_unit_prices: ModelUnitPrices;
   models: Models;
   projects: Projects;
   provider_keys: ProviderKeys;

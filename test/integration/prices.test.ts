@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Catalogue, costUsd, loadCatalogue } from '../../src/catalogue/catalogue.ts'
 import { formatOf } from '../../src/formats/format-of.ts'
 import type { JsonObject } from '../../src/json/canonical.ts'
+import { readPassedUsage } from '../../src/pipeline/pass-through/passed-usage.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 
 const MILLION = 1_000_000
@@ -104,6 +105,29 @@ describeEmbedded('prices', backend => {
       expect(cost('messages', 'anthropic', model, { usage })).toBeCloseTo(dollars, 9)
     },
   )
+
+  test('what is counted apart from text, as the vendors have it', () => {
+    const image = {
+      input_tokens: 300,
+      output_tokens: 4_160,
+      input_tokens_details: { text_tokens: 50, image_tokens: 250 },
+    }
+    const heard = { input_tokens: 700, output_tokens: 90, input_token_details: { text_tokens: 100, audio_tokens: 600 } }
+    const passed: [model: string, usage: JsonObject, dollars: number][] = [
+      ['gpt-image-1', image, (50 * 5 + 250 * 10 + 4_160 * 40) / MILLION],
+      ['gpt-4o-transcribe', heard, (100 * 2.5 + 600 * 6 + 90 * 10) / MILLION],
+      ['gpt-4o-mini-transcribe', heard, (100 * 1.25 + 600 * 3 + 90 * 5) / MILLION],
+    ]
+    for (const [model, usage, dollars] of passed) {
+      expect(costUsd(catalogue.find('openai', model), readPassedUsage(usage))).toBeCloseTo(dollars, 12)
+    }
+    const claude = { input_tokens: 6_000, output_tokens: 900, server_tool_use: { web_search_requests: 4 } }
+    const searched = (6_000 * 1 + 900 * 5) / MILLION + 4 * 0.01
+    expect(cost('messages', 'anthropic', 'claude-haiku-4-5', { usage: claude })).toBeCloseTo(searched, 12)
+    const output = [{ type: 'web_search_call' }, { type: 'web_search_call' }, { type: 'message' }]
+    const response = { output, usage: { input_tokens: 1_000, output_tokens: 200 } }
+    expect(cost('responses', 'openai', 'gpt-5.4', response)).toBeCloseTo((1_000 * 2.5 + 200 * 15) / MILLION + 0.02, 12)
+  })
 
   test('a model past its day is priced and not listed', () => {
     expect(catalogue.find('anthropic', 'claude-opus-4-1')).toBeDefined()

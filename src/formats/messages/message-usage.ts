@@ -36,6 +36,8 @@ export interface ChatUsage {
   /** Of the prompt tokens: read from Anthropic's cache, and written to it, which costs more than other input. */
   prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number; cache_write_1h_tokens?: number }
   completion_tokens_details: { reasoning_tokens: number }
+  /** Not OpenAI's: searches that Anthropic has made. */
+  web_searches?: number
 }
 
 /** Anthropic counts cached input separately, OpenAI as part of the prompt. */
@@ -45,6 +47,7 @@ export function translateUsage(usage: ReportedUsage): ChatUsage {
   const writtenForAnHour = ('cache_creation' in usage && usage.cache_creation?.ephemeral_1h_input_tokens) || 0
   const prompt = (usage.input_tokens ?? 0) + cached + written
   const completion = usage.output_tokens ?? 0
+  const searches = usage.server_tool_use?.web_search_requests ?? 0
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -55,6 +58,7 @@ export function translateUsage(usage: ReportedUsage): ChatUsage {
       ...(writtenForAnHour > 0 && { cache_write_1h_tokens: writtenForAnHour }),
     },
     completion_tokens_details: { reasoning_tokens: usage.output_tokens_details?.thinking_tokens ?? 0 },
+    ...(searches > 0 && { web_searches: searches }),
   }
 }
 

@@ -30,7 +30,14 @@ export const responsesFormat: AnswerFormat = {
 function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | null {
   if (!isJsonObject(usage)) return null
   const { input_tokens: prompt_tokens, output_tokens: completion_tokens, input_tokens_details } = usage
-  const chatUsage = { ...usage, prompt_tokens, completion_tokens, prompt_tokens_details: input_tokens_details }
+  const chatUsage = {
+    ...usage,
+    prompt_tokens,
+    completion_tokens,
+    prompt_tokens_details: input_tokens_details,
+    completion_tokens_details: usage.output_tokens_details,
+    web_searches: countSearches(answer.output),
+  }
   return readUsage(chatUsage, answer.service_tier)
 }
 
@@ -39,4 +46,9 @@ function textOf({ output }: JsonObject): string {
   const parts = items.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
   const texts = [...parts.map(part => part.text), ...items.map(item => item.arguments)]
   return texts.filter(text => typeof text === 'string').join('\n')
+}
+
+/** OpenAI's usage does not count them. */
+function countSearches(output: unknown): number {
+  return Array.isArray(output) ? output.filter(item => isJsonObject(item) && item.type === 'web_search_call').length : 0
 }

@@ -9,7 +9,7 @@ import type { RoutedContext, Stages } from '../request-context.ts'
 export interface PassedUsage extends TokenUsage {
   /** Seconds of audio, when they are what is priced. */
   seconds?: number
-  /** Whether some input tokens are of a kind that the catalogue has no price for. */
+  /** Whether input tokens are of several kinds, each of which needs a price. */
   isMixed?: boolean
 }
 
@@ -56,7 +56,7 @@ export function priceOfPassed(
   if (!model) return null
   if (model.inputUsdPerMillion === 0 && model.outputUsdPerMillion === 0) return 0
   if (isPaidByCharacter(model)) return spokenUsd(model, query.body.input)
-  if (usage === NO_USAGE || usage.isMixed) return null
+  if (usage === NO_USAGE || (usage.isMixed && !hasPricesFor(model, usage))) return null
   if (usage.seconds !== undefined) return (usage.seconds * model.inputUsdPerMillion) / 1_000_000
   return costUsd(model, usage)
 }
@@ -64,6 +64,11 @@ export function priceOfPassed(
 /** Usage with the cost worked out here, for records. An unknown cost is recorded as none. */
 export function withCost(usage: PassedUsage, cost: number | null): PassedUsage & { isUnpriced: boolean } {
   return { ...usage, reportedCostUsd: cost ?? 0, isUnpriced: cost === null }
+}
+
+function hasPricesFor({ unitPrices }: CatalogueModel, { audioPromptTokens, imagePromptTokens }: PassedUsage): boolean {
+  const isKnown = (tokens: number | undefined, price: number | undefined) => !tokens || price !== undefined
+  return isKnown(audioPromptTokens, unitPrices.audio_input) && isKnown(imagePromptTokens, unitPrices.image_input)
 }
 
 function isPaidByCharacter({ kind, outputUsdPerMillion }: CatalogueModel): boolean {

@@ -10,6 +10,7 @@ const model = {
   cacheWriteUsdPerMillion: 2.5,
   cacheWriteHourUsdPerMillion: 4,
   conditionalPrices: [],
+  unitPrices: {},
   outputUsdPerMillion: 8,
 }
 
@@ -48,6 +49,21 @@ test('so do those that it wrote to its cache', () => {
     prompt_tokens_details: { cache_write_tokens: 500_000 },
   })
   expect(costUsd(model, usage ?? NO_USAGE)).toBeCloseTo(0.5 * 2 + 0.5 * 2.5, 12)
+})
+
+test('sound, pictures, searches and requests cost what their units do, or else as text and nothing', () => {
+  const usage = readUsage({
+    prompt_tokens: 1_000_000,
+    completion_tokens: 100_000,
+    prompt_tokens_details: { audio_tokens: 300_000, image_tokens: 200_000, cached_tokens: 100_000 },
+    completion_tokens_details: { audio_tokens: 40_000 },
+    web_searches: 3,
+  })
+  const asText = 0.9 * 2 + 0.1 * 0.5 + 0.1 * 8
+  expect(costUsd(model, usage ?? NO_USAGE)).toBeCloseTo(asText, 12)
+  const unitPrices = { audio_input: 32, image_input: 1, audio_output: 64, search: 0.01, request: 0.005 }
+  const beyond = 0.3 * (32 - 2) + 0.2 * (1 - 2) + 0.04 * (64 - 8) + 3 * 0.01 + 0.005
+  expect(costUsd({ ...model, unitPrices }, usage ?? NO_USAGE)).toBeCloseTo(asText + beyond, 12)
 })
 
 test("the provider's own figure wins; without prices the cost of a model is unknown", () => {

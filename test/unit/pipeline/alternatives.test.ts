@@ -23,6 +23,7 @@ test('a budget reserves for the dearest of them, and for the longest answer', ()
           inputUsdPerMillion: 0,
           outputUsdPerMillion: prices[model],
           conditionalPrices: [],
+          unitPrices: {},
         } as unknown as CatalogueModel)
       : undefined
   const provider = { name: 'anthropic', pricedAs: 'anthropic', ask: () => Promise.reject(new Error('unused')) }
