@@ -46,7 +46,7 @@ describeBackends('a local embedder', backend => {
     const spaces = await proxy.query<{ model: string; dimensions: number }>(
       `select model, dimensions from embedding_spaces join cache_prompts on space_id = embedding_spaces.id`,
     )
-    expect(spaces).toEqual([{ model: expect.stringMatching(/^local-[0-9a-f]{16}-9-gist-4$/), dimensions: 9 }])
+    expect(spaces).toEqual([{ model: expect.stringMatching(/^local-[0-9a-f]{16}-9-gist-\d+$/), dimensions: 9 }])
   })
 
   test('answers what it cannot embed', async () => {

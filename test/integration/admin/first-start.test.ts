@@ -14,11 +14,17 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-/** Starts the proxy on an embedded database, waits until it says so, and hands over what it printed. */
-async function whileRunning<T>(
+interface Started {
+  root: string
+  /** Reads on until this has been printed; returns everything so far. */
+  printed(text: string): Promise<string>
+}
+
+/** Starts the proxy on an embedded database, and stops it again; resolves to all that it printed. */
+async function whileRunning(
   environment: Record<string, string>,
-  run: (printed: string, root: string) => Promise<T>,
-): Promise<T> {
+  run: (started: Started) => Promise<unknown>,
+): Promise<string> {
   const port = await findFreePort()
   const env = {
     ...bareEnvironment(),
@@ -30,21 +36,23 @@ async function whileRunning<T>(
   }
   const proxy = Bun.spawn([process.execPath, server], { env, stdout: 'pipe', stderr: 'inherit' })
   const reader = proxy.stdout.getReader()
-  let printed = ''
-  try {
-    while (!printed.includes('reach it with')) {
+  let output = ''
+  const printed = async (text: string) => {
+    while (!output.includes(text)) {
       const { value, done } = await reader.read()
       if (done) break
-      printed += new TextDecoder().decode(value)
+      output += new TextDecoder().decode(value)
     }
-    await Bun.sleep(200)
-    const { value } = await Promise.race([reader.read(), Bun.sleep(300).then(() => ({ value: undefined }))])
-    printed += value === undefined ? '' : new TextDecoder().decode(value)
-    return await run(printed, `http://127.0.0.1:${port}`)
+    return output
+  }
+  try {
+    await printed('reach it with')
+    await run({ root: `http://127.0.0.1:${port}`, printed })
   } finally {
     proxy.kill('SIGTERM')
     await proxy.exited
   }
+  return printed('\0')
 }
 
 function logIn(root: string, password: string): Promise<Response> {
@@ -56,31 +64,31 @@ function logIn(root: string, password: string): Promise<Response> {
 }
 
 test('the first start prints a login that works, and no later one prints another', async () => {
-  const password = await whileRunning({}, async (printed, root) => {
-    expect(printed).toContain(`Dashboard at ${root}/dashboard: log in as admin@localhost`)
-    const found = /admin@localhost with (\S+),/.exec(printed)?.[1] ?? ''
-    expect((await logIn(root, found)).status).toBe(200)
-    expect(await (await fetch(`${root}/dashboard`)).text()).toContain('<div id="root">')
-    return found
-  })
-  await whileRunning({}, async (printed, root) => {
-    expect(printed).not.toContain('admin@localhost')
+  let password = ''
+  await whileRunning({}, async ({ root, printed }) => {
+    const welcome = await printed('admin@localhost')
+    expect(welcome).toContain(`Dashboard at ${root}/dashboard: log in as admin@localhost`)
+    password = /admin@localhost with (\S+),/.exec(welcome)?.[1] ?? ''
     expect((await logIn(root, password)).status).toBe(200)
+    expect(await (await fetch(`${root}/dashboard`)).text()).toContain('<div id="root">')
   })
+  // A login takes as long as what could print one.
+  const later = await whileRunning({}, async ({ root }) => expect((await logIn(root, password)).status).toBe(200))
+  expect(later).not.toContain('admin@localhost')
 }, 120_000)
 
 test('off, there is neither page nor API; with a port of its own, both are there alone', async () => {
   await fillDataDir(dataDir)
-  await whileRunning({ DASHBOARD: 'off' }, async (printed, root) => {
-    expect(printed).not.toContain('admin@localhost')
+  const off = await whileRunning({ DASHBOARD: 'off' }, async ({ root }) => {
     for (const path of ['/dashboard', '/dashboard/api/session', '/v1/organization/projects', '/openapi.json']) {
       expect([path, (await fetch(`${root}${path}`)).status]).toEqual([path, 404])
     }
   })
+  expect(off).not.toContain('admin@localhost')
   const port = await findFreePort()
-  await whileRunning({ DASHBOARD: String(port) }, async (printed, root) => {
+  await whileRunning({ DASHBOARD: String(port) }, async ({ root, printed }) => {
     const apart = `http://127.0.0.1:${port}`
-    expect(printed).toContain(`Dashboard at ${apart}/dashboard`)
+    expect(await printed('admin@localhost')).toContain(`Dashboard at ${apart}/dashboard`)
     expect((await fetch(`${root}/v1/organization/projects`)).status).toBe(404)
     expect((await fetch(`${apart}/v1/organization/projects`)).status).toBe(401)
     expect((await fetch(`${apart}/dashboard`)).status).toBe(200)

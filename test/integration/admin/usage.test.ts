@@ -53,15 +53,17 @@ describeBackends('reports of usage', backend => {
 
   function recordOf(n: number): UsageRecord {
     const secondsAgo = (n * 7919) % (HOURS * 3600)
+    // Each endpoint gets every project, key and model, however many endpoints there are.
+    const round = Math.floor(n / ENDPOINTS.length)
     return {
       recorded_at: new Date((now - secondsAgo) * 1000).toISOString(),
       request_id: `r${n}`,
-      project_id: projects[n % 2] ?? 0,
-      key_id: 1 + (n % 3),
+      project_id: projects[round % 2] ?? 0,
+      key_id: 1 + (round % 3),
       endpoint: ENDPOINTS[n % ENDPOINTS.length] ?? '',
-      model: `m${n % 5}`,
+      model: `m${round % 5}`,
       provider: 'openai',
-      cache_result: n % 4 === 0 ? 'HIT' : 'MISS',
+      cache_result: round % 4 === 0 ? 'HIT' : 'MISS',
       status: 200,
       streamed: false,
       prompt_tokens: n,
@@ -73,7 +75,7 @@ describeBackends('reports of usage', backend => {
       latency_ms: 10 + n,
       duration_ms: 20,
       ...openStory(),
-      tags: [null, '{"team":"search"}', '{"env":"prod","team":"ads"}'][(n >> 4) % 3] ?? null,
+      tags: [null, '{"team":"search"}', '{"env":"prod","team":"ads"}'][round % 3] ?? null,
     }
   }
 
