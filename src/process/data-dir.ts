@@ -85,3 +85,15 @@ export async function readPsqlPassword(dataDir: string): Promise<string | null> 
 export function psqlPasswordFile(dataDir: string): string {
   return join(resolve(dataDir), EMBEDDED_PASSWORD_FILE)
 }
+
+const PORT_FILE = 'psql.port'
+
+/** Where psql reaches the database, for operators' commands: EMBEDDED_PG_PORT=0 takes any port. */
+export async function notePsqlPort(dataDir: string, port: number): Promise<void> {
+  await writeFile(join(resolve(dataDir), PORT_FILE), String(port), { mode: 0o600 })
+}
+
+/** Of the process that holds the folder; null when it has told none. */
+export async function readPsqlPort(dataDir: string): Promise<number | null> {
+  return Number(await readFile(join(resolve(dataDir), PORT_FILE), 'utf8').catch(() => '')) || null
+}

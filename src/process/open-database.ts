@@ -9,7 +9,7 @@ import { migrate } from '../postgres/migrate.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import { keepPsqlPassword, lockDataDir } from './data-dir.ts'
+import { keepPsqlPassword, lockDataDir, notePsqlPort } from './data-dir.ts'
 
 /** Throws ConfigError when no database answers at DATABASE_URL, or a pooler before it would lose statements. */
 export async function openDatabase(config: Config, log?: Pick<Log, 'warn'>): Promise<Database> {
@@ -18,7 +18,9 @@ export async function openDatabase(config: Config, log?: Pick<Log, 'warn'>): Pro
     process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
     const password = await keepPsqlPassword(config.dataDir)
-    return openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })
+    const database = await openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })
+    if (database.psqlPort !== null) await notePsqlPort(config.dataDir, database.psqlPort)
+    return database
   }
   const { databaseUrl: url, databasePrepared: isPrepared } = config
   const first = openRealDatabase({ url, maxConnections: 1, isPrepared })

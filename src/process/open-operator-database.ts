@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { spellCommand } from '../program.ts'
-import { findHolder, readPsqlPassword } from './data-dir.ts'
+import { findHolder, readPsqlPassword, readPsqlPort } from './data-dir.ts'
 import { openDatabase } from './open-database.ts'
 
 /** Runs the command and disconnects. Throws a one-line error when there is no database, or it is not migrated. */
@@ -23,11 +23,8 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
 /** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
 export async function openOperatorDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
-  if (config.embeddedPgPort === 0) {
-    throw new Error('EMBEDDED_PG_PORT must be the port that the running proxy printed for psql. Example: 5433')
-  }
-  const password = await readPsqlPassword(config.dataDir)
-  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${config.embeddedPgPort}/postgres`
+  const [password, port] = await Promise.all([readPsqlPassword(config.dataDir), readPsqlPort(config.dataDir)])
+  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port ?? config.embeddedPgPort}/postgres`
   return openRealDatabase({ url, maxConnections: 1 })
 }
 

@@ -67,6 +67,8 @@ async function serve(argument: string | undefined): Promise<void> {
     ])
   startAsNeeded()
   const config = readConfig()
+  // As for the log: whoever reads standard output may go, and the proxy stays.
+  process.stdout.on('error', () => {})
   // Imported dynamically, so that a supervisor does not load the application, and a wrong setting is reported at once.
   if (config.workers > 1 && !isWorker) await (await import('./supervise-workers.ts')).superviseWorkers(config)
   else await (await import('./run-server.ts')).runServer(config, { isWorker })

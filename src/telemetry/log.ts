@@ -23,8 +23,12 @@ export function createLog(level: LogLevel): Log {
     if (lines.length === 0) return
     const written = lines
     lines = []
-    output.write(written.map(line => (typeof line === 'string' ? line : `${JSON.stringify(line())}\n`)).join(''))
-    await output.flush()
+    try {
+      output.write(written.map(line => (typeof line === 'string' ? line : `${JSON.stringify(line())}\n`)).join(''))
+      await output.flush()
+    } catch {
+      // Whoever read it is gone, or the disk is full: lines are lost, and requests go on.
+    }
   }
   function collect(line: string | (() => RequestFields)): void {
     lines.push(line)
