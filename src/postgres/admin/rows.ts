@@ -1,35 +1,32 @@
 /** Rows that functions of the admin API return, as JSON. Imports only types, because the dashboard's pages use it in the browser. */
 import type { UsageRecord } from '../usage-record.ts'
 
-export interface UsageRow {
+/** What requests took, and what the cache saved of it. */
+interface Taken {
   bucket_start: string
-  project_id: number | null
-  key_id: number | null
-  model: string | null
-  /** Of the tag that is grouped by; null for requests without it. */
-  tag_value: string | null
   requests: number
   prompt_tokens: number
-  cached_prompt_tokens: number
   completion_tokens: number
   tokens_saved: number
   cost_usd: number
   saved_usd: number
 }
 
-export interface OverviewRow {
-  bucket_start: string
-  requests: number
+export interface UsageRow extends Taken {
+  project_id: number | null
+  key_id: number | null
+  model: string | null
+  /** Of the tag that is grouped by; null for requests without it. */
+  tag_value: string | null
+  cached_prompt_tokens: number
+}
+
+export interface OverviewRow extends Taken {
   exact_hits: number
   semantic_hits: number
   misses: number
   client_errors: number
   server_errors: number
-  prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
   hit_duration_ms: number
   miss_duration_ms: number
 }
