@@ -182,20 +182,26 @@ export function countSenses(word: string, kind: WordKind): number {
   return lookUp(word)?.senses[kind].length ?? 0
 }
 
-/** Everyday synonyms; WordNet keeps most of them apart. */
-const moreSynonyms = wordGroups(`
-  end cancel terminate|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|fast quick rapid|famous popular
-  disadvantage downside drawback con|advantage benefit pro upside|tip advice|find locate|price cost|sign symptom|secure protect|contact reach|salary pay|avoid evade
-  start begin|buy purchase|child kid|fix repair|big large|sick ill|television tv
+/** Everyday words with one meaning in nearly all places. */
+const closeSynonyms = wordGroups(`
+  cancel terminate|recover retrieve|remove delete|reduce decrease|raise increase|fast quick rapid|find locate|price cost|start begin|buy purchase
+  disadvantage downside drawback con|advantage benefit pro upside|child kid|fix repair|big large|sick ill|television tv
 `)
+/** Also words with one meaning in many places: a contract is cancelled or ended, a meeting is not. WordNet keeps most apart. */
+const moreSynonyms = closeSynonyms.concat(
+  wordGroups(`
+  cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|famous popular|tip advice|sign symptom
+  secure protect|contact reach|salary pay
+`),
+)
 
 function wordGroups(text: string): readonly string[][] {
   return text.split(/[|\n]/).map(group => group.trim().split(' '))
 }
 
-/** The first of a base form's everyday synonyms; itself where there are none. */
+/** The first of a base form's close synonyms; itself where there are none. */
 export function plainestOf(word: string): string {
-  return moreSynonyms.find(group => group.includes(word))?.[0] ?? word
+  return closeSynonyms.find(group => group.includes(word))?.[0] ?? word
 }
 
 /** How two lower-case base forms relate; `kind` is what both are, null for any. */

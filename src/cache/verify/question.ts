@@ -83,13 +83,7 @@ function readWords(
       article = articles.has(word) ? word.slice(0, 1) : article
     else if (small.has(word) || word === ',') {
       const isBehindNoun = before.length === 0 && words.at(-1)?.isNoun === true
-      const plain = isBehindNoun
-        ? behindNoun(
-            word,
-            all.slice(at + 1).find(each => !optional.has(each) && !owners.has(each)),
-          )
-        : word
-      before.push(selves.has(word) ? 'self' : writeSmall(plain, frame))
+      before.push(selves.has(word) ? 'self' : writeSmall(isBehindNoun ? behindNoun(all, at) : word, frame))
     } else {
       const text = frame === 'how' && words.length === 0 ? baseOfVerb(word) : word
       const isObject = frame === 'how' && words.length > 0 && before.length === 0
@@ -137,9 +131,11 @@ function writeCapitals(words: readonly string[]): readonly string[] {
 }
 
 /** Behind a noun some say little: "the limits in human rights", "books on history", "friends on Reddit". */
-function behindNoun(word: string, next = ''): string {
+function behindNoun(all: readonly string[], at: number): string {
+  const word = all[at] ?? ''
   if (word === 'in' || word === 'at') return 'of'
   if (word !== 'on') return word
+  const next = all.slice(at + 1).find(each => !optional.has(each) && !owners.has(each)) ?? ''
   return lemmasOf(next.toLowerCase()).length === 0 ? 'of' : 'about'
 }
 

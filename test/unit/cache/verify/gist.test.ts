@@ -6,8 +6,10 @@ import { pairs } from '../../text/pairs.ts'
 
 describe('a gist is what a question asks', () => {
   test.each([
-    ['How do I lower my blood pressure?', 'how reduce blood pressure'],
+    ['How do I decrease my blood pressure?', 'how reduce blood pressure'],
     ['How do I turn on my phone?', 'how turn on phone'],
+    ['How do I secure a job abroad?', 'how secure job abroad'],
+    ['How do I end a meeting early?', 'how end meeting early'],
     ['What are the side effects of aspirin?', 'what side effects of aspirin'],
     ['x = 5;', 'x = 5;'],
   ])('%s: %s', (text, gist) => {
@@ -20,5 +22,5 @@ test('other gists have another name', () => {
   const everyday = pairs.filter(({ set }) => set.startsWith('everyday'))
   const gists = everyday.flatMap(({ a, b }) => [a, b].map(text => gistOf(readPrompt(text).normalized)))
   const digest = createHash('sha256').update(gists.join('\n')).digest('hex').slice(0, 12)
-  expect({ form: GIST_FORM, digest }).toEqual({ form: 'gist-6', digest: '879287380cb2' })
+  expect({ form: GIST_FORM, digest }).toEqual({ form: 'gist-7', digest: '0dbad2388de9' })
 })
