@@ -22,7 +22,7 @@ import { IDLE_TIMEOUT_SECONDS } from './http/answer.ts'
 import { createEdgeWindows } from './http/free-answers.ts'
 import { createHealthCheck } from './http/health.ts'
 import { type ConnectionRoom, createConnectionRoom } from './http/incoming.ts'
-import { createReadiness } from './http/readiness.ts'
+import { createReadiness, type Readiness } from './http/readiness.ts'
 import { createHttp } from './http/routes.ts'
 import { largeBodies } from './large-bodies/read-large-body.ts'
 import { startMaintenance } from './maintenance.ts'
@@ -33,6 +33,8 @@ import { createModelCaller } from './pipeline/judge-model.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createParsedBodies } from './pipeline/read-request.ts'
+import { createRealtime, type Realtime } from './pipeline/realtime/open-session.ts'
+import type { Accounting } from './pipeline/request-accounting.ts'
 import type { Stages } from './pipeline/request-context.ts'
 import type { Database } from './postgres/database.ts'
 import { readTime } from './postgres/record-usage.ts'
@@ -78,7 +80,7 @@ export interface App {
   dashboard: ReturnType<typeof createDashboardServer> | null
   /** The listener registers its connections here. */
   connections: ConnectionRoom
-  /** This process is about to stop: /readyz says so, and connections are closed after their next answer. */
+  /** This process is about to stop: /readyz says so, connections are closed after their next answer, and sessions after their last response. */
   beginDrain(): void
   /** This process is about to cut off requests in flight: they must not count. */
   noteCut(): void
@@ -92,9 +94,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const { metrics = createMetrics() } = given
   const options = { ...given, ...measureStores(given, metrics) }
   const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
-  const catalogue = await loadCatalogue(database)
-  const providers = reachProviders({ config, database, catalogue, log })
-  const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
+  const { catalogue, providers, modelRouter } = await reachModels(options)
   const proxyMetrics = createProxyMetrics(metrics)
   const { noteVerdict } = proxyMetrics
   const caching = await createCaching(options, catalogue, modelRouter, noteVerdict)
@@ -118,6 +118,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     store,
     conversations: createConversations({ database, modelRouter, largeBodies, log }),
   }
+  const realtime = createRealtime(stages)
   const connections = createConnectionRoom()
   const tracing = await traceRequests(config, log)
   const ownWindows = createInProcessStore()
@@ -130,6 +131,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const http = createHttp({
     idleTimeoutSeconds,
     pipeline: createPipeline(stages),
+    realtime,
     models: createModelDirectory(stages.admission, modelRouter),
     config,
     readiness,
@@ -143,14 +145,37 @@ export async function createApp(given: AppOptions): Promise<App> {
   return {
     http,
     connections,
-    beginDrain: readiness.beginDrain,
-    noteCut: accounting.noteCut,
+    ...tellStop(readiness, accounting, realtime),
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
     async close() {
       await Promise.all([maintenance.stop(), refusalRecorder.stop(), caching.learner.stop()])
       for (const opened of [catalogue, providers]) opened.close()
       await ownWindows.close()
+    },
+  }
+}
+
+async function reachModels({ config, database, log }: AppOptions) {
+  const catalogue = await loadCatalogue(database)
+  const providers = reachProviders({ config, database, catalogue, log })
+  const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
+  return { catalogue, providers, modelRouter }
+}
+
+function tellStop(
+  readiness: Readiness,
+  accounting: Accounting,
+  realtime: Realtime,
+): Pick<App, 'beginDrain' | 'noteCut'> {
+  return {
+    beginDrain() {
+      readiness.beginDrain()
+      realtime.drain()
+    },
+    noteCut() {
+      accounting.noteCut()
+      realtime.cut()
     },
   }
 }

@@ -48,6 +48,7 @@ const REPORT_OF: Record<RecordedEndpoint, ReportName> = {
   completions: 'completions',
   responses: 'completions',
   messages: 'completions',
+  realtime: 'completions',
   embeddings: 'embeddings',
   moderations: 'moderations',
   'images/generations': 'images',

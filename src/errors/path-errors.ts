@@ -22,6 +22,20 @@ export const PATH_ERRORS = {
     message: 'This path accepts only {methods}.',
     headers: { allow: '{allowed}' },
   },
+  upgradeRequired: {
+    status: 426,
+    code: 'upgrade_required',
+    when: 'The path is the Realtime API’s, but the request opens no WebSocket.',
+    message: 'Open a WebSocket at this path: OpenAI’s clients do with their realtime classes.',
+    headers: { upgrade: 'websocket' },
+  },
+  realtimeModelMissing: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'The address of a realtime session names no model. Calls by telephone, and transcriptions without a model, are not passed on.',
+    message: 'Name the session’s model in the address: /v1/realtime?model=…',
+    param: 'model',
+  },
   modelUnknown: {
     status: 404,
     code: 'model_not_found',

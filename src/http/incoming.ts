@@ -59,6 +59,8 @@ export interface Server {
   closeIdleConnections(): number
   requestIP(request: Request): { address: string } | null
   timeout(request: Request, seconds: number): void
+  /** `data` takes the messages of the WebSocket that the connection becomes. False when it cannot. */
+  upgrade(request: Request, options: { headers: Record<string, string>; data: object }): boolean
 }
 
 /** A request, and the server that received it. */

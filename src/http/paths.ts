@@ -38,6 +38,7 @@ const KEPT_PARTS: Record<Collection, Readonly<Record<string, readonly Method[]>>
 export function methodsOf(target: Target): readonly Method[] {
   switch (target.kind) {
     case 'models':
+    case 'realtime':
     case 'health':
     case 'probe':
       return GET
@@ -73,6 +74,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/cache/feedback': { kind: 'cache', question: 'feedback' },
   '/v1/cache/explain': { kind: 'cache', question: 'explain' },
   [MODELS]: { kind: 'models', id: null },
+  '/v1/realtime': { kind: 'realtime' },
   '/v1/health': { kind: 'health' },
   '/livez': { kind: 'probe', probe: 'livez' },
   '/readyz': { kind: 'probe', probe: 'readyz' },
@@ -167,7 +169,11 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
     'OpenAI’s Assistants API',
     'Send the whole conversation to POST /v1/chat/completions.',
   ],
-  [/\/realtime(\/|$)/, 'OpenAI’s Realtime API', 'Use POST /v1/chat/completions with "stream": true.'],
+  [
+    /\/realtime\/\w+(\/|$)/,
+    'a part of OpenAI’s Realtime API that this proxy does not have',
+    'Open a WebSocket at /v1/realtime, with a key of the proxy’s.',
+  ],
   [
     /(?<=:)((stream)?generate|embed|batchEmbed)Contents?$/i,
     'Gemini’s API',

@@ -11,12 +11,13 @@ import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
 import { hasReadableAddress, methodOf, methodsOf, notFound, readPath, TARGETS, urlOf } from './paths.ts'
 import { leaveBody } from './read-body.ts'
+import { createRealtimeDoor, type RealtimeDoorOptions, SOCKET_LIMITS } from './realtime.ts'
 import { createCors, respond } from './respond.ts'
 
 /** `read-body.ts` reads bodies, after the request is admitted. */
 const NO_PARSING = { parse: 'none' } as const
 
-export interface HttpOptions extends AnswerOptions, FreeAnswersOptions {
+export interface HttpOptions extends AnswerOptions, FreeAnswersOptions, RealtimeDoorOptions {
   config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins'>
   refusals: Refusals
   log: Log
@@ -28,7 +29,7 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   const { answer, answerPreflight, answerError } = createDispatch(options)
 
   /** Answers a path that is not listed: another spelling of one, or an unknown path. */
-  function answerElsewhere(incoming: Incoming): Response | Promise<Response> {
+  function answerElsewhere(incoming: Incoming): Answered {
     const { pathname } = urlOf(incoming.request)
     const target = readPath(pathname)
     return target ? answer(incoming, target) : answerError(notFound(pathname), incoming)
@@ -36,6 +37,7 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
 
   const bare = new Elysia({
     normalize: false,
+    websocket: SOCKET_LIMITS,
     // Otherwise Elysia misreads where the path begins for a host of a few letters, such as http://api/.
     handler: { standardHostname: false },
     serve: {
@@ -65,6 +67,9 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   return app
 }
 
+/** Undefined for a connection that has become a WebSocket. */
+type Answered = Response | undefined | Promise<Response | undefined>
+
 /** Answers targets; a method that the target does not have gets a 405. */
 function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
   const cors = createCors(options.config.corsOrigins)
@@ -72,8 +77,11 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
   const answerAsked = createAnswer(options, entrance)
   const { answerModels, answerHealth, answerProbe } = createFreeAnswers(options, entrance)
 
-  function answerAllowed(incoming: Incoming, method: Method, target: Target): Promise<Response> {
+  const answerRealtime = createRealtimeDoor(options, entrance)
+
+  function answerAllowed(incoming: Incoming, method: Method, target: Target): Promise<Response | undefined> {
     if (target.kind === 'models') return answerModels(incoming, target.id)
+    if (target.kind === 'realtime') return answerRealtime(incoming)
     if (target.kind === 'probe') return answerProbe(incoming, target.probe)
     return target.kind === 'health' ? answerHealth(incoming) : answerAsked(incoming, target, method)
   }
@@ -83,7 +91,7 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
   }
 
   return {
-    answer(incoming: Incoming, target: Target): Response | Promise<Response> {
+    answer(incoming: Incoming, target: Target): Answered {
       const method = methodOf(target, incoming.request.method)
       if (method) return answerAllowed(incoming, method, target)
       const allowed = methodsOf(target).join(', ')

@@ -7,11 +7,11 @@ import type { Account } from '../postgres/admit.ts'
 import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
 import type { CallScope } from '../telemetry/proxy-metrics.ts'
 import type { NotedQuery } from './query.ts'
-import type { ProxyRequest } from './request.ts'
+import type { ProxyRequest, Target } from './request.ts'
 import type { Outcome } from './request-record.ts'
 import type { Spending } from './spending.ts'
 
-export type AccountedRequest = Pick<ProxyRequest, 'id' | 'target' | 'arrivedAtMs' | 'signal' | 'trace'>
+export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace'> & { target: Target }
 
 export interface Accounting {
   /** `onFinish` is called once, when the request is over. */

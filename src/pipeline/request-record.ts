@@ -7,7 +7,7 @@ import type { RequestStory, UsageRecord } from '../postgres/usage-record.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { NotedQuery } from './query.ts'
-import type { ProxyRequest } from './request.ts'
+import type { ProxyRequest, Target } from './request.ts'
 import { plainText, tellError } from './tell-failure.ts'
 
 /** How a request ended. */
@@ -193,7 +193,7 @@ export const CLIENT_GONE_STATUS = 499
 
 /** The record of a request that was not admitted; null for one of a kind that is not recorded, or that failed here. */
 export function createRefusal(
-  request: Pick<ProxyRequest, 'id' | 'target' | 'arrivedAtMs'>,
+  request: Pick<ProxyRequest, 'id' | 'arrivedAtMs'> & { target: Target },
   account: Account,
   parsed: NotedQuery | null,
   error: unknown,
@@ -223,7 +223,7 @@ export function isRefusal(status: number): boolean {
 }
 
 /** What is known of a request that was not parsed; null for one that is not recorded. */
-export function nameTarget({ target }: Pick<ProxyRequest, 'target'>): NotedQuery | null {
+export function nameTarget({ target }: { target: Target }): NotedQuery | null {
   const named = { model: '', stream: false, body: {} }
   if (target.kind === 'kept') return { ...named, endpoint: target.collection }
   if (target.kind === 'operation') return { ...named, endpoint: target.operation, model: target.model ?? '' }

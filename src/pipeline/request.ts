@@ -22,14 +22,16 @@ export type Target =
   | { kind: 'cache'; question: CacheQuestion }
   /** `id` is one model's name as in the path, escaped; null for all models. */
   | { kind: 'models'; id: string | null }
+  /** A session over WebSocket. */
+  | { kind: 'realtime' }
   | { kind: 'health' }
   /** Whether the process lives, and whether it should get requests. */
   | { kind: 'probe'; probe: 'livez' | 'readyz' }
 
 export type CacheQuestion = 'feedback' | 'explain'
 
-/** What the pipeline answers. Health, probes and the list of models have no body, and count nowhere. */
-export type PipelineTarget = Exclude<Target, { kind: 'models' | 'health' | 'probe' }>
+/** What the pipeline answers. Health, probes and the list of models have no body, and count nowhere; sessions have no one answer. */
+export type PipelineTarget = Exclude<Target, { kind: 'models' | 'health' | 'probe' | 'realtime' }>
 
 export type Method = 'GET' | 'POST' | 'DELETE'
 

@@ -19,6 +19,7 @@ const CLOSE_TIME_LIMIT_MS = 2_000
 interface Server {
   readonly port: number | undefined
   readonly pendingRequests: number
+  readonly pendingWebSockets: number
   /** Accepts no more and closes idle connections; resolves when all requests have ended, or with `true` cuts them. */
   stop(cut?: boolean): Promise<void>
 }
@@ -76,7 +77,7 @@ async function drain(server: Server, delayMs: number): Promise<void> {
 }
 
 async function cutRequests(server: Server, app: App, log: Log): Promise<void> {
-  if (server.pendingRequests === 0) return
+  if (server.pendingRequests === 0 && server.pendingWebSockets === 0) return
   log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
   app.noteCut()
   // Not awaited: it resolves when every request has ended, which may be never.

@@ -1,6 +1,13 @@
 /** Several keys of a project's own for one provider: which one a request takes, and which one the provider has refused of late. */
 import { nowMs } from '../event-loop/clock.ts'
-import type { PassedRequest, Provider, StoredRequest, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import type {
+  PassedRequest,
+  Provider,
+  RealtimeAsked,
+  StoredRequest,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 import { readRetryAfter } from './with-retries.ts'
 
@@ -67,7 +74,7 @@ export function balanceKeys(
     throw new Error('A key is always asked')
   }
 
-  const { name, kind, pricedAs, has, pass, askStored } = first.provider
+  const { name, kind, pricedAs, has, pass, askStored, realtime } = first.provider
   return {
     name,
     pricedAs,
@@ -83,6 +90,13 @@ export function balanceKeys(
     ...(askStored && {
       askStored: (request: StoredRequest) =>
         ask(request.path, provider => (provider.askStored as typeof askStored)(request)),
+    }),
+    ...(realtime && {
+      // Nothing is known of a session that begins.
+      realtime(asked: RealtimeAsked) {
+        const [key = first] = choose(crypto.randomUUID())
+        return (key.provider.realtime as typeof realtime)(asked)
+      },
     }),
   }
 }

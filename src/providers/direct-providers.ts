@@ -85,7 +85,7 @@ export function createDirectProviders(options: DirectProvidersOptions): DirectPr
       has: DIRECT_HAS[name],
       ask: async request => (await open()).ask(request),
       pass: async request => passTo(await open(), request),
-      ...(KEEPERS.has(name) ? { askStored: async (request: StoredRequest) => askKeeper(await open(), request) } : {}),
+      ...(name === 'openai' && askOpenAi(open)),
     }
     return locked
   }
@@ -119,17 +119,23 @@ export function createDirectProviders(options: DirectProvidersOptions): DirectPr
   }
 }
 
-/** Providers whose responses can be fetched later by id. */
-const KEEPERS: ReadonlySet<DirectProvider> = new Set(['openai'])
-
 function passTo({ name, pass }: Provider, request: PassedRequest): Promise<UpstreamAnswer> {
   if (!pass) throw refuse('pathUnsupported', { vendor: name, path: request.path })
   return pass(request)
 }
 
-function askKeeper({ name, askStored }: Provider, request: StoredRequest): Promise<UpstreamAnswer> {
-  if (!askStored) throw new Error(`${name} keeps no answers`)
-  return askStored(request)
+/** What OpenAI's provider has, and others lack. */
+function askOpenAi(open: () => Promise<Provider>): Pick<Provider, 'askStored' | 'realtime'> {
+  return {
+    askStored: async request => needed(await open(), 'askStored')(request),
+    realtime: async asked => needed(await open(), 'realtime')(asked),
+  }
+}
+
+function needed<Name extends 'askStored' | 'realtime'>(provider: Provider, name: Name): NonNullable<Provider[Name]> {
+  const act = provider[name]
+  if (!act) throw new Error(`${provider.name} has no ${name}`)
+  return act
 }
 
 /** The project's keys for the provider, from `provider/name/weight`; none where it has one without a name. */

@@ -5,10 +5,10 @@ import { isTranslated } from '../formats/format-of.ts'
 import { hasInexactNumber } from '../json/canonical.ts'
 import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import { writeRequestHeaders } from './forwarded-headers.ts'
+import { forwardedHeaders, writeRequestHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
 import { sendPassed } from './send-passed.ts'
-import type { Endpoint, Provider, ProviderKind, StoredRequest, UpstreamRequest } from './upstream.ts'
+import type { Endpoint, Provider, ProviderKind, RealtimeAsked, StoredRequest, UpstreamRequest } from './upstream.ts'
 
 export interface OpenAiCompatibleOptions {
   name: string
@@ -23,8 +23,8 @@ export interface OpenAiCompatibleOptions {
   probe: ConnectionProbe
   /** Set when the vendor answers chat requests only: the vendor's name for messages. */
   chatAloneOf?: string
-  /** Whether responses can be fetched later by id. */
-  keepsAnswers?: boolean
+  /** Whether it is OpenAI itself: responses can be fetched later by id, and there is a Realtime API. */
+  isOpenAi?: boolean
   /** Path prefixes of operations that it accepts; any by default. */
   passes?: readonly string[]
 }
@@ -41,7 +41,7 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, keepsAnswers, passes } = options
+  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, isOpenAi, passes } = options
 
   const own = { authorization: `Bearer ${apiKey}` }
   const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own })
@@ -56,9 +56,13 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         throw refuse('pathUnsupported', { vendor: chatAloneOf ?? name, path })
       return sendPassed(request, recipient(path))
     },
-    ...(keepsAnswers && {
+    ...(isOpenAi && {
       askStored: ({ query, path, ...asked }: StoredRequest) =>
         sendPassed({ ...asked, body: null }, recipient(path + query)),
+      realtime: async ({ model, headers }: RealtimeAsked) => ({
+        url: `${baseUrl.replace(/^http/, 'ws')}/realtime?model=${encodeURIComponent(model)}`,
+        headers: { ...Object.fromEntries(forwardedHeaders(headers, kind, projectId)), ...own },
+      }),
     }),
     async ask(request) {
       const { endpoint, signal } = request

@@ -29,7 +29,7 @@ export const OPERATIONS = {
 export type PassedOperation = keyof typeof OPERATIONS
 
 /** What a usage record says was asked. */
-export type RecordedEndpoint = Endpoint | PassedOperation | Collection
+export type RecordedEndpoint = Endpoint | PassedOperation | Collection | 'realtime'
 
 export function isOperation(path: string): path is PassedOperation {
   return Object.hasOwn(OPERATIONS, path)

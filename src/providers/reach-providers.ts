@@ -73,7 +73,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       const compatible = { name, kind: name, pricedAs: name, ...options }
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
       const providers: Record<DirectProvider, () => Provider> = {
-        openai: () => createOpenAiCompatibleProvider({ ...compatible, keepsAnswers: true }),
+        openai: () => createOpenAiCompatibleProvider({ ...compatible, isOpenAi: true }),
         groq: () => createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq', passes: GROQ_PASSES }),
         anthropic: () => createAnthropicProvider({ ...options, maxOutputTokensOf }),
       }

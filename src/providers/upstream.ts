@@ -64,6 +64,18 @@ export interface StoredRequest {
   signal: AbortSignal
 }
 
+export interface RealtimeAsked {
+  model: string
+  /** The client's own request headers. */
+  headers: Headers
+}
+
+/** Where a provider's Realtime API is reached, and the headers that open it, with its credential among them. */
+export interface RealtimeAddress {
+  url: string
+  headers: Record<string, string>
+}
+
 export interface UpstreamAnswer {
   status: number
   /** Ready to be passed on: no hop-by-hop headers, no encoding, no length. */
@@ -91,4 +103,6 @@ export interface Provider {
   withKey?(name: string): Provider
   /** Asks for a stored response, or about one; absent when it stores none. Throws as `ask` does. */
   askStored?(request: StoredRequest): Promise<UpstreamAnswer>
+  /** Where a session with a model is opened; absent without a Realtime API. `headers` are the client's own. */
+  realtime?(asked: RealtimeAsked): Promise<RealtimeAddress>
 }

@@ -28,7 +28,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
   {
     client: 'openai for JavaScript',
     packages: ['openai'],
-    doors: 'chat, Responses, embeddings, images, audio, files, batches',
+    doors: 'chat, Responses, embeddings, images, audio, files, batches, Realtime',
     models: 'OpenAI, Claude, Groq, aggregator',
     tried: 'streamed, calls, earlier responses and items by id',
     test: 'openai.test.ts',

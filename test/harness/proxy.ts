@@ -20,6 +20,8 @@ export interface TestProxy {
   query<Row>(text: string): Promise<Row[]>
   /** Waits for records and refunds to be written. */
   settle(): Promise<void>
+  /** As SIGTERM does first. */
+  beginDrain(): void
   stop(): Promise<void>
 }
 
@@ -86,6 +88,7 @@ export async function startProxy({
       return rows
     },
     settle: () => app.flush(FLUSH_LIMIT_MS),
+    beginDrain: app.beginDrain,
     async stop() {
       await Promise.all([server.stop(true), apart?.server?.stop(true)])
       await app.flush(FLUSH_LIMIT_MS)

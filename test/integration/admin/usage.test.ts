@@ -18,6 +18,7 @@ const ENDPOINTS = [
   'files',
   'batches',
   'message_batches',
+  'realtime',
   ...Object.keys(OPERATIONS),
 ]
 const REPORTS = [
@@ -130,7 +131,8 @@ describeBackends('reports of usage', backend => {
           const counted = await proxy.query(
             `select tags->>'team' as team, count(*)::integer as requests from usage_records
               where recorded_at >= to_timestamp(${from}) and recorded_at < to_timestamp(${until})
-                and endpoint in ('chat', 'completions', 'responses', 'messages') and ${where} group by 1 order by 1`,
+                and endpoint in ('chat', 'completions', 'responses', 'messages', 'realtime') and ${where}
+              group by 1 order by 1`,
           )
           const sums = new Map<string | null, number>()
           let page: string | null = null

@@ -1,0 +1,107 @@
+/** The responses of a session: each counts against the month when it begins, and is recorded when it is done. */
+import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
+import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
+import type { NotedQuery } from '../query.ts'
+import type { AccountedRequest, RequestAccounting } from '../request-accounting.ts'
+import type { Stages } from '../request-context.ts'
+
+export interface Responses {
+  /** Responses that have begun and are not done. */
+  readonly underWay: number
+  /** Rejects with what admission throws: the session must end. */
+  begin(event: JsonObject): Promise<void>
+  done(event: JsonObject): Promise<void>
+  /** The session ended, or failed, before those under way were done. */
+  end(failure: Error): Promise<void>
+}
+
+interface UnderWay {
+  accounting: RequestAccounting
+  /** Whether the month had room for it. */
+  isCounted: Promise<boolean>
+}
+
+interface Asker {
+  request: AccountedRequest
+  account: Account
+  keyHash: string
+  query: NotedQuery
+  provider: Provider
+}
+
+const FAILED_STATUS = 502
+
+export function countResponses(
+  { request, account, keyHash, query, provider }: Asker,
+  { admission, accounting: accounts, catalogue }: Pick<Stages, 'admission' | 'accounting' | 'catalogue'>,
+): Responses {
+  const underWay = new Map<unknown, UnderWay>()
+
+  /** In the month, and in the key's tokens a minute: one must be left, and what it used is counted when it is done. */
+  async function count({ spending }: RequestAccounting): Promise<void> {
+    const giveBack = await admission.admitMore(keyHash, 1)
+    await spending?.reserve(query.model, { usd: null, tokens: 1 }).catch(error => {
+      giveBack()
+      throw error
+    })
+  }
+
+  return {
+    get underWay() {
+      return underWay.size
+    },
+
+    async begin({ response }) {
+      const accounting = accounts.open({ ...request, arrivedAtMs: performance.now() }, account, () => {})
+      accounting.noteQuery(query)
+      accounting.noteProvider(provider)
+      accounting.noteAsked()
+      const counting = count(accounting)
+      const isCounted = counting.then(
+        () => true,
+        () => false,
+      )
+      underWay.set(idOf(response), { accounting, isCounted })
+      await counting
+    },
+
+    async done({ response }) {
+      const begun = underWay.get(idOf(response))
+      if (!begun || !isJsonObject(response)) return
+      underWay.delete(response.id)
+      const isCounted = await begun.isCounted
+      const usage = readPassedUsage(response.usage)
+      const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+      const usd = model && !hasSound(response.usage) ? costUsd(model, usage) : null
+      const isFailed = response.status === 'failed' && usage === NO_USAGE
+      begun.accounting.finish({
+        status: isFailed ? FAILED_STATUS : 200,
+        // Only what was counted can be given back.
+        counts: !(isFailed && isCounted),
+        cacheResult: 'MISS',
+        usage: usage === NO_USAGE ? usage : withCost(usage, usd),
+      })
+    },
+
+    async end(failure) {
+      const left = [...underWay.values()]
+      underWay.clear()
+      for (const { accounting, isCounted } of left)
+        if (await isCounted) accounting.finishFailed(failure, { usage: NO_USAGE })
+    },
+  }
+}
+
+/** Sound that is heard and said has other prices than text: the catalogue does not have all of them. */
+function hasSound(usage: unknown): boolean {
+  if (!isJsonObject(usage)) return false
+  const details = [usage.input_token_details, usage.output_token_details].filter(isJsonObject)
+  return details.some(({ audio_tokens: tokens }) => typeof tokens === 'number' && tokens > 0)
+}
+
+function idOf(response: unknown): unknown {
+  return isJsonObject(response) ? response.id : undefined
+}

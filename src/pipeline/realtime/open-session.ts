@@ -1,0 +1,78 @@
+/**
+ * Opens a session of OpenAI's Realtime API for a client, under the project's own key. Opening counts as a request, and so does each response
+ * in the session; each is recorded. Where a budget applies no session is opened: nothing bounds what it may cost.
+ */
+import { hashBearerKey } from '../../admission/api-key.ts'
+import { NO_USAGE } from '../../catalogue/catalogue.ts'
+import { ProxyError, refuse } from '../../errors.ts'
+import type { ProxyRequest } from '../request.ts'
+import type { Stages } from '../request-context.ts'
+import { connectUpstream } from './connect-upstream.ts'
+import { countResponses } from './count-responses.ts'
+import { RealtimeSession } from './relay-session.ts'
+
+export type RealtimeRequest = Pick<ProxyRequest, 'id' | 'authorization' | 'address' | 'headers' | 'arrivedAtMs'> & {
+  /** Null when the address names none. */
+  model: string | null
+}
+
+export interface Realtime {
+  /** Resolves once the provider has opened its side. Throws what admission throws, 400, 404 or 502. */
+  open(request: RealtimeRequest): Promise<RealtimeSession>
+  /** No session begins another response: each ends when its last one is done. */
+  drain(): void
+  /** Ends all sessions at once. */
+  cut(): void
+}
+
+export function createRealtime(stages: Stages): Realtime {
+  const sessions = new Set<RealtimeSession>()
+  let isDraining = false
+
+  async function open({ model, authorization, address, headers, ...about }: RealtimeRequest): Promise<RealtimeSession> {
+    const keyHash = hashBearerKey(authorization)
+    const request = { ...about, target: { kind: 'realtime' as const }, signal: new AbortController().signal }
+    const query = { endpoint: 'realtime' as const, model: model ?? '', stream: true, body: {} }
+    const { account, leave } = await stages.admission.admit(keyHash, address, null).catch(error => {
+      const known = stages.admission.lastKnown(keyHash)
+      if (known) stages.accounting.noteRefused(request, known, query, error)
+      throw error
+    })
+    const accounting = stages.accounting.open(request, account, leave)
+    accounting.noteQuery(query)
+    try {
+      if (model === null) throw refuse('realtimeModelMissing')
+      const provider = stages.modelRouter.resolve(model, account)
+      if (provider instanceof ProxyError) throw provider
+      if (!provider.realtime) throw refuse('pathUnsupported', { vendor: provider.name, path: '/realtime' })
+      accounting.noteProvider(provider)
+      await accounting.spending?.reserveMoney(model, { usd: null, tokens: null })
+      accounting.noteAsked()
+      const upstream = await connectUpstream(provider.name, await provider.realtime({ model, headers }))
+      const responses = countResponses({ request, account, keyHash, query, provider }, stages)
+      const sides = { upstream, responses, account, provider, onEnd }
+      const session = new RealtimeSession(sides, stages)
+      function onEnd(): void {
+        sessions.delete(session)
+        accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
+      }
+      sessions.add(session)
+      if (isDraining) session.drain()
+      return session
+    } catch (error) {
+      accounting.finishFailed(error)
+      throw error
+    }
+  }
+
+  return {
+    open,
+    drain() {
+      isDraining = true
+      for (const session of sessions) session.drain()
+    },
+    cut() {
+      for (const session of sessions) session.cut()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** A local server that speaks OpenAI's Realtime API over WebSocket, as far as sessions of text need it. */
+
+export interface RealtimeUpstream {
+  /** With `/v1`. */
+  baseUrl: string
+  /** Of each connection: its address, and its headers. */
+  opened: { path: string; headers: Record<string, string> }[]
+  /** What clients sent, in its order. */
+  received: Record<string, unknown>[]
+  /** How clients' connections ended. */
+  ended: { code: number; reason: string }[]
+  /** Sends an event to all that are connected. */
+  send(event: object): void
+  /** Closes all connections; without a code they break off. */
+  close(code?: number, reason?: string): void
+  stop(): Promise<void>
+}
+
+export interface RealtimeOptions {
+  /** Connections with another key are refused. */
+  apiKey?: string
+  /** Merged over the usage of each response. */
+  usage?: object
+}
+
+const USAGE = {
+  total_tokens: 1_500,
+  input_tokens: 1_000,
+  output_tokens: 500,
+  input_token_details: { cached_tokens: 200, text_tokens: 1_000, audio_tokens: 0 },
+  output_token_details: { text_tokens: 500, audio_tokens: 0 },
+}
+/** What a client says to get a response that does not end. */
+export const ENDLESS = 'endless'
+
+export function startRealtime({ apiKey, usage = {} }: RealtimeOptions = {}): RealtimeUpstream {
+  const sockets = new Set<Bun.ServerWebSocket<undefined>>()
+  const opened: RealtimeUpstream['opened'] = []
+  const received: RealtimeUpstream['received'] = []
+  const ended: RealtimeUpstream['ended'] = []
+  let serial = 0
+
+  /** The events of one response, until its end. */
+  function respond(send: (event: object) => void, instructions: unknown): void {
+    const id = `resp_standin${++serial}`
+    const item = { id: `item_standin${serial}`, type: 'message', role: 'assistant', content: [] }
+    const at = { response_id: id, item_id: item.id, output_index: 0, content_index: 0 }
+    send({ type: 'response.created', response: { id, object: 'realtime.response', status: 'in_progress', output: [] } })
+    send({ type: 'response.output_item.added', response_id: id, output_index: 0, item })
+    for (const delta of ['Hello', ' from', ' here.']) send({ type: 'response.output_text.delta', ...at, delta })
+    if (instructions === ENDLESS) return
+    send({ type: 'response.output_text.done', ...at, text: 'Hello from here.' })
+    const status = instructions === 'fail' ? 'failed' : 'completed'
+    const used = status === 'failed' ? null : { ...USAGE, ...usage }
+    send({ type: 'response.done', response: { id, object: 'realtime.response', status, output: [item], usage: used } })
+  }
+
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request, server) {
+      const { pathname, search } = new URL(request.url)
+      const headers = Object.fromEntries(request.headers)
+      if (pathname !== '/v1/realtime') return new Response(null, { status: 404 })
+      if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`)
+        return new Response(null, { status: 401 })
+      opened.push({ path: pathname + search, headers })
+      return server.upgrade(request) ? undefined : new Response(null, { status: 400 })
+    },
+    websocket: {
+      maxPayloadLength: 64 * 1024 * 1024,
+      open(socket) {
+        sockets.add(socket)
+        const session = { type: 'realtime', object: 'realtime.session', id: 'sess_standin1', model: 'gpt-realtime' }
+        send(socket, { type: 'session.created', session })
+      },
+      message(socket, message) {
+        const event = JSON.parse(String(message)) as Record<string, unknown>
+        received.push(event)
+        const response = event.response as { instructions?: unknown } | undefined
+        if (event.type === 'response.create') respond(each => send(socket, each), response?.instructions)
+        if (event.type === 'session.update') send(socket, { type: 'session.updated', session: event.session })
+      },
+      close(socket, code, reason) {
+        sockets.delete(socket)
+        ended.push({ code, reason })
+      },
+    },
+  })
+
+  function send(socket: Bun.ServerWebSocket<undefined>, event: object): void {
+    socket.send(JSON.stringify({ ...event, event_id: `event_standin${++serial}` }))
+  }
+
+  return {
+    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    opened,
+    received,
+    ended,
+    send(event) {
+      for (const socket of sockets) send(socket, event)
+    },
+    close(code, reason) {
+      for (const socket of sockets) {
+        if (code === undefined) socket.terminate()
+        else socket.close(code, reason)
+      }
+    },
+    stop: () => server.stop(true),
+  }
+}
