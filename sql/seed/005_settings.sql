@@ -47,6 +47,10 @@ from (values
         'Leave out: The model is not told of them, and a header names them.',
         'Refuse: The request gets a 400.'
     ]),
+    ('anthropic_cache_marks', 'choice', null, null, '{off,on}', 'Models and tools', 'Anthropic’s cache of prompts', 'Whether chat requests to Anthropic, under the project’s own key, are marked for its cache.', array[
+        'Off: Only marks that clients set themselves.',
+        'On: After tools, system prompt and last turn, where a request has no mark of its own. Writing costs a quarter more than input, reading a tenth.'
+    ]),
     ('when_exhausted', 'choice', null, null, '{serve_cache,refuse}', 'Models and tools', 'Once the quota or a budget is used up', 'Whether hits are still answered, or nothing is.', array[
         'Serve the cache: Hits are answered; what would need a provider gets a 429.',
         'Refuse: Every request gets a 429.'

@@ -26,7 +26,8 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const { request, query, account, provider, call, accounting } = context
   const { endpoint, body, bytes, stream } = query
   const refusesTools = account.unsupported_tools === 'refuse'
-  const asked = { endpoint, headers: request.headers, stream, refusesTools, signal: call.signal }
+  const marksCache = account.anthropic_cache_marks === 'on'
+  const asked = { endpoint, headers: request.headers, stream, refusesTools, marksCache, signal: call.signal }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
   accounting.noteAnswered(answer)
   if (answer.status !== 200) return passOnError(context, answer)

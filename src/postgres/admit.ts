@@ -41,6 +41,7 @@ interface WordColumns {
   log_content: 'off' | 'sealed'
   when_exhausted: 'serve_cache' | 'refuse'
   unsupported_tools: 'drop' | 'refuse'
+  anthropic_cache_marks: 'off' | 'on'
 }
 
 /** Every column of the view key_accounts, except for the key's hash. */

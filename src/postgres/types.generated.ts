@@ -20,6 +20,8 @@ export interface KeyAccounts {
   allowed_addresses: string[] | null;
   /** Patterns of model names that clients may ask for; null for any. */
   allowed_models: string[] | null;
+  /** off or on: whether prompts sent to Anthropic are marked for its cache. */
+  anthropic_cache_marks: string | null;
   /** Incremented by every purge. */
   cache_generation: number | null;
   /** all, deterministic or off: which requests may be answered from the cache at all. */
@@ -172,6 +174,8 @@ export interface Projects {
   aliases: Generated<string[]>;
   /** Patterns of the model names that clients may ask for, * standing for any characters; empty: any. Fallbacks and the judge's model are the project's own choice. */
   allowed_models: Generated<string[]>;
+  /** on: chat requests translated for Anthropic are marked for its cache after the tools, the system prompt and the last turn, unless they have marks of their own; off: only theirs. */
+  anthropic_cache_marks: Generated<string>;
   /** When the project was archived, and its keys deactivated; null: in use. */
   archived_at: Timestamp | null;
   /** How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute. */

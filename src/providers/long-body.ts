@@ -18,16 +18,19 @@ export function readExactBody({ body, bodyText }: UpstreamRequest): JsonObject {
 
 /** Returns the request with another body. */
 export function withLongBody(
-  { headers, stream, countsAlone, signal, endpoint }: Omit<UpstreamRequest, 'bodyText' | 'body'>,
+  asked: Omit<UpstreamRequest, 'bodyText' | 'body'>,
   body: Record<string, unknown>,
   bodyBytes: Uint8Array,
 ): LongRequest {
+  const { headers, stream, signal, endpoint, countsAlone = false, refusesTools = false, marksCache = false } = asked
   return {
     endpoint,
     headers,
     stream,
     signal,
-    ...(countsAlone === undefined ? {} : { countsAlone }),
+    countsAlone,
+    refusesTools,
+    marksCache,
     body,
     bodyBytes,
     get bodyText() {

@@ -27,7 +27,7 @@ const NAME = 'anthropic'
 
 /** `ask` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
-  const { apiKey, projectId, limits, probe, maxOutputTokensOf } = options
+  const { apiKey, projectId, limits: bounds, probe, maxOutputTokensOf } = options
   const baseUrl = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
   const url = `${baseUrl}/messages`
   return {
@@ -39,7 +39,8 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       if (request.endpoint !== 'chat')
         throw refuse('endpointUnsupported', { vendor: 'Anthropic', endpoint: request.endpoint })
       const maxOutputTokens = maxOutputTokensOf(String(request.body.model))
-      const { body, apiVersion, context } = await translateChat(request, { maxOutputTokens }, projectId)
+      const limits = { maxOutputTokens, marksCache: request.marksCache ?? false }
+      const { body, apiVersion, context } = await translateChat(request, limits, projectId)
       const answer = await callUpstream({
         provider: NAME,
         url,
@@ -47,7 +48,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
         secret: apiKey,
         body,
         signal: request.signal,
-        limits,
+        limits: bounds,
         probe,
       })
       return translateAnswer(answer, context)

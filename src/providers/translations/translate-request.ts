@@ -54,6 +54,6 @@ export async function countRequest(request: UpstreamRequest, endpoint: Translate
   return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(request.bodyText) })
 }
 
-function headOf({ headers, stream, signal }: UpstreamRequest) {
-  return { headers, stream, signal }
+function headOf({ headers, stream, signal, marksCache = false }: UpstreamRequest) {
+  return { headers, stream, signal, marksCache }
 }

@@ -2,6 +2,7 @@
 import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/canonical.ts'
 import { readChoice, readGiven, readObject } from '../../../json/read-fields.ts'
+import type { MessagesRequest } from '../messages-request.ts'
 
 export interface CacheMark {
   cache_control?: CacheControlEphemeral
@@ -20,10 +21,30 @@ export function readCacheMark(marked: JsonObject, param: string): CacheMark {
 
 /** Moves a whole message's mark to the last block that can have one. */
 export function markLast(blocks: ContentBlockParam[], message: JsonObject, param: string): ContentBlockParam[] {
-  const mark = readCacheMark(message, param)
+  markBlock(blocks, readCacheMark(message, param))
+  return blocks
+}
+
+function markBlock(blocks: ContentBlockParam[], mark: CacheMark): void {
   const last = blocks.findLast(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
   if (last) Object.assign(last, mark)
-  return blocks
+}
+
+/** Anthropic's own block for it, for five minutes. */
+const MARK: CacheControlEphemeral = { type: 'ephemeral' }
+
+/**
+ * Marks where prompts of one conversation part: behind the tools, the system prompt, and the last turn. A request that has marks of its own
+ * keeps them alone, as there may be four.
+ */
+export function markPrompt({ tools = [], system = [], messages, ...own }: MessagesRequest): void {
+  const turns = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  const isMarked = [own, ...tools, ...system, ...turns].some(block => 'cache_control' in block)
+  const last = messages.at(-1)
+  if (isMarked || !last) return
+  if (typeof last.content === 'string') last.content = [{ type: 'text', text: last.content }]
+  for (const block of [tools.at(-1), system.at(-1)]) if (block) Object.assign(block, { cache_control: MARK })
+  markBlock(last.content, { cache_control: MARK })
 }
 
 function readOwnMark(value: unknown, param: string): CacheControlEphemeral {

@@ -6,6 +6,7 @@ import { isLong, readExactBody, runOnBody } from '../../long-body.ts'
 import type { UpstreamRequest } from '../../upstream.ts'
 import { type AnswerContext, readAnswerContext } from '../answer/answer-context.ts'
 import { chooseApiVersion } from '../messages-request.ts'
+import { markPrompt } from './cache-marks.ts'
 import { fitTools } from './fit-tools.ts'
 import { type ModelLimits, translateRequest } from './translate-request.ts'
 
@@ -38,6 +39,7 @@ export async function translateChat(
 
 export function translateBody(body: JsonObject, limits: ModelLimits): TranslatedChat {
   const { request, clientTools } = fitTools(translateRequest(body, limits))
+  if (limits.marksCache) markPrompt(request)
   return {
     body: JSON.stringify(request),
     apiVersion: chooseApiVersion(request),

@@ -18,6 +18,8 @@ import { describeCalledTools, translateTools } from './translate-tools.ts'
 export interface ModelLimits {
   /** Most tokens that the model can write; null when unknown. */
   maxOutputTokens: number | null
+  /** Whether the prompt is marked for Anthropic's cache. */
+  marksCache?: boolean
 }
 
 /** Throws a 400 that names a field without a counterpart at Anthropic, or one that OpenAI would refuse. */

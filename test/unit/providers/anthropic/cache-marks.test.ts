@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { translateBody } from '../../../../src/providers/anthropic/request/translate-chat.ts'
+
+const MARK = { cache_control: { type: 'ephemeral' } }
+const tool = (name: string) => ({
+  type: 'function',
+  function: { name, parameters: { type: 'object', properties: {} } },
+})
+const chat = {
+  model: 'claude-haiku-4-5',
+  tools: [tool('first'), tool('second')],
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'One?' },
+    { role: 'assistant', content: 'One.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Two' },
+        { type: 'text', text: 'or three?' },
+      ],
+    },
+  ],
+}
+
+function translate(body: typeof chat | Record<string, unknown>, marksCache: boolean) {
+  return JSON.parse(translateBody(body, { maxOutputTokens: null, marksCache }).body)
+}
+const marksIn = (sent: unknown) => JSON.stringify(sent).split('"cache_control"').length - 1
+
+test('the last tool, the system prompt and the last block of the last turn are marked, and nothing else changes', () => {
+  const plain = translate(chat, false)
+  const marked = translate(chat, true)
+  expect(marksIn(plain)).toBe(0)
+  expect(marksIn(marked)).toBe(3)
+  expect(marked.tools.at(-1)).toMatchObject(MARK)
+  expect(marked.system.at(-1)).toMatchObject(MARK)
+  expect(marked.messages.at(-1).content.at(-1)).toEqual({ type: 'text', text: 'or three?', ...MARK })
+  expect(JSON.parse(JSON.stringify(marked, (key, value) => (key === 'cache_control' ? undefined : value)))).toEqual(
+    plain,
+  )
+})
+
+test('without tools and system prompt, the turn alone', () => {
+  expect(marksIn(translate({ model: chat.model, messages: [{ role: 'user', content: 'Hi' }] }, true))).toBe(1)
+})
+
+test.each([
+  ['a tool', { tools: [{ ...tool('first'), ...MARK }, tool('second')] }],
+  [
+    'a message',
+    {
+      messages: [
+        { role: 'user', content: 'Hi', ...MARK },
+        { role: 'user', content: 'Ho' },
+      ],
+    },
+  ],
+  ['a part', { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', ...MARK }] }] }],
+])('a request that has marked %s keeps its own mark alone', (_, fields) => {
+  const own = { ...chat, ...fields }
+  expect(translate(own, true)).toEqual(translate(own, false))
+  expect(marksIn(translate(own, true))).toBe(1)
+})
