@@ -5,7 +5,7 @@ import type { Database } from './postgres/database.ts'
 import { raiseDueEvents } from './postgres/events.ts'
 import { deleteExpiredResponses } from './postgres/kept-responses.ts'
 import { forgetBatches, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
-import { releaseExpiredSpending } from './postgres/spending.ts'
+import { presumeExpiredSpending } from './postgres/spending.ts'
 import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from './postgres/tend-cache.ts'
 import { forgetVerdicts } from './postgres/verdicts.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
@@ -65,7 +65,7 @@ export async function startMaintenance({ config, database, log }: MaintenanceOpt
 }
 
 async function sweep(database: Database): Promise<void> {
-  await releaseExpiredSpending(database)
+  await presumeExpiredSpending(database)
   for (const takeBite of [deleteExpiredEntries, deleteExpiredResponses, forgetVerdicts, evictEntries]) {
     while ((await takeBite(database, ENTRIES_A_BITE)) >= ENTRIES_A_BITE) await Bun.sleep(50)
   }

@@ -2,7 +2,7 @@
  * Budgets: the most that a request may cost is reserved before its provider is asked, strictly in PostgreSQL, in every budget that applies
  * or in none. A reservation ends in the ways of the quota's (quota.ts): settled with the request's record, in the same transaction;
  * released when the request fails or its reply comes late; when the reply is lost, asked for again until it is known, then released;
- * and released by upkeep, when its process has not renewed it for five minutes.
+ * and taken for spent by upkeep, when its process has not renewed it for five minutes, until its record comes.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -103,7 +103,7 @@ export function createBudgets(
     if (open.size === 0) {
       clearInterval(renewing)
       renewing = undefined
-      // The next call comes before they expire; after an outage, what requests cost is spent all the same.
+      // The next call comes before they expire; after an outage, the record puts right what was taken for spent.
     } else void renewSpending(database, [...open]).catch(() => {})
   }
 

@@ -13,17 +13,17 @@ export interface MetricsServerOptions {
 }
 
 /** Throws when the port is not available. */
-export function serveMetrics({ host, port, token }: MetricsServerOptions, read: () => MetricsSnapshot) {
+export function serveMetrics({ host, port, token }: MetricsServerOptions, read: () => Promise<MetricsSnapshot>) {
   return Bun.serve({
     hostname: host,
     port,
     // Prevents error pages that show source code.
     development: false,
-    fetch: request => leaveBody(request, answer(request, token, read)),
+    fetch: async request => leaveBody(request, await answer(request, token, read)),
   })
 }
 
-function answer(request: Request, token: string | null, read: () => MetricsSnapshot): Response {
+async function answer(request: Request, token: string | null, read: () => Promise<MetricsSnapshot>): Promise<Response> {
   if (!hasReadableAddress(request)) return refuseAddress()
   if (urlOf(request).pathname !== '/metrics') return new Response('Metrics are at /metrics.\n', { status: 404 })
   if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 })
@@ -33,7 +33,7 @@ function answer(request: Request, token: string | null, read: () => MetricsSnaps
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
-  return new Response(writeExposition(read()), {
+  return new Response(writeExposition(await read()), {
     headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
   })
 }

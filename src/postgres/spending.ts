@@ -44,7 +44,7 @@ const RESERVE = defineStatement('select * from reserve_spending($1::text::json, 
 const SETTLE = defineStatement('select settle_spending($1::text::json) as done', { done: nothing })
 const RENEW = defineStatement('select renew_spending($1::uuid[]) as done', { done: nothing })
 const KEEP = defineStatement('select keep_spending($1::uuid, $2::bigint, $3::text) as done', { done: nothing })
-const RELEASE_EXPIRED = defineStatement('select release_expired_spending() as done', { done: nothing })
+const PRESUME_EXPIRED = defineStatement('select presume_expired_spending() as done', { done: nothing })
 
 /** One reply for each ask, in order; none when a batch comes again. */
 export async function reserveSpending(
@@ -77,7 +77,27 @@ export function batchSpendingId(projectId: number, batch: string): string {
   return Bun.MD5.hash(`${projectId} ${batch}`, 'hex')
 }
 
-/** Releases what processes reserved that are gone. */
-export async function releaseExpiredSpending(database: Database): Promise<void> {
-  await runStatement(database, RELEASE_EXPIRED)
+/** Takes what processes had reserved that are gone for spent, until its record comes. */
+export async function presumeExpiredSpending(database: Database): Promise<void> {
+  await runStatement(database, PRESUME_EXPIRED)
+}
+
+export interface RemainingBudget {
+  project: string
+  /** Its id, as in the admin API. */
+  budget: string
+  per: string
+  remaining_usd: number
+}
+
+const REMAINING = defineStatement('select * from remaining_budgets($1::integer)', {
+  project: text(),
+  budget: text(),
+  per: text(),
+  remaining_usd: double,
+})
+
+/** What is left of budgets in US dollars, of all projects; those first of which the least share is left. */
+export function remainingBudgets(database: Database, atMost: number): Promise<RemainingBudget[]> {
+  return runStatement(database, REMAINING, [atMost])
 }

@@ -1,6 +1,8 @@
 /** Opens the port for metrics, if it is wanted. */
 import { type Config, ConfigError, DEFAULT_METRICS_PORT } from '../config.ts'
 import { serveMetrics } from '../http/metrics-server.ts'
+import type { Database } from '../postgres/database.ts'
+import { readBudgetMetrics } from '../telemetry/budget-metrics.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
@@ -9,10 +11,15 @@ import type { MetricsSnapshot } from '../telemetry/metrics.ts'
  * Throws ConfigError when a chosen port is not available. If another process has the default one, as a second proxy on one machine would,
  * this one goes on without.
  */
-export function openMetrics({ host, metrics }: Config, read: () => MetricsSnapshot, log: Log): void {
+export function openMetrics(
+  { host, metrics }: Config,
+  database: Database,
+  read: () => MetricsSnapshot,
+  log: Log,
+): void {
   if (metrics.port === 0) return
   try {
-    serveMetrics({ host, ...metrics }, read)
+    serveMetrics({ host, ...metrics }, async () => [...read(), ...(await readBudgetMetrics(database))])
   } catch (error) {
     if (metrics.port !== DEFAULT_METRICS_PORT) {
       throw new ConfigError([

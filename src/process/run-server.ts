@@ -79,7 +79,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   if (!isWorker) log.info({ embedder: config.embedder.kind }, EMBEDDER_CHOICES[config.embedder.kind])
   watchLoopDelay(metrics, log)
   if (isWorker) return reportToSupervisor(metrics.snapshot)
-  openMetrics(config, metrics.snapshot, log)
+  openMetrics(config, database, metrics.snapshot, log)
   await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port), log)
 }
 

@@ -25,9 +25,10 @@ export async function superviseWorkers(config: Config): Promise<void> {
   process.on('SIGTERM', () => team.stop())
   process.on('SIGINT', () => team.stop())
   await team.start()
-  openMetrics(config, () => team.metrics(), log)
+  openMetrics(config, database, () => team.metrics(), log)
   await welcome(config, database, baseUrlOf(config.host, config.port), log)
-  await database.close()
+  // Each scrape asks it what is left of budgets.
+  if (config.metrics.port === 0) await database.close()
 }
 
 /** Workers bind with SO_REUSEPORT, which succeeds even if another program shares the port. So the port is checked once here. */

@@ -2,8 +2,12 @@
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../src/admission/budgets.ts'
+import { serveMetrics } from '../../src/http/metrics-server.ts'
+import { TARGETS } from '../../src/http/paths.ts'
 import { AnswerLost, type Database } from '../../src/postgres/database.ts'
-import { releaseExpiredSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import { presumeExpiredSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import { OPERATIONS } from '../../src/providers/operations.ts'
+import { readBudgetMetrics } from '../../src/telemetry/budget-metrics.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
@@ -184,6 +188,23 @@ describeBackends('budgets', backend => {
     '/audio/speech': { model: 'tts-1', input: 'Once', voice: 'alloy' },
   }
 
+  /** All that ask a model, from the tables by which requests find their way; batches are tried above, and moderations are free. */
+  const OTHER_DOORS = [
+    ...Object.entries(TARGETS).flatMap(([path, { kind }]) => (kind === 'endpoint' ? path.slice('/v1'.length) : [])),
+    ...Object.keys(OPERATIONS).map(operation => `/${operation}`),
+  ].filter(path => !(path in DOORS) && path !== '/moderations')
+
+  test.each(OTHER_DOORS)('nothing passes %s without money, or without a price', async path => {
+    await setBudget(0)
+    const models = { '/images/edits': 'gpt-image-1', '/images/variations': 'dall-e-2', '/rerank': 'cohere/rerank-v3.5' }
+    const model = models[path as keyof typeof models] ?? 'whisper-1'
+    const body = { model, prompt: 'x', image: 'x', file: 'x', query: 'x', documents: ['x'] }
+    const { status, json } = await readAnswer(await post(proxy, key, path, body))
+    expect([status, json.error.code]).toEqual(status === 400 ? [400, 'model_not_priced'] : [429, 'insufficient_quota'])
+    const asked = [upstreams.openai, upstreams.aggregator].flatMap(({ requests }) => requests)
+    expect(asked).toEqual([])
+  })
+
   test.each(Object.entries(DOORS))('nothing passes %s without money', async (path, body) => {
     await setBudget(0)
     const { status, json } = await readAnswer(await post(proxy, key, path, body))
@@ -284,6 +305,27 @@ describeBackends('budgets', backend => {
     expect(await standOf(await setBudget(1, { per: 'total' }))).toMatchObject({ spent: 0 })
   })
 
+  test('a scrape tells what is left of each budget in dollars, and of all else when the database does not answer', async () => {
+    const budget = await setBudget(2, { per: 'day' })
+    await setBudget(100, { unit: 'tokens' })
+    await ask(proxy, key, plain('One?'))
+    const spent = await recordedUsd()
+    const scrape = async (database: Database) => {
+      const serving = serveMetrics({ host: '127.0.0.1', port: 0, token: null }, () => readBudgetMetrics(database))
+      const text = await (await fetch(`http://127.0.0.1:${serving.port}/metrics`)).text()
+      await serving.stop(true)
+      return text.split('\n').filter(line => line.includes(project))
+    }
+    const { database } = proxy.stores
+    const [line, ...others] = await scrape(database)
+    expect(others).toEqual([])
+    const labels = `project="${project}",budget="budget_${budget}",per="day"`
+    expect(line?.startsWith(`model_proxy_budget_remaining_usd{${labels}} `)).toBe(true)
+    expect(Number(line?.split(' ').at(-1))).toBeCloseTo(2 - spent, 8)
+    const deaf = { ...database, call: () => Promise.reject(new Error('It is away')) }
+    expect(await scrape(deaf)).toEqual([])
+  })
+
   test('every period can be set after any other, in one session', async () => {
     for (const per of ['month', 'day', 'week', 'total', 'day', 'week', 'month', 'total', 'total', 'day', 'total'])
       expect([per, (await setBudget(1, { per })) > 0]).toEqual([per, true])
@@ -358,18 +400,31 @@ describeBackends('budgets', backend => {
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
     })
 
-    test('is released by upkeep; what it cost after all is spent when its record comes', async () => {
+    test('and its process dies: it is taken for spent, and its record puts that right if it comes', async () => {
       const budgets = createBudgets(proxy.stores.database)
       const crashed = await spending()
       expect(await budgets.reserve(crashed)).toBeCloseTo(0.6, 9)
-      await releaseExpiredSpending(proxy.stores.database)
+      await presumeExpiredSpending(proxy.stores.database)
       expect((await standOf(budget))?.held).toBe(1)
       await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-      await releaseExpiredSpending(proxy.stores.database)
-      expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
-      const done = JSON.stringify([{ ...crashed, tokens: 5, usd: 0.25, at: new Date().toISOString() }])
-      await proxy.query(`select settle_spending('${done}')`)
-      expect((await standOf(budget))?.spent).toBeCloseTo(0.25, 9)
+      await presumeExpiredSpending(proxy.stores.database)
+      await presumeExpiredSpending(proxy.stores.database)
+      expect(await standOf(budget)).toEqual({ spent: 0.4, reserved: 0, held: 1 })
+      const other = { ...(await spending()), usd: 0.7 }
+      await expect(budgets.reserve(other)).rejects.toMatchObject({ code: 'insufficient_quota' })
+      const done = (usd: number | null) =>
+        proxy.query(
+          `select settle_spending('${JSON.stringify([{ ...crashed, tokens: 5, usd, at: new Date().toISOString() }])}')`,
+        )
+      await done(0.25)
+      expect(await standOf(budget)).toEqual({ spent: 0.25, reserved: 0, held: 0 })
+      // A record that comes a day later, when nothing is held for it any more.
+      expect(await budgets.reserve(crashed)).toBeCloseTo(0.35, 9)
+      await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
+      await presumeExpiredSpending(proxy.stores.database)
+      await proxy.query(`update budget_reservations set presumed_at = now() - interval '25 hours'`)
+      await presumeExpiredSpending(proxy.stores.database)
+      expect(await standOf(budget)).toEqual({ spent: 0.65, reserved: 0, held: 0 })
     })
 
     test('a batch of a slot that comes again reserves nothing more', async () => {

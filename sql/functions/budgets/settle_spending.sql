@@ -15,7 +15,7 @@ begin
     order by c.budget_id, c.begins
     for update;
 
-    -- A reservation that upkeep has released, because its process was silent: what it cost still counts.
+    -- A reservation that was given up for gone long ago: what it cost still counts.
     insert into budget_periods as c (budget_id, begins, spent)
     select b.id, p.begins, sum(n.spent)
     from json_to_recordset(done) as d (
@@ -39,19 +39,19 @@ begin
         delete from budget_reservations r
         using over o
         where r.id = o.id
-        returning r.id, r.budget_id, r.begins, r.amount, o.usd, o.tokens
+        returning r.id, r.budget_id, r.begins, r.amount, r.presumed_at is not null as is_presumed, o.usd, o.tokens
     ),
     -- Of a request that reserved on two days, the first bears the cost. An unknown cost is taken to be all that was reserved.
     known as (
         select
             g.budget_id,
             g.begins,
-            g.amount as released,
+            case when g.is_presumed then 0 else g.amount end as released,
             case
                 when case b.unit when 'usd' then g.usd else g.tokens end is null then g.amount
                 when g.begins = min(g.begins) over (partition by g.id, g.budget_id) then case b.unit when 'usd' then g.usd else g.tokens end
                 else 0
-            end as spent
+            end - case when g.is_presumed then g.amount else 0 end as spent
         from gone g
         join budgets b on b.id = g.budget_id
     ),
@@ -62,7 +62,7 @@ begin
     )
     update budget_periods c
     set reserved = greatest(0, c.reserved - s.released),
-        spent = c.spent + s.spent
+        spent = greatest(0, c.spent + s.spent)
     from summed s
     where c.budget_id = s.budget_id
         and c.begins = s.begins;
@@ -87,4 +87,4 @@ end;
 $$;
 
 comment on function settle_spending(json) is
-    'Ends requests'' reservations by their ids: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released. With project_id, key_id, model, tags and at, what was released before is spent, too.';
+    'Ends requests'' reservations by their ids: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more is spent, too.';

@@ -1,0 +1,24 @@
+create or replace function remaining_budgets(at_most integer)
+returns table (
+    project text,
+    budget text,
+    per text,
+    remaining_usd double precision
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    select p.name, 'budget_' || b.id, b.per, greatest(0, b.amount - coalesce(c.spent, 0) - coalesce(c.reserved, 0))
+    from budgets b
+    join projects p on p.id = b.project_id
+    cross join lateral period_of(b.per, b.time_zone, now()) present
+    left join budget_periods c on c.budget_id = b.id and c.begins = present.begins
+    where b.unit = 'usd'
+        and p.archived_at is null
+    -- The nearest to their end first.
+    order by (coalesce(c.spent, 0) + coalesce(c.reserved, 0)) / nullif(b.amount, 0) desc nulls first, b.id
+    limit at_most;
+$$;
+
+comment on function remaining_budgets(integer) is 'What is left of so many budgets in US dollars, of all projects, those first of which the least share is left.';
