@@ -22,6 +22,7 @@ export function createOverviewController(options: AdminOptions) {
       const only = {
         of_model: asked.model,
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
+        of_key_type: asked.key_type,
       }
       const isNarrowed = asked.model !== undefined || only.of_key !== null
       const [buckets, models, keys, tags, latency] = await Promise.all([
@@ -29,7 +30,7 @@ export function createOverviewController(options: AdminOptions) {
         usageShares(caller.actor, { ...span, ...only, share_by: 'model' }),
         usageShares(caller.actor, { ...span, ...only, share_by: 'api_key' }),
         usageShares(caller.actor, { ...span, ...only, share_by: 'tag' }),
-        // Latencies are not counted by model or key.
+        // Latencies are not counted by model or key, and not apart for test keys.
         isNarrowed ? [] : latencyPercentiles(caller.actor, span),
       ])
       return {
@@ -51,6 +52,8 @@ export function createOverviewController(options: AdminOptions) {
           time_zone: t.Optional(timeZone),
           project_id: t.Optional(t.String()),
           api_key_id: t.Optional(t.String()),
+          // Test keys are the sandbox's.
+          key_type: t.Optional(oneOf('project', 'test')),
           model: t.Optional(t.String()),
         },
         strict,

@@ -135,7 +135,13 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('So sandbox was asked').waitFor()
 
       await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('No requests in this time').waitFor()
+      await page.getByLabel('With test keys').check()
       await page.getByText('1 exact, 1 semantic').waitFor()
+      await page.getByRole('button', { name: 'From … to …' }).click()
+      await page.getByText('1 exact, 1 semantic').waitFor()
+      await page.getByLabel('To', { exact: true }).fill('2026-01-01T00:00')
+      await page.getByText('No requests in this time').waitFor()
 
       await page.getByRole('link', { name: 'Cache' }).click()
       await page.locator('mark').filter({ hasText: 'Please' }).waitFor()

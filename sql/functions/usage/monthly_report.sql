@@ -16,11 +16,11 @@ begin
             (select jsonb_agg(p.name order by p.name) from projects p where owners is null or p.id = any (owners)), '[]'
         ),
         'days', coalesce(
-            (select jsonb_agg(to_jsonb(d) order by d.bucket_start) from usage_overview(owners, begins, ends, 'day', 'UTC', null, null) d), '[]'
+            (select jsonb_agg(to_jsonb(d) order by d.bucket_start) from usage_overview(owners, begins, ends, 'day', 'UTC', null, null, null) d), '[]'
         ),
-        'models', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'model', null, null) s), '[]'),
-        'keys', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'api_key', null, null) s), '[]'),
-        'tags', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'tag', null, null) s), '[]'),
+        'models', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'model', null, null, null) s), '[]'),
+        'keys', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'api_key', null, null, null) s), '[]'),
+        'tags', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'tag', null, null, null) s), '[]'),
         'misses', coalesce(
             (
                 select jsonb_agg(to_jsonb(m) order by m.cost_usd desc, m.requests desc, m.name)

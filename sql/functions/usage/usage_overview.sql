@@ -5,7 +5,8 @@ create or replace function usage_overview(
     width text,
     zone text,
     of_model text,
-    of_key bigint
+    of_key bigint,
+    of_key_type text
 )
 returns table (
     bucket_start timestamptz,
@@ -48,13 +49,14 @@ as $$
         until_time,
         width,
         zone,
-        of_projects is not null or of_model is not null or of_key is not null or not is_administrator()
+        of_projects is not null or of_model is not null or of_key is not null or of_key_type is not null or not is_administrator()
     ) h
     where (of_model is null or h.model = of_model)
         and (of_key is null or h.key_id = of_key)
+        and (of_key_type is null or h.key_id in (select k.id from api_keys k where k.type = of_key_type))
     group by 1
     order by 1;
 $$;
 
-comment on function usage_overview(bigint[], timestamptz, timestamptz, text, text, text, bigint) is
-    'The data of the dashboard''s overview: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see. Buckets without usage are left out.';
+comment on function usage_overview(bigint[], timestamptz, timestamptz, text, text, text, bigint, text) is
+    'The data of the dashboard''s overview: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are left out.';

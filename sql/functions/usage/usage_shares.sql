@@ -4,7 +4,8 @@ create or replace function usage_shares(
     until_time timestamptz,
     share_by text,
     of_model text,
-    of_key bigint
+    of_key bigint,
+    of_key_type text
 )
 returns table (
     name text,
@@ -38,6 +39,7 @@ as $$
         from usage_within(of_projects, from_time, until_time, 'all', 'UTC', true) u
         where (of_model is null or u.model = of_model)
             and (of_key is null or u.key_id = of_key)
+            and (of_key_type is null or u.key_id in (select k.id from api_keys k where k.type = of_key_type))
         group by 1, 2, 3, 4, 5
     ) h
     where share_by <> 'tag'
@@ -50,9 +52,10 @@ as $$
     where share_by = 'tag'
         and (of_model is null or t.model = of_model)
         and (of_key is null or t.key_id = of_key)
+        and (of_key_type is null or t.key_id in (select k.id from api_keys k where k.type = of_key_type))
     group by 1
     order by 2 desc, 1
     limit 20;
 $$;
 
-comment on function usage_shares(bigint[], timestamptz, timestamptz, text, text, bigint) is 'The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model or key, or of all.';
+comment on function usage_shares(bigint[], timestamptz, timestamptz, text, text, bigint, text) is 'The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model, key or type of keys (project, test), or of all.';

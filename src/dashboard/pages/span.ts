@@ -1,10 +1,10 @@
 /** The time spans an overview can show, and the buckets that cover them without a gap. */
-
+import type { Filters } from './filters.ts'
 import { LOCALE } from './format.ts'
 
 export type SpanName = 'day' | 'week' | 'month' | 'year'
 
-export interface Span {
+interface Span {
   title: string
   width: 'hour' | 'day' | 'month'
   /** Number of buckets, the current one included. */
@@ -18,16 +18,61 @@ export const SPANS: Record<SpanName, Span> = {
   year: { title: '12 months', width: 'month', buckets: 12 },
 }
 
-/** Start times of the span's buckets in the viewer's time zone, in Unix seconds. */
-export function bucketStarts({ width, buckets }: Span, now: Date): number[] {
+/** A span with its ends and the starts of its buckets, in Unix seconds. */
+export interface ShownSpan {
+  /** `own`: between two times that the user gave. */
+  name: SpanName | 'own'
+  title: string
+  width: Span['width']
+  starts: number[]
+  from: number
+  until: number
+}
+
+const DAY_SECONDS = 86_400
+
+/** What the filters `span`, `from` and `until` ask for: the last day, unless they say something else. */
+export function readSpan({ span = 'day', from, until }: Filters, now = new Date()): ShownSpan {
+  if (span === 'own') return ownSpan(toSeconds(from), toSeconds(until), now)
+  const name = span in SPANS ? (span as SpanName) : 'day'
+  const { title, width, buckets } = SPANS[name]
+  const starts = bucketStarts(width, buckets, now)
+  return { name, title, width, starts, from: starts[0] ?? 0, until: Math.floor(now.getTime() / 1000) + 60 }
+}
+
+/** A week that ends now, as far as the ends are not given. */
+function ownSpan(given: number | undefined, end: number | undefined, now: Date): ShownSpan {
+  const until = end ?? Math.floor(now.getTime() / 1000)
+  const from = Math.min(given ?? until - 7 * DAY_SECONDS, until - 60)
+  const days = (until - from) / DAY_SECONDS
+  const [width, most] =
+    days <= 3
+      ? (['hour', days * 24] as const)
+      : days <= 100
+        ? (['day', days] as const)
+        : (['month', days / 28] as const)
+  // A bucket more at each end, of which what lies outside goes again.
+  const all = bucketStarts(width, Math.ceil(most) + 2, new Date((until - 1) * 1000))
+  const first = all.findLastIndex(start => start <= from)
+  return { name: 'own', title: 'same time', width, starts: all.slice(Math.max(0, first)), from, until }
+}
+
+/** Local time, as `datetime-local` writes it; undefined where it is none. */
+export function toSeconds(local: string | undefined): number | undefined {
+  const at = Date.parse(local ?? '')
+  return Number.isNaN(at) ? undefined : Math.floor(at / 1000)
+}
+
+/** The last one holds `end`; in the viewer's time zone. */
+function bucketStarts(width: Span['width'], buckets: number, end: Date): number[] {
   return Array.from({ length: buckets }, (_, at) => {
     const back = buckets - 1 - at
     const start =
       width === 'hour'
-        ? new Date(now.getFullYear(), now.getMonth(), now.getDate(), now.getHours() - back)
+        ? new Date(end.getFullYear(), end.getMonth(), end.getDate(), end.getHours() - back)
         : width === 'day'
-          ? new Date(now.getFullYear(), now.getMonth(), now.getDate() - back)
-          : new Date(now.getFullYear(), now.getMonth() - back)
+          ? new Date(end.getFullYear(), end.getMonth(), end.getDate() - back)
+          : new Date(end.getFullYear(), end.getMonth() - back)
     return Math.floor(start.getTime() / 1000)
   })
 }
@@ -44,7 +89,7 @@ const FORMATS: Record<Span['width'], Intl.DateTimeFormat> = {
   month: new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric' }),
 }
 
-export function formatBucket({ width }: Span, seconds: number): string {
+export function formatBucket({ width }: ShownSpan, seconds: number): string {
   return FORMATS[width].format(new Date(seconds * 1000))
 }
 
@@ -55,6 +100,9 @@ const TICKS: Record<SpanName, Intl.DateTimeFormat> = {
   year: new Intl.DateTimeFormat(LOCALE, { month: 'short', year: '2-digit' }),
 }
 
-export function formatTick(name: SpanName, seconds: number): string {
-  return TICKS[name].format(new Date(seconds * 1000))
+/** Labels that suit the width of a span's buckets, where the user gave its ends. */
+const OWN_TICKS: Record<Span['width'], SpanName> = { hour: 'week', day: 'month', month: 'year' }
+
+export function formatTick({ name, width }: ShownSpan, seconds: number): string {
+  return TICKS[name === 'own' ? OWN_TICKS[width] : name].format(new Date(seconds * 1000))
 }

@@ -35,6 +35,7 @@ export const usageOverview = defineRead<OverviewRow>()('usage_overview', {
   zone: 'text',
   of_model: 'text?',
   of_key: 'bigint?',
+  of_key_type: 'text?',
 })
 
 export const usageShares = defineRead<ShareRow>()('usage_shares', {
@@ -44,6 +45,7 @@ export const usageShares = defineRead<ShareRow>()('usage_shares', {
   share_by: 'text',
   of_model: 'text?',
   of_key: 'bigint?',
+  of_key_type: 'text?',
 })
 
 export const latencyPercentiles = defineRead<LatencyRow>()('latency_percentiles', {

@@ -126,7 +126,7 @@ describeBackends('usage by any length of time', backend => {
         // Without a filter sums of all keys and models are read, with one those by key and model.
         for (const key of ['null', '1']) {
           const [compared] = await proxy.query(`
-            with told as (select bucket_start, requests, exact_hits, prompt_tokens, cost_usd from usage_overview(${span}, '${width}', '${zone}', null, ${key})),
+            with told as (select bucket_start, requests, exact_hits, prompt_tokens, cost_usd from usage_overview(${span}, '${width}', '${zone}', null, ${key}, null)),
             counted as (
               select date_trunc('${width}', recorded_at, '${zone}') as bucket_start, count(*) as requests,
                 count(*) filter (where cache_result = 'HIT') as exact_hits, sum(prompt_tokens) as prompt_tokens, sum(cost_usd) as cost_usd
@@ -143,7 +143,7 @@ describeBackends('usage by any length of time', backend => {
     const span = `array[(select id from projects where name = 'long')], now() - interval '100 days', now()`
     expect(
       await proxy.query(`select sum(requests)::integer as requests from latency_percentiles(${span})
-        union all select sum(requests)::integer from usage_shares(${span}, 'model', null, null)`),
+        union all select sum(requests)::integer from usage_shares(${span}, 'model', null, null, null)`),
     ).toEqual(
       Array(2).fill(
         (

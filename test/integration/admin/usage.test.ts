@@ -204,6 +204,7 @@ describeBackends('reports of usage', backend => {
       line_items: 'm1',
       project_id: `proj_${projects[0]}`,
       api_key_id: 'key_1',
+      key_type: 'project',
       model: 'm1',
       width: 'day',
       time_zone: 'Asia/Kolkata',
@@ -261,5 +262,21 @@ describeBackends('reports of usage', backend => {
     } while (page !== '')
     expect(requests).toBe(12_000)
     expect(rows).toBeGreaterThan(11_000)
+  })
+
+  test('the overview tells test keys from project keys', async () => {
+    await proxy.query(
+      `select issue_key('one', 'project', 'a'), issue_key('one', 'test', 'b'), issue_key('one', 'project', 'c')`,
+    )
+    const [counted] = await proxy.query<{ project: number; test: number }>(`
+      select count(*) filter (where k.type = 'project')::integer as project, count(*) filter (where k.type = 'test')::integer as test
+      from usage_records r join api_keys k on k.id = r.key_id`)
+    expect(Math.min(counted?.project ?? 0, counted?.test ?? 0)).toBeGreaterThan(0)
+    for (const [type, requests] of Object.entries(counted ?? {})) {
+      const { json } = await get(`/v1/usage?${SPAN()}&key_type=${type}`)
+      const shared = json.by_api_key.reduce((total: number, row: { requests: number }) => total + row.requests, 0)
+      expect([type, json.totals.requests, shared]).toEqual([type, requests, requests])
+    }
+    expect((await get(`/v1/usage?${SPAN()}&key_type=other`)).status).toBe(400)
   })
 })

@@ -3,26 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { get } from '../api.ts'
-import { Button, Card, Empty, Loading, Name, PageHeader, Problem, Tile } from '../components/basics.tsx'
+import { Card, Empty, Loading, PageHeader, Problem, Tile } from '../components/basics.tsx'
 import { StackedBars } from '../components/chart.tsx'
 import { Segments } from '../components/segments.tsx'
-import { Select } from '../components/select.tsx'
 import { Table } from '../components/table.tsx'
 import { type Filters, useFilters } from '../filters.ts'
-import {
-  formatCount,
-  formatDuration,
-  formatMs,
-  formatPercent,
-  formatPlural,
-  formatUsd,
-  isolated,
-  timeZone,
-} from '../format.ts'
-import { useAllKeys, useProject } from '../session.ts'
-import { bucketStarts, formatBucket, formatTick, SPANS, type SpanName } from '../span.ts'
+import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd, timeZone } from '../format.ts'
+import { useProject } from '../session.ts'
+import { formatBucket, formatTick, readSpan, type ShownSpan, SPANS } from '../span.ts'
 import type { Overview as Answer, Counts } from '../types.ts'
 import { FirstSteps } from './first-steps.tsx'
+import { OverviewFilters } from './overview-filters.tsx'
 import { Shares } from './shares.tsx'
 
 /** A request appears within two seconds of its record. */
@@ -33,27 +24,31 @@ type Measure = keyof typeof MEASURES
 export function Overview() {
   const project = useProject()
   const [filters, change] = useFilters()
-  const name = (filters.span ?? 'day') in SPANS ? ((filters.span ?? 'day') as SpanName) : 'day'
-  const span = SPANS[name]
-  const only = { project_id: project?.id, api_key_id: filters.key, model: filters.model }
-  const ask = () => {
-    const [start = 0] = bucketStarts(span, new Date())
-    const end = Math.floor(Date.now() / 1000) + 60
-    return { ...only, start_time: start, end_time: end, width: span.width, time_zone: timeZone }
+  const span = readSpan(filters)
+  const withTests = filters.tests === 'true'
+  const only = {
+    project_id: project?.id,
+    api_key_id: filters.key,
+    model: filters.model,
+    // Test keys are the sandbox's. One that is chosen is asked for.
+    key_type: withTests || filters.key ? undefined : 'project',
   }
+  const asked = [span.name, filters.from, filters.until, only]
+  const readUsage = (start_time: number, end_time: number) =>
+    get<Answer>('/v1/usage', { ...only, start_time, end_time, width: span.width, time_zone: timeZone })
   const overview = useQuery({
-    queryKey: ['usage', name, only],
-    queryFn: () => get<Answer>('/v1/usage', ask()),
+    queryKey: ['usage', ...asked],
+    queryFn: () => {
+      const { from, until } = readSpan(filters)
+      return readUsage(from, until)
+    },
     enabled: project !== null,
-    refetchInterval: name === 'day' ? REFRESH_MS : 15_000,
+    refetchInterval: span.name === 'day' ? REFRESH_MS : 15_000,
     placeholderData: previous => previous,
   })
   const before = useQuery({
-    queryKey: ['usage before', name, only],
-    queryFn: () => {
-      const { start_time, end_time, ...rest } = ask()
-      return get<Answer>('/v1/usage', { ...rest, start_time: 2 * start_time - end_time, end_time: start_time })
-    },
+    queryKey: ['usage before', ...asked],
+    queryFn: () => readUsage(2 * span.from - span.until, span.from),
     enabled: project !== null,
     staleTime: 60_000,
   })
@@ -65,9 +60,12 @@ export function Overview() {
         action={
           <Segments
             label="Period"
-            value={name}
-            choices={Object.entries(SPANS).map(([value, { title }]) => [value, title])}
-            onChange={value => change({ span: value === 'day' ? '' : value })}
+            value={span.name}
+            choices={[
+              ...Object.entries(SPANS).map(([value, { title }]) => [value, title] as const),
+              ['own', 'From … to …'],
+            ]}
+            onChange={value => change({ span: value === 'day' ? '' : value, from: '', until: '' })}
           />
         }
       >
@@ -82,7 +80,7 @@ export function Overview() {
         <Figures
           answer={overview.data}
           before={before.data?.totals.requests}
-          span={name}
+          span={span}
           projectId={project?.id ?? ''}
           filters={filters}
           onModel={model => change({ model })}
@@ -94,56 +92,35 @@ export function Overview() {
   )
 }
 
-interface OverviewFiltersProps {
-  filters: Filters
-  change(changes: Filters): void
-  projectId: string | undefined
-}
-
-function OverviewFilters({ filters, change, projectId }: OverviewFiltersProps) {
-  const keys = useAllKeys(projectId) ?? []
-  return (
-    <search className="mb-4 flex flex-wrap items-center gap-2">
-      <Select
-        aria-label="API key"
-        className="min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5"
-        choices={[['', 'All keys'], ...keys.map(key => [key.id, key.name] as const)]}
-        value={filters.key ?? ''}
-        onChange={key => change({ key })}
-      />
-      {filters.model && (
-        <Button
-          onClick={() => change({ model: '' })}
-          aria-label={`Show all models, not ${isolated(filters.model)} alone`}
-        >
-          <Name className="font-mono text-xs">{filters.model}</Name> ×
-        </Button>
-      )}
-    </search>
-  )
-}
-
 /** The spans of the list of requests that correspond. */
-const REQUEST_SPANS: Record<SpanName, string> = { day: 'day', week: '', month: 'month', year: 'all' }
+const REQUEST_SPANS: Record<ShownSpan['name'], string> = {
+  day: 'day',
+  week: '',
+  month: 'month',
+  year: 'all',
+  own: 'own',
+}
 
 interface FiguresProps {
   answer: Answer
   /** Requests in the span before; undefined while they are not known. */
   before: number | undefined
-  span: SpanName
+  span: ShownSpan
   projectId: string
   filters: Filters
   onModel(model: string): void
 }
 
-function Figures({ answer, before, span: name, projectId, filters, onModel }: FiguresProps) {
+function Figures({ answer, before, span, projectId, filters, onModel }: FiguresProps) {
   const { totals } = answer
   const failed = totals.client_errors + totals.server_errors
   const hits = totals.exact_hits + totals.semantic_hits
   if (totals.requests === 0) {
     return (
       <Card>
-        <Empty title="No requests in this time">Requests appear here within two seconds of their answer.</Empty>
+        <Empty title="No requests in this time">
+          Requests appear here within two seconds of their answer; those with test keys if you ask for them.
+        </Empty>
       </Card>
     )
   }
@@ -157,12 +134,12 @@ function Figures({ answer, before, span: name, projectId, filters, onModel }: Fi
             <>
               <Link
                 to={`/${projectId}/requests` as never}
-                search={{ ...pick(filters), outcome: 'failed', span: REQUEST_SPANS[name] || undefined } as never}
+                search={{ ...pick(filters), outcome: 'failed', span: REQUEST_SPANS[span.name] || undefined } as never}
                 className="text-accent underline"
               >
                 {formatCount(failed)} failed
               </Link>
-              {before !== undefined && `; ${formatPlural(before, 'request')} in the ${SPANS[name].title} before`}
+              {before !== undefined && `; ${formatPlural(before, 'request')} in the ${span.title} before`}
             </>
           }
         />
@@ -178,7 +155,7 @@ function Figures({ answer, before, span: name, projectId, filters, onModel }: Fi
           note={`over ${formatPlural(hits, 'hit')}`}
         />
       </dl>
-      <Chart answer={answer} span={name} />
+      <Chart answer={answer} span={span} />
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
           <Shares rows={answer.by_model} what="Model" onPick={onModel} />
@@ -198,8 +175,8 @@ function Figures({ answer, before, span: name, projectId, filters, onModel }: Fi
 }
 
 /** The filters that both pages have. */
-function pick({ key, model }: Filters): Filters {
-  return { key, model }
+function pick({ key, model, from, until }: Filters): Filters {
+  return { key, model, from, until }
 }
 
 const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts): number }[]> = {
@@ -223,10 +200,9 @@ const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts):
   ],
 }
 
-function Chart({ answer, span: name }: { answer: Answer; span: SpanName }) {
+function Chart({ answer, span }: { answer: Answer; span: ShownSpan }) {
   const [measure, setMeasure] = useState<Measure>('requests')
-  const span = SPANS[name]
-  const times = bucketStarts(span, new Date())
+  const times = span.starts
   const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
   const series = KINDS[measure].map(({ title, color, of }) => ({
     title,
@@ -253,7 +229,7 @@ function Chart({ answer, span: name }: { answer: Answer; span: SpanName }) {
         times={times}
         series={series}
         format={measure === 'money' ? formatUsd : formatCount}
-        formatTick={seconds => formatTick(name, seconds)}
+        formatTick={seconds => formatTick(span, seconds)}
         formatTime={seconds => formatBucket(span, seconds)}
       />
     </Card>
@@ -264,7 +240,7 @@ const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Sem
 
 function Latency({ rows }: { rows: Answer['latency'] }) {
   return (
-    <Card title="Time to first byte">
+    <Card title="Time to first byte, test keys included">
       <Table
         label="Latency percentiles"
         rows={rows}

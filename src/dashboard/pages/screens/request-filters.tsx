@@ -3,9 +3,10 @@ import { useMemo } from 'react'
 import { Button } from '../components/basics.tsx'
 import { type Choice, Select } from '../components/select.tsx'
 import type { Filters } from '../filters.ts'
+import { toSeconds } from '../span.ts'
 import type { ApiKey } from '../types.ts'
+import { FILTER, SpanEnds } from './span-ends.tsx'
 
-const FILTER = 'min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5'
 const RESULTS: Choice[] = [
   ['', 'Any result'],
   ['HIT', 'Exact hit'],
@@ -48,12 +49,6 @@ const TEXTS = [
 const NONE = Object.fromEntries(
   ['result', 'outcome', 'key', 'span', 'from', 'until', 'sort', ...TEXTS.map(([name]) => name)].map(name => [name, '']),
 )
-
-/** Local time, as `datetime-local` writes it; undefined where it is none. */
-function toSeconds(local: string | undefined): number | undefined {
-  const at = Date.parse(local ?? '')
-  return Number.isNaN(at) ? undefined : Math.floor(at / 1000)
-}
 
 /** The admin API's parameters, the same object for the same filters. */
 export function useRequestQuery(filters: Filters, projectId: string | undefined) {
@@ -98,17 +93,7 @@ export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
   return (
     <search className="mb-4 flex flex-wrap items-center gap-2">
       {select('span', 'Period', SPAN_CHOICES)}
-      {filters.span === 'own' &&
-        (['from', 'until'] as const).map(name => (
-          <input
-            key={name}
-            type="datetime-local"
-            aria-label={name === 'from' ? 'From' : 'To'}
-            className={FILTER}
-            value={filters[name] ?? ''}
-            onChange={event => change({ [name]: event.target.value })}
-          />
-        ))}
+      <SpanEnds filters={filters} change={change} />
       {select('result', 'Answered by', RESULTS)}
       {select('outcome', 'Outcome', OUTCOMES)}
       {select('key', 'API key', [['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)])}

@@ -1,0 +1,48 @@
+/** What narrows the overview down: a span of one's own, a key, a model; and whether test keys count. */
+import { Button, Name } from '../components/basics.tsx'
+import { Select } from '../components/select.tsx'
+import type { Filters } from '../filters.ts'
+import { isolated } from '../format.ts'
+import { useAllKeys } from '../session.ts'
+import { FILTER, SpanEnds } from './span-ends.tsx'
+
+interface OverviewFiltersProps {
+  filters: Filters
+  change(changes: Filters): void
+  projectId: string | undefined
+}
+
+export function OverviewFilters({ filters, change, projectId }: OverviewFiltersProps) {
+  const keys = useAllKeys(projectId) ?? []
+  return (
+    <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
+      <SpanEnds filters={filters} change={change} />
+      <Select
+        aria-label="API key"
+        className={FILTER}
+        choices={[['', 'All keys'], ...keys.map(key => [key.id, key.name] as const)]}
+        value={filters.key ?? ''}
+        onChange={key => change({ key })}
+      />
+      {!filters.key && (
+        <label className="flex min-h-9 items-center gap-2 text-muted">
+          <input
+            type="checkbox"
+            className="size-4 accent-(--accent)"
+            checked={filters.tests === 'true'}
+            onChange={event => change({ tests: event.target.checked ? 'true' : '' })}
+          />
+          With test keys
+        </label>
+      )}
+      {filters.model && (
+        <Button
+          onClick={() => change({ model: '' })}
+          aria-label={`Show all models, not ${isolated(filters.model)} alone`}
+        >
+          <Name className="font-mono text-xs">{filters.model}</Name> ×
+        </Button>
+      )}
+    </search>
+  )
+}
