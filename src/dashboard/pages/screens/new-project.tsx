@@ -37,9 +37,10 @@ function NewProjectDialog({ onClose }: { onClose(): void }) {
   const making = useMutation({
     mutationFn: () => call<Project>('POST', '/v1/organization/projects', { name, plan }),
     onSuccess: async project => {
-      await queries.invalidateQueries({ queryKey: ['projects'] })
-      onClose()
+      // Before the list is read again: the start page leads to the overview as soon as there is a project.
       await navigate({ to: `/${project.id}/settings/keys` as never })
+      onClose()
+      await queries.invalidateQueries({ queryKey: ['projects'] })
     },
   })
   const choices = (plans.data ?? []).map(
