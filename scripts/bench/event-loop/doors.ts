@@ -1,7 +1,7 @@
 /** The largest bodies at every path that takes one: one text for a provider, many for the sandbox, and a form's file. */
 import { methodsOf, TARGETS } from '../../../src/http/paths.ts'
 import type { Target } from '../../../src/pipeline/request.ts'
-import { OPERATIONS, type OperationTraits } from '../../../src/providers/operations.ts'
+import { COLLECTION_PATHS, OPERATIONS, type OperationTraits } from '../../../src/providers/operations.ts'
 import type { Case } from './cases.ts'
 
 /** Less than the default of MAX_BODY_BYTES by what stands around the texts. */
@@ -19,6 +19,12 @@ const FIELDS: Record<string, (texts: string[]) => object> = {
   '/responses/input_tokens': writeItems,
   '/completions': prompt => ({ prompt }),
   '/images/generations': ([prompt]) => ({ prompt }),
+  '/messages/batches': texts => ({
+    requests: texts.map((content, i) => ({
+      custom_id: `${i}`,
+      params: { model: 'claude-haiku-4-5', max_tokens: 9, messages: [{ role: 'user', content }] },
+    })),
+  }),
   '/rerank': documents => ({ query: WORDS, documents }),
 }
 const MODELS: Record<string, string> = {
@@ -62,13 +68,13 @@ const JSON_PATHS = [
     methodsOf(target).includes('POST') ? [path] : [],
   ),
   ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
-  '/v1/batches',
+  ...Object.values(COLLECTION_PATHS).filter(path => path !== COLLECTION_PATHS.files),
 ].map(path => path.replace('/v1', ''))
 const FORM_PATHS = [
   ...Object.entries(OPERATIONS).flatMap(([operation, { takesForms }]: [string, OperationTraits]) =>
     takesForms ? [`/${operation}`] : [],
   ),
-  '/files',
+  COLLECTION_PATHS.files,
 ]
 
 export const DOORS: readonly Case[] = [
