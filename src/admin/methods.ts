@@ -1,6 +1,7 @@
-/** Answers known paths of the admin API with an unsupported method: a 405 that lists the supported ones. */
+/** Answers what the admin API does not have: a known path’s other methods with a 405 that lists its own, other paths with a 404. */
 import { refuse } from '../errors.ts'
 import { type AdminOptions, openController } from './controller.ts'
+import { notFound } from './ids.ts'
 
 export function createMethodsController(options: AdminOptions, routes: readonly { method: string; path: string }[]) {
   const controller = openController(options, '')
@@ -14,5 +15,11 @@ export function createMethodsController(options: AdminOptions, routes: readonly 
       { detail: { hide: true } },
     )
   }
-  return controller
+  return controller.all(
+    '/v1/organization/*',
+    () => {
+      throw notFound('The admin API has no such path; /openapi.json lists those that it has.')
+    },
+    { detail: { hide: true } },
+  )
 }

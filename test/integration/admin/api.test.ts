@@ -82,6 +82,21 @@ describeBackends('the admin API through the openai package', backend => {
     expect((await get(path)).json.data).toEqual([])
   })
 
+  test('a path that is not there is the admin API’s to refuse, whoever asks', async () => {
+    for (const path of ['/v1/organization/nothing', '/v1/organization/projects/proj_1/nothing/at/all']) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const { status, json } = await send(proxy, method, path)
+        expect([path, method, status, json.error.message]).toEqual([
+          path,
+          method,
+          404,
+          expect.stringContaining('admin API'),
+        ])
+      }
+    }
+    expect((await send(proxy, 'PUT', '/v1/organization/projects')).status).toBe(405)
+  })
+
   test('a bad name, a taken one and an unknown project say what is wrong', async () => {
     await organization.projects.create({ name: 'acme' })
     await expect(organization.projects.create({ name: 'acme' })).rejects.toMatchObject({
