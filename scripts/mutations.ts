@@ -20,8 +20,41 @@ const PRIMARY = 'test/unit/postgres/primary.test.ts'
 const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
 const WEBHOOKS = 'test/integration/webhooks.test.ts'
 const WINDOWS = 'test/integration/rate-windows.test.ts'
+const TOKENS = 'test/integration/token-limits.test.ts'
+const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
+  // A key is used from its addresses alone, also where another list was known; tokens are counted as a whole, and what was not used is not.
+  {
+    file: 'src/admission/admission.ts',
+    line: 'if (!mayComeFrom(address, account)) {',
+    becomes: 'if (false) {',
+    noticedBy: [RESTRICTIONS],
+  },
+  {
+    file: 'src/admission/admission.ts',
+    line: 'guess.allowed_addresses?.join() === account.allowed_addresses?.join()',
+    becomes: 'true',
+    noticedBy: [RESTRICTIONS],
+  },
+  {
+    file: 'src/admission/token-windows.ts',
+    line: 'if (granted === wanted) {',
+    becomes: 'if (granted > 0) {',
+    noticedBy: [TOKENS],
+  },
+  {
+    file: 'src/admission/token-windows.ts',
+    line: 'if (kept < tokens) void settling.add(giveBack(window, tokens - kept, countedAtSecond))',
+    becomes: '',
+    noticedBy: [TOKENS],
+  },
+  {
+    file: 'sql/functions/budgets/settle_spending.sql',
+    line: 'case when g.is_presumed then g.amount else 0 end as spent',
+    becomes: '0 as spent',
+    noticedBy: [BUDGETS],
+  },
   // An event is raised once where it has a name, and an address is told by one process at a time, until it has taken it.
   {
     file: 'sql/functions/events/raise_due_events.sql',
@@ -68,7 +101,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'sql/functions/budgets/settle_spending.sql',
-    line: '        spent = c.spent + s.spent',
+    line: '        spent = greatest(0, c.spent + s.spent)',
     becomes: '        spent = c.spent',
     noticedBy: [BUDGETS],
   },
@@ -186,7 +219,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/kept-objects/ask-object.ts',
-    line: 'isMade ? keeperOf(provider) : null',
+    line: 'isMade ? keeperOf(provider, answer.headers.get(PROVIDER_KEY)) : null',
     becomes: 'null',
     noticedBy: [KEPT_IDS],
   },

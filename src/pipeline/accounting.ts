@@ -33,7 +33,7 @@ import {
   openStory,
   statusOf,
 } from './request-record.ts'
-import { openSpending, type Spending, type SpendingLimits } from './spending.ts'
+import { Spending, type SpendingLimits } from './spending.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
 
 export interface AccountingOptions extends SpendingLimits {
@@ -91,7 +91,8 @@ class OpenAccount implements RequestAccounting {
     this.#request = request
     this.#account = account
     this.#onFinish = onFinish
-    this.spending = openSpending(options, account)
+    const isLimited = account.has_budgets || account.tokens_per_minute !== null
+    this.spending = isLimited ? new Spending(options, account) : null
     if (request.trace) request.trace.isAccounted = true
     this.#story.admission_ms = performance.now() - request.arrivedAtMs
   }

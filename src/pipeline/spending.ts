@@ -12,11 +12,6 @@ export interface SpendingLimits {
   tokenWindows: Pick<TokenWindows, 'take' | 'remaining' | 'settle'>
 }
 
-/** Null where nothing is limited. */
-export function openSpending(limits: SpendingLimits, account: Account): Spending | null {
-  return account.has_budgets || account.tokens_per_minute !== null ? new Spending(limits, account) : null
-}
-
 export class Spending {
   /** Left of the narrowest budget in US dollars, as of the last reservation; null when there is none. */
   remainingUsd: number | null = null
