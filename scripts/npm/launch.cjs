@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command of the npm package: starts the program for this platform, which has a package of its own, and ends as it does.
 const { spawn } = require('node:child_process')
+const { readFileSync } = require('node:fs')
 const { constants } = require('node:os')
 
 const { platform, arch } = process
@@ -21,11 +22,31 @@ const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' })
 // A terminal sends SIGINT to both; a second one would end the child at once.
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 process.on('SIGINT', () => {})
-// npx ends at a signal without passing it on.
+// npx ends at a signal without passing it on, and its shell may outlive it.
 const parent = process.ppid
-if (process.env.npm_command === 'exec') setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 500).unref()
+const npx = findNpx()
+if (process.env.npm_command === 'exec')
+  setInterval(() => (process.ppid === parent && isAlive(npx)) || child.kill('SIGTERM'), 500).unref()
 child.on('error', error => {
   process.stderr.write(`model-proxy: ${error.message}\n`)
   process.exit(1)
 })
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+
+/** The parent, or the shell's: only Linux tells. */
+function findNpx() {
+  try {
+    const [, name, grandparent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, 'utf8'))
+    return name.startsWith('npm') ? parent : Number(grandparent)
+  } catch {
+    return parent
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch ({ code }) {
+    return code === 'EPERM'
+  }
+}

@@ -150,7 +150,8 @@ test('npx, with Node alone: an answer within ten seconds, and everything else th
   const again = await npx(folder, /Another key .*\n/)
   expect(again.printed).toContain('Embedded database in ./data')
   expect((await ask(again.baseUrl, key, 'What is the capital of France?')).cache).toBe('HIT')
-  again.child.kill('SIGTERM')
+  // Its shell stays, and is nobody's.
+  again.child.kill('SIGKILL')
   await hasStopped(again.baseUrl)
 }, 120_000)
 
