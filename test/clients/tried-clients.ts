@@ -107,6 +107,14 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     tried: 'a file that it reads, and what came of it',
     test: 'command-line/command-line.test.ts',
   },
+  {
+    client: 'opencode',
+    packages: ['opencode-ai'],
+    doors: 'chat',
+    models: 'aggregator',
+    tried: 'a file that it reads, and what came of it',
+    test: 'command-line/command-line.test.ts',
+  },
 ]
 
 /** By a test's folder: where the version is pinned that it runs with, and how. */

@@ -6,7 +6,6 @@ import { ClientGone, ProxyError, refuse } from '../../errors.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
 import { type JsonObject, parseJsonObject, parseObject } from '../../json/canonical.ts'
-
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'

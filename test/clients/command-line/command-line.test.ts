@@ -1,4 +1,4 @@
-/** Codex and Claude Code, unmodified but for address and key: without them with `COMMAND_LINE_CLIENTS=off`. */
+/** Codex, Claude Code and opencode, unmodified but for address and key: without them with `COMMAND_LINE_CLIENTS=off`. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -103,6 +103,28 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       )
       expect(await runCodex(keys[target], model)).toContain('It speaks of a heron.')
       expect(upstreams[standin].requests.at(-1)?.bodyText).toContain(NOTE)
+    })
+
+    test('opencode: reads a file and tells what it says, of the aggregator’s model', async () => {
+      const model = 'openai/gpt-4o-mini'
+      const options = { baseURL: proxy.baseUrl, apiKey: keys.aggregator }
+      const provider = {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'proxy',
+        options,
+        models: { [model]: { name: 'any' } },
+      }
+      await Bun.write(join(work, 'opencode.json'), JSON.stringify({ autoupdate: false, provider: { proxy: provider } }))
+      const call = { name: 'read', arguments: { filePath: join(work, 'note.txt') } }
+      upstreams.aggregator.script(({ bodyText }) => {
+        const { messages, tools } = JSON.parse(bodyText)
+        // It also asks for a title, without tools.
+        const isFirst = tools && messages.at(-1).role !== 'tool'
+        return isFirst ? { kind: 'answer', toolCalls: [call] } : { kind: 'answer', content: 'It speaks of a heron.' }
+      })
+      const asked = ['opencode', 'run', '-m', `proxy/${model}`, 'What does the note say?']
+      expect(await run(asked, {})).toContain('It speaks of a heron.')
+      expect(upstreams.aggregator.requests.some(({ bodyText }) => bodyText.includes(NOTE))).toBe(true)
     })
 
     test('Claude Code: an answer of the sandbox', async () => {

@@ -1,10 +1,10 @@
-/** Codex and Claude Code from npm, in a folder of their own, kept for the next run: 770 MB. */
+/** Codex, Claude Code and opencode from npm, in a folder of their own, kept for the next run: 1.1 GB. */
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const PACKAGES = ['@openai/codex@0.169.0', '@anthropic-ai/claude-code@2.1.330']
+const PACKAGES = ['@openai/codex@0.169.0', '@anthropic-ai/claude-code@2.1.330', 'opencode-ai@1.18.33']
 const TIME_LIMIT_MS = 300_000
 
 /** The folder with their commands. What was installed before is used again. */
