@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, RowButton } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Name, PageHeader, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { Segments } from '../components/segments.tsx'
 import { Snippets } from '../components/snippets.tsx'
@@ -171,7 +171,11 @@ function columnsOf(actions: readonly Action[], act: (acting: Acting) => void): C
     {
       title: 'Name',
       look: 'strong',
-      cell: key => <span title={`Created ${formatTime(key.created_at)}`}>{key.name}</span>,
+      cell: key => (
+        <span title={`Created ${formatTime(key.created_at)}`}>
+          <Name>{key.name}</Name>
+        </span>
+      ),
     },
     { title: 'Key', look: 'code', cell: key => key.redacted_value },
     { title: 'Limits', cell: key => limitsOf(key) || <span className="text-muted">None</span> },
@@ -198,7 +202,7 @@ function columnsOf(actions: readonly Action[], act: (acting: Acting) => void): C
               <RowButton
                 key={action}
                 look={action === 'deactivate' ? 'danger' : 'plain'}
-                aria-label={`${ACTIONS[action]} ${apiKey.name}`}
+                aria-label={`${ACTIONS[action]} ${isolated(apiKey.name)}`}
                 onClick={() => act({ action, apiKey })}
               >
                 {ACTIONS[action]}

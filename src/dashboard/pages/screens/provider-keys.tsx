@@ -7,7 +7,7 @@ import { Confirm } from '../components/confirm.tsx'
 import { TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { Ways } from '../components/ways.tsx'
-import { formatTime } from '../format.ts'
+import { formatTime, isolated } from '../format.ts'
 import { useRoutes } from '../routes.ts'
 import { may, useProject } from '../session.ts'
 import type { Page, ProviderKey } from '../types.ts'
@@ -134,7 +134,7 @@ function ProviderCard({ projectId, provider, keys, actions }: ProviderCardProps)
         <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
           <p>
             <code className="font-mono">{key.redacted_value}</code>
-            {keys.length > 1 && ` ${key.name}, weight ${key.weight}`}
+            {keys.length > 1 && ` ${isolated(key.name)}, weight ${key.weight}`}
             <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
           </p>
           {actions && (
