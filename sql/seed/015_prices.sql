@@ -51,9 +51,11 @@ where provider = 'anthropic'
     and source <> 'operator'
     and cache_write_hour_usd_per_million is distinct from input_usd_per_million * 2;
 
--- platform.claude.com/docs/en/about-claude/model-deprecations, via litellm, 2026-07-24.
+-- platform.claude.com/docs/en/about-claude/model-deprecations, via litellm, 2026-07-24; the successor from Anthropic's release notes of
+-- 2026-06-15 for the model before it.
 update models
-set retires_on = '2026-08-05'
+set retires_on = coalesce(retires_on, '2026-08-05'),
+    successor = coalesce(successor, 'claude-opus-4-8')
 where provider = 'anthropic'
     and model = 'claude-opus-4-1'
-    and retires_on is null;
+    and (retires_on is null or successor is null);

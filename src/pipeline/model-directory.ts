@@ -34,6 +34,9 @@ export interface DirectoryModel {
   context_length: number | null
   max_output_tokens: number | null
   capabilities: string[]
+  /** Day from which the provider no longer offers it, `YYYY-MM-DD`, and what it recommends in its place; null while none is known. */
+  retires_on: string | null
+  successor: string | null
   /** Of an alias: the model that it stands for. */
   alias_of?: string
 }
@@ -96,6 +99,8 @@ function describe({
   contextTokens,
   maxOutputTokens,
   capabilities,
+  retiresOn,
+  successor,
   asOf,
 }: CatalogueModel): DirectoryModel {
   return {
@@ -110,5 +115,7 @@ function describe({
     context_length: contextTokens,
     max_output_tokens: maxOutputTokens,
     capabilities,
+    retires_on: retiresOn,
+    successor,
   }
 }

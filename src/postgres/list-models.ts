@@ -40,6 +40,8 @@ export interface CatalogueModel extends TokenPrices {
   listed: boolean
   /** Day from which it does not, `YYYY-MM-DD`; null when none is known. */
   retiresOn: string | null
+  /** What the provider recommends in its place; null when none is known. */
+  successor: string | null
   /** When its price was read, `YYYY-MM-DD`. */
   asOf: string
 }
@@ -57,7 +59,7 @@ export async function listModels({ queries }: Database): Promise<CatalogueModel[
     queries
       .selectFrom('models')
       .select(['provider', 'model', 'kind', 'context_tokens', 'max_output_tokens', 'capabilities'])
-      .select(['listed', 'retires_on', 'as_of', ...PRICES])
+      .select(['listed', 'retires_on', 'successor', 'as_of', ...PRICES])
       .execute(),
     queries
       .selectFrom('model_prices')
@@ -83,6 +85,7 @@ export async function listModels({ queries }: Database): Promise<CatalogueModel[
     unitPrices: Object.fromEntries((unitsOf.get(nameOf(row)) ?? []).map(({ unit, usd }) => [unit, Number(usd)])),
     listed: row.listed,
     retiresOn: row.retires_on === null ? null : String(row.retires_on),
+    successor: row.successor,
     asOf: String(row.as_of),
   }))
 }

@@ -152,6 +152,8 @@ export interface Models {
   retires_on: string | null;
   /** Where the price was read. */
   source: string;
+  /** The model that the provider recommends in its place, once retires_on is known; null: none is known. */
+  successor: string | null;
 }
 
 export interface ModelUnitPrices {

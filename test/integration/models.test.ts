@@ -63,6 +63,8 @@ describeOnce('GET /v1/models', backend => {
       context_length: 128_000,
       max_output_tokens: 16_384,
       capabilities: ['files', 'images', 'structured_output', 'tools'],
+      retires_on: null,
+      successor: null,
     })
     expect(listed.data.find(model => model.id === 'anthropic/claude-haiku-4.5')?.owned_by).toBe('anthropic')
   })
@@ -89,6 +91,14 @@ describeOnce('GET /v1/models', backend => {
     expect(ids(await list(testKey))).toEqual(
       expect.arrayContaining(['gpt-4o-mini', 'claude-haiku-4-5', 'llama-3.1-8b-instant', 'openai/gpt-4o-mini']),
     )
+  })
+
+  test('a model past its day is not listed, and names its successor', async () => {
+    await storeKey(stores, project, 'anthropic', 'sk-own')
+    expect(ids(await list())).not.toContain('claude-opus-4-1')
+    const retired = (await (await get('/models/claude-opus-4-1')).json()) as { successor: string }
+    expect(retired).toMatchObject({ retires_on: '2026-08-05', successor: 'claude-opus-4-8' })
+    expect(ids(await list())).toContain(retired.successor)
   })
 
   test('the openai package lists and retrieves, names with slashes too', async () => {
