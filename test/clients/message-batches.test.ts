@@ -146,8 +146,8 @@ describeOnce('message batches', backend => {
     const { id } = await create([one('a')])
     upstreams.anthropic.requests.length = 0
     const { batches } = other.messages
-    for (const attempt of [batches.retrieve(id), batches.cancel(id), batches.delete(id), batches.results(id)])
-      await expect(attempt).rejects.toMatchObject({ status: 404 })
+    for (const way of ['retrieve', 'cancel', 'delete', 'results'] as const)
+      await expect(batches[way](id)).rejects.toMatchObject({ status: 404 })
     expect((await get(proxy, `${PATH}/${id}/results`, other.apiKey ?? '')).status).toBe(404)
     expect(await listed(other)).toEqual([])
     expect(upstreams.anthropic.requests).toEqual([])
