@@ -238,7 +238,8 @@ describe.skipIf(!chromiumPath)(title, () => {
       const [{ id } = { id: '' }] = await proxy.query<{ id: string }>(
         `select id::text from projects where name = 'limits'`,
       )
-      await page.goto(`${root}/dashboard/proj_${id}/keys`)
+      await page.goto(`${root}/dashboard/proj_${id}/overview`)
+      await page.getByRole('link', { name: 'API keys' }).click()
       await page.getByRole('button', { name: /^Limits / }).click()
       await page.getByLabel('Requests a minute').fill('12')
       await page.getByLabel('Models').fill('gpt-4o*, openai/*')
