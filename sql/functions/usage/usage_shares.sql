@@ -19,6 +19,8 @@ returns table (
 language sql
 stable
 set search_path = public, pg_temp
+-- JIT compilation would take ten times as long as the query.
+set jit = off
 as $$
     select
         case share_by
