@@ -52,9 +52,6 @@ export interface AdminSetup {
 
 const SPECIFICATION = '/openapi.json'
 
-const PROXY_PATHS =
-  /^\/(\*|livez|readyz|v1\/(\*|health|models|chat|completions|embeddings|messages|responses|cache\/(explain|feedback)).*)$/
-
 const TEXT = { type: 'string' as const }
 
 /** OpenAI's error envelope. */
@@ -107,8 +104,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
         // No HTML page: the plugin's page loads a script from another host.
         provider: null,
         specPath: SPECIFICATION,
-        // The proxy's own paths on this port are left out: OpenAI describes them.
-        exclude: { paths: [PROXY_PATHS] },
         documentation: {
           info: {
             title: 'Model Proxy admin API',

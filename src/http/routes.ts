@@ -14,8 +14,8 @@ import { leaveBody } from './read-body.ts'
 import { createRealtimeDoor, type RealtimeDoorOptions, SOCKET_LIMITS } from './realtime.ts'
 import { createCors, respond } from './respond.ts'
 
-/** `read-body.ts` reads bodies, after the request is admitted. */
-const NO_PARSING = { parse: 'none' } as const
+/** `read-body.ts` reads bodies, after the request is admitted; OpenAI describes these paths, not the admin API's description. */
+const OWN_PATH = { parse: 'none', detail: { hide: true } } as const
 
 export interface HttpOptions extends AnswerOptions, FreeAnswersOptions, RealtimeDoorOptions {
   config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins'>
@@ -55,14 +55,14 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
       return request.method === 'OPTIONS' ? answerPreflight(request) : undefined
     })
     // Elysia prepares the properties that a handler destructures: naming the whole context would parse it for nothing.
-    .all('/*', ({ request, server }) => answerElsewhere({ request, server }), NO_PARSING)
+    .all('/*', ({ request, server }) => answerElsewhere({ request, server }), OWN_PATH)
     .onError(({ code, error, request, server }) => {
       const incoming = { request, server }
       return answerError(code === 'NOT_FOUND' ? notFound(urlOf(request).pathname) : error, incoming)
     })
   for (const [path, target] of Object.entries(TARGETS)) {
     const handler = ({ request, server }: Incoming) => answer({ request, server }, target)
-    for (const method of [...methodsOf(target), 'ALL']) app.route(method, path, handler, NO_PARSING)
+    for (const method of [...methodsOf(target), 'ALL']) app.route(method, path, handler, OWN_PATH)
   }
   return app
 }

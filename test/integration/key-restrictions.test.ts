@@ -8,6 +8,7 @@ import { describeBackends, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { sendRaw } from './hostile/raw-http.ts'
 
 let upstreams: Upstreams
 beforeAll(async () => {
@@ -32,6 +33,7 @@ const DOORS = [
 /** Whether the request's body names a model. */
 const namesModel = ({ kind }: Target) => kind === 'endpoint' || kind === 'operation' || kind === 'count'
 
+const HANDSHAKE = { 'sec-websocket-version': '13', 'sec-websocket-key': Buffer.alloc(16).toString('base64') }
 const BODY = {
   model: 'gpt-5',
   messages: [{ role: 'user', content: 'x' }],
@@ -59,13 +61,25 @@ describeBackends('restricted keys', backend => {
   const limit = (limits: object) =>
     proxy.query(`select set_key_limits(find_key('${key}'), '${JSON.stringify(limits)}')`)
   const knock = async ({ path, method }: { path: string; method: string }, from = '192.0.2.7', body: object = BODY) => {
-    const answer = await fetch(new URL(path, proxy.baseUrl), {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-for': from },
-      ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
-    })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-for': from }
+    const answer = await (path === '/v1/realtime'
+      ? upgrade(headers)
+      : fetch(new URL(path, proxy.baseUrl), {
+          method,
+          headers,
+          ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+        }))
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, text, code: /"code": ?"(\w+)"/.exec(text)?.[1] ?? null }
+  }
+  /** Asks for a WebSocket. */
+  async function upgrade(headers: Record<string, string>): Promise<Response> {
+    const head = { ...headers, host: 'x', connection: 'Upgrade', upgrade: 'websocket', ...HANDSHAKE }
+    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+    const parts = [`GET /v1/realtime?model=gpt-realtime HTTP/1.1\r\n${lines.join('')}\r\n`]
+    const port = Number(new URL(proxy.baseUrl).port)
+    const { responses } = await sendRaw({ port, parts, responses: 1, timeLimitMs: 10_000 })
+    return new Response(responses[0]?.body, { status: responses[0]?.status ?? 0, headers: responses[0]?.headers ?? {} })
   }
   const chat = { path: '/v1/chat/completions', method: 'POST' }
 
@@ -90,6 +104,7 @@ describeBackends('restricted keys', backend => {
       'endpoint',
       'models',
       'operation',
+      'realtime',
     ])
   })
 

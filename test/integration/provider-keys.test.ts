@@ -230,7 +230,8 @@ describeReal('operators’ commands for provider keys', backend => {
     [['PROJECT', 'openai'], 'two words', /^the key on standard input is not valid: [^\n]+\n$/],
     [['PROJECT', 'openai'], 'x'.repeat(2_000), /^the key on standard input is not valid: [^\n]+\n$/],
     [['PROJECT'], 'sk-0123456789', /^usage: [^\n]+\n$/],
-    [['PROJECT', 'openai', 'sk-in-an-argument'], '', /^usage: [^\n]+\n$/],
+    [['PROJECT', 'openai', 'named', '1', 'more'], 'sk-0123456789', /^usage: [^\n]+\n$/],
+    [['PROJECT', 'openai', 'named', '0'], 'sk-0123456789', /^weight "0" is not valid: [^\n]+\n$/],
   ])('bad input ends non-zero with one line: %j', async (args, secret, message) => {
     const before = await proxy.query('select * from provider_keys')
     const named = args.map(arg => (arg === 'PROJECT' ? project : arg))
@@ -264,12 +265,18 @@ describeReal('operators’ commands for provider keys', backend => {
     const listed = await psql('list-provider-keys.sql', [`project=${project}`])
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`
     expect(listed.stdout).toMatch(
-      new RegExp(`^groq\\|\\*{4}\\|${time}\\|${time}\nopenai\\|1234\\|${time}\\|${time}\n$`),
+      new RegExp(
+        `^groq\\|\\*{4}\\|${time}\\|${time}\\|default\\|1\nopenai\\|1234\\|${time}\\|${time}\\|default\\|1\n$`,
+      ),
     )
     const removed = await psql('remove-provider-key.sql', [`project=${project}`, 'provider=openai'])
     expect(removed).toEqual({ exitCode: 0, stdout: '1234\n', stderr: '' })
     for (const [script, variables, message] of [
-      ['remove-provider-key.sql', [`project=${project}`, 'provider=openai'], /has no key for provider "openai"/],
+      [
+        'remove-provider-key.sql',
+        [`project=${project}`, 'provider=openai'],
+        /has no key named "default" for provider "openai"/,
+      ],
       ['remove-provider-key.sql', ['project=nobody', 'provider=openai'], /project "nobody" does not exist/],
       ['remove-provider-key.sql', [`project=${project}`], /provider is missing/],
       ['list-provider-keys.sql', ['project=nobody'], /project "nobody" does not exist/],

@@ -33,6 +33,7 @@ describeBackends('reports of usage', backend => {
   let adminKey: string
   let now: number
   const projects: number[] = []
+  let keys: number[]
 
   beforeAll(async () => {
     const stores = await backend.open()
@@ -43,6 +44,12 @@ describeBackends('reports of usage', backend => {
       const [row] = await proxy.query<{ id: string }>(`select create_project('${name}', 'free')::text as id`)
       projects.push(Number(row?.id))
     }
+    for (const [index, type] of ['project', 'test', 'project'].entries())
+      await proxy.query(`select issue_key('one', '${type}', 'k${index}')`)
+    const issued = await proxy.query<{ id: string }>(
+      `select id::text as id from api_keys where project_id = ${projects[0]} order by id`,
+    )
+    keys = issued.map(({ id }) => Number(id))
     now = Math.floor(Date.now() / 1000)
     const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
     // Some are summed up, some not yet.
@@ -60,7 +67,7 @@ describeBackends('reports of usage', backend => {
       recorded_at: new Date((now - secondsAgo) * 1000).toISOString(),
       request_id: `r${n}`,
       project_id: projects[round % 2] ?? 0,
-      key_id: 1 + (round % 3),
+      key_id: keys[round % 3] ?? 0,
       endpoint: ENDPOINTS[n % ENDPOINTS.length] ?? '',
       model: `m${round % 5}`,
       provider: 'openai',
@@ -199,11 +206,11 @@ describeBackends('reports of usage', backend => {
       group_by: 'project_id',
       tags: 'team%3Dsearch',
       project_ids: `proj_${projects[0]}`,
-      api_key_ids: 'key_1',
+      api_key_ids: `key_${keys[0]}`,
       models: 'm1',
       line_items: 'm1',
       project_id: `proj_${projects[0]}`,
-      api_key_id: 'key_1',
+      api_key_id: `key_${keys[0]}`,
       key_type: 'project',
       model: 'm1',
       width: 'day',
@@ -234,7 +241,7 @@ describeBackends('reports of usage', backend => {
   })
 
   test('every part of the overview is of the key and model that it is asked for', async () => {
-    const { json } = await get(`/v1/usage?${SPAN()}&api_key_id=key_1&model=m1`)
+    const { json } = await get(`/v1/usage?${SPAN()}&api_key_id=key_${keys[0]}&model=m1`)
     const requests = (rows: { requests: number }[]) => rows.reduce((total, row) => total + row.requests, 0)
     expect(json.totals.requests).toBeGreaterThan(0)
     expect([requests(json.by_model), requests(json.by_api_key)]).toEqual([json.totals.requests, json.totals.requests])
@@ -245,10 +252,10 @@ describeBackends('reports of usage', backend => {
     await proxy.query(
       `insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed, prompt_tokens,
           cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
-        select to_timestamp(${now} - n % 180), 'x' || n, ${projects[0]}, 9, 'chat', 'many' || n % 6001, 200, false, 1, 0, 1, 0, 0, 0, 1, 1
+        select to_timestamp(${now} - n % 180), 'x' || n, ${projects[0]}, 999, 'chat', 'many' || n % 6001, 200, false, 1, 0, 1, 0, 0, 0, 1, 1
         from generate_series(1, 12000) n`,
     )
-    const path = `/v1/organization/usage/completions?start_time=${now - 180}&end_time=${now + 1}&bucket_width=1m&api_key_ids=key_9&group_by=model`
+    const path = `/v1/organization/usage/completions?start_time=${now - 180}&end_time=${now + 1}&bucket_width=1m&api_key_ids=key_999&group_by=model`
     let page = ''
     let rows = 0
     let requests = 0
@@ -265,9 +272,6 @@ describeBackends('reports of usage', backend => {
   })
 
   test('the overview tells test keys from project keys', async () => {
-    await proxy.query(
-      `select issue_key('one', 'project', 'a'), issue_key('one', 'test', 'b'), issue_key('one', 'project', 'c')`,
-    )
     const [counted] = await proxy.query<{ project: number; test: number }>(`
       select count(*) filter (where k.type = 'project')::integer as project, count(*) filter (where k.type = 'test')::integer as test
       from usage_records r join api_keys k on k.id = r.key_id`)
