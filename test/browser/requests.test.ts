@@ -154,7 +154,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goto(`${root}/dashboard/${seeded.project}/settings/keys`)
       const row = page.getByRole('row').filter({ hasText: 'www' })
       await row.waitFor()
-      const button = await row.getByRole('button').boundingBox()
+      const button = await row.getByRole('button').last().boundingBox()
       expect((button?.x ?? 9_999) + (button?.width ?? 0)).toBeLessThan(1280)
       await fits('keys')
       await page.goto(`${root}/dashboard/${seeded.project}/requests/nothing`)
