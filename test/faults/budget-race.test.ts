@@ -73,7 +73,7 @@ describeFaults('a budget of one dollar', () => {
       firstByteDelayMs: 3_000,
       usage: { prompt_tokens: 10, completion_tokens: MOST_TOKENS },
     })
-    const asked = Array.from({ length: REQUESTS }, async (_, n) => {
+    const askOne = async (n: number) => {
       const [path, body] = DOORS[n % DOORS.length]?.(n) ?? ['/', {}]
       const proxy = proxies[n % PROCESSES] ?? proxies[0]
       if (!proxy) throw new Error('No proxy runs')
@@ -82,7 +82,12 @@ describeFaults('a budget of one dollar', () => {
       )
       await response?.text().catch(() => '')
       return response?.status ?? 0
-    })
+    }
+    // The process that is killed begins, so that it has asked for something that it never records.
+    const first = askOne(PROCESSES - 1)
+    await waitUntil('it has asked', 60_000, () => upstreams.openai.requests.length > 0)
+    const others = Array.from({ length: REQUESTS }, (_, n) => n).filter(n => n !== PROCESSES - 1)
+    const asked = [first, ...others.map(askOne)]
     await waitUntil('some are asked', 60_000, () => upstreams.openai.requests.length > 10)
     proxies.at(-1)?.signal('SIGKILL')
     const statuses = await Promise.all(asked)
