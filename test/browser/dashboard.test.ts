@@ -222,7 +222,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await guest.getByRole('button', { name: 'Set password and log in' }).click()
       await guest.getByRole('navigation', { name: 'Pages' }).waitFor()
       await guest.getByRole('link', { name: 'API keys' }).click()
-      await guest.getByTitle('its successor').waitFor()
+      await guest.getByRole('row').filter({ hasText: 'its successor' }).first().waitFor()
       expect(await guest.getByRole('button', { name: 'Generate new key' }).count()).toBe(0)
       expect(await guest.getByRole('link', { name: 'Projects and plans' }).count()).toBe(0)
       await guest.getByRole('button', { name: 'Log out' }).click()

@@ -135,8 +135,9 @@ describeOnce('what providers keep', backend => {
 
   test('an answer that repeats another project’s id binds nothing', async () => {
     const { id } = JSON.parse((await ask(a, { model, input: 'Mine.' })).text)
-    const repeated = await ask(b, { model, input: 'Whose?', metadata: { id } })
-    expect([repeated.status, repeated.text]).toEqual([200, expect.stringContaining(`"metadata":{"id":"${id}"}`)])
+    const parameters = { type: 'object', properties: {}, default: { id } }
+    const repeated = await ask(b, { model, input: 'Whose?', tools: [{ type: 'function', name: 'f', parameters }] })
+    expect([repeated.status, repeated.text]).toEqual([200, expect.stringContaining(`"default":{"id":"${id}"}`)])
     expect((await call(b, 'GET', `/responses/${id}`))[0]).toBe(404)
     expect((await call(a, 'GET', `/responses/${id}`))[0]).toBe(200)
   })

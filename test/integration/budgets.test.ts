@@ -418,13 +418,15 @@ describeBackends('budgets', backend => {
         )
       await done(0.25)
       expect(await standOf(budget)).toEqual({ spent: 0.25, reserved: 0, held: 0 })
-      // A record that comes a day later, when nothing is held for it any more.
+      // A record that comes a day later, when nothing is held for it any more, counts beside what was presumed.
       expect(await budgets.reserve(crashed)).toBeCloseTo(0.35, 9)
       await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
       await presumeExpiredSpending(proxy.stores.database)
       await proxy.query(`update budget_reservations set presumed_at = now() - interval '25 hours'`)
       await presumeExpiredSpending(proxy.stores.database)
       expect(await standOf(budget)).toEqual({ spent: 0.65, reserved: 0, held: 0 })
+      await done(0.25)
+      expect((await standOf(budget))?.spent).toBeCloseTo(0.9, 9)
     })
 
     test('a batch of a slot that comes again reserves nothing more', async () => {
