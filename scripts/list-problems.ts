@@ -8,8 +8,8 @@ const SOURCE = fileURLToPath(new URL('../src', import.meta.url))
 const CALL = /\binvalidRequest\(\s*(`(?:[^`\\]|\\.)*`|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g
 const GAP = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g
 
-/** Rooms by what their errors are about, in the order of the page. */
-const SUBJECTS: readonly (readonly [subject: string, rooms: readonly string[]])[] = [
+/** Modules by what their errors are about, in the order of the page. */
+const SUBJECTS: readonly (readonly [subject: string, modules: readonly string[]])[] = [
   ['Any request: its address, headers and body', ['http', 'json', 'large-bodies', 'multipart', 'cache', 'pipeline']],
   ['Requests that are translated for another provider’s API', ['formats', 'providers']],
   ['Requests with a test key', ['providers/sandbox']],
@@ -34,8 +34,8 @@ export function listProblems(): Subject[] {
 
 /** The subject with the longest path that the file is below; a file of no subject belongs to the first. */
 function subjectOf(file: string): number {
-  const lengths = SUBJECTS.map(([, rooms]) =>
-    Math.max(0, ...rooms.filter(room => file.startsWith(`${room}/`)).map(room => room.length)),
+  const lengths = SUBJECTS.map(([, modules]) =>
+    Math.max(0, ...modules.filter(module => file.startsWith(`${module}/`)).map(module => module.length)),
   )
   return lengths.indexOf(Math.max(...lengths))
 }

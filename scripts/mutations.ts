@@ -138,7 +138,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/admission/admission.ts',
-    line: 'await pass.uncount()\n      if (reserved)',
+    line: 'await counted.uncount()\n      if (reserved)',
     becomes: 'if (reserved)',
     noticedBy: [ADMISSION],
   },
@@ -150,7 +150,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/admission/admission.ts',
-    line: 'await pass.uncount()\n        throw error',
+    line: 'await counted.uncount()\n        throw error',
     becomes: 'throw error',
     noticedBy: [ADMISSION],
   },

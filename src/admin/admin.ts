@@ -42,7 +42,7 @@ export interface AdminSetup {
   /** Already migrated. */
   database: Database
   /** This process's own: it counts attempts with unknown keys. */
-  store: Pick<FastStore, 'pass' | 'uncount'>
+  store: Pick<FastStore, 'count' | 'uncount'>
   refusals: Refusals
   noteVerdict: NoteVerdict
   /** Says which way a model would take. */

@@ -13,14 +13,14 @@ export interface Guesses {
 }
 
 /** `store` is this process's own. */
-export function createGuesses(store: Pick<FastStore, 'pass' | 'uncount'>): Guesses {
+export function createGuesses(store: Pick<FastStore, 'count' | 'uncount'>): Guesses {
   const good = new LRUCache<string, true>({ max: REMEMBERED })
 
   return {
     async look(hash, address, find) {
       if (good.has(hash)) return find(hash)
       const window = { name: `admin:${addressPrefix(address)}`, limit: PER_MINUTE }
-      const counted = await store.pass({ requests: 1, windows: [window], entries: [] })
+      const counted = await store.count({ requests: 1, windows: [window], entries: [] })
       if (counted.granted === 0)
         throw refuse('edgeRateLimited', { seconds: Math.max(1, Math.ceil(counted.waitMs / 1000)) })
       const holder = await find(hash)

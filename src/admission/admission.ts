@@ -68,10 +68,11 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
       await keys.identify(keyHash, address)
       return null
     }
-    const pass = await windows.pass({ account, address, entry: exactKey })
-    if (pass.passed) return pass
+    const counted = await windows.count({ account, address, entry: exactKey })
+    if (counted.passed) return counted
     // The limits may have changed since the account was seen.
-    if (sameLimits(account, await keys.validate(keyHash))) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
+    if (sameLimits(account, await keys.validate(keyHash)))
+      throw rateLimitExceeded(counted.fullWindow.limit, counted.waitMs)
     return null
   }
 
@@ -83,16 +84,16 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
     known: Account,
   ): Promise<Omit<Admitted, 'leave'>> {
     for (let guess = known; ; guess = keys.lastKnown(keyHash) ?? (await keys.validateUnknown(keyHash, address))) {
-      const pass = await countInWindows(keyHash, guess, address, exactKey)
-      if (!pass) continue
+      const counted = await countInWindows(keyHash, guess, address, exactKey)
+      if (!counted) continue
       const { account, reserved } = await quota.reserve(keyHash).catch(async error => {
-        await pass.uncount()
+        await counted.uncount()
         throw error
       })
       // The next request is planned with the current account.
       if (account !== guess) keys.note(keyHash, account)
-      if (reserved && sameLimits(guess, account)) return { account, entry: pass.entry, remaining: pass.remaining }
-      await pass.uncount()
+      if (reserved && sameLimits(guess, account)) return { account, entry: counted.entry, remaining: counted.remaining }
+      await counted.uncount()
       if (reserved) quota.refund(account)
       refuseInactive(account)
       if (!reserved) throw refuse('monthlyQuotaExceeded')
@@ -105,8 +106,8 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
     async authenticate(keyHash, { address, whenOver }) {
       const account = await keys.identify(keyHash, address)
       whenOver(underWay.enter(account))
-      const pass = await windows.pass({ account, address, entry: null })
-      if (!pass.passed) throw rateLimitExceeded(pass.fullWindow.limit, pass.waitMs)
+      const counted = await windows.count({ account, address, entry: null })
+      if (!counted.passed) throw rateLimitExceeded(counted.fullWindow.limit, counted.waitMs)
       return account
     },
     async admit(keyHash, address, exactKey) {

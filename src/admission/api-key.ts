@@ -62,7 +62,7 @@ export function createKeyValidation(store: FastStore, quota: Pick<Quota, 'valida
   /** After too many bad keys, further unproven keys from the address are queued. */
   async function validateInTurn(keyHash: string, address: string): Promise<Account> {
     const window = { name: unknownKeyWindowName(address), limit: UNKNOWN_KEYS_PER_MINUTE }
-    const counted = await store.pass({ requests: 1, windows: [window], entries: [] })
+    const counted = await store.count({ requests: 1, windows: [window], entries: [] })
     const isCrowded = counted.granted === 0
     if (isCrowded && !(await slowLane.enter())) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
     const account = await ask(keyHash)

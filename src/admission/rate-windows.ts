@@ -3,19 +3,13 @@
 import { type ProxyError, refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import type { Account } from '../postgres/admit.ts'
-import {
-  addressWindowName,
-  type FastStore,
-  keyWindowName,
-  type PassVerdict,
-  type Window,
-} from '../stores/fast-store.ts'
+import { addressWindowName, type Counted, type FastStore, keyWindowName, type Window } from '../stores/fast-store.ts'
 
 const MAX_BATCH = 1_000
 /** The guarded store falls back to its own memory long before this. */
 const TIME_LIMIT_MS = 2_000
 
-export interface PassRequest {
+export interface WindowRequest {
   account: Pick<Account, 'project_id' | 'key_id' | 'requests_per_minute' | 'requests_per_minute_per_address'>
   address: string
   /** Name of the exact entry to read; null for none. */
@@ -38,11 +32,11 @@ export interface Refused {
   waitMs: number
 }
 
-export type PassReply = Passed | Refused
+export type WindowReply = Passed | Refused
 
 export interface RateWindows {
   /** Counts a request in both of its windows, or in neither, and reads its exact entry in the same call. */
-  pass(request: PassRequest): Promise<PassReply>
+  count(request: WindowRequest): Promise<WindowReply>
   /** Settles when the requests now being counted have their replies; null when none are. Never rejects. */
   underWay(): Promise<unknown> | null
 }
@@ -50,7 +44,7 @@ export interface RateWindows {
 export function createRateWindows(store: FastStore): RateWindows {
   let underWay: Promise<unknown> | null = null
   const createShardBatcher = () =>
-    createBatcher<PassRequest, PassReply>({
+    createBatcher<WindowRequest, WindowReply>({
       run(requests) {
         const running = runBatch(store, requests)
         const settled = running.then(nothing, nothing).then(() => {
@@ -65,9 +59,9 @@ export function createRateWindows(store: FastStore): RateWindows {
       timeLimitError: () => refuse('busy'),
     })
   /** One for each shard: a batch waits for all of its requests, and the requests of one shard must not wait for another. */
-  const batchers = new Map<string, (request: PassRequest) => Promise<PassReply>>()
+  const batchers = new Map<string, (request: WindowRequest) => Promise<WindowReply>>()
 
-  function pass(request: PassRequest): Promise<PassReply> {
+  function count(request: WindowRequest): Promise<WindowReply> {
     const { project_id, key_id } = request.account
     const shard = store.shardOf?.(keyWindowName(project_id, key_id)) ?? ''
     let batcher = batchers.get(shard)
@@ -78,7 +72,7 @@ export function createRateWindows(store: FastStore): RateWindows {
     return batcher(request)
   }
 
-  return { pass, underWay: () => underWay }
+  return { count, underWay: () => underWay }
 }
 
 function nothing(): void {}
@@ -91,10 +85,10 @@ interface Group {
   entries: Map<string, number>
   /** Granted requests that have not been handed out yet. */
   left: number
-  verdict: PassVerdict | null
+  counted: Counted | null
 }
 
-async function runBatch(store: FastStore, requests: readonly PassRequest[]): Promise<PassReply[]> {
+async function runBatch(store: FastStore, requests: readonly WindowRequest[]): Promise<WindowReply[]> {
   const groups = new Map<string, Group>()
   const groupOf = requests.map(request => {
     const group = findGroup(groups, request)
@@ -106,14 +100,14 @@ async function runBatch(store: FastStore, requests: readonly PassRequest[]): Pro
   await Promise.all(
     Array.from(groups.values(), async group => {
       const { requests: asked, windows, entries } = group
-      group.verdict = await store.pass({ requests: asked, windows, entries: [...entries.keys()] })
-      group.left = group.verdict.granted
+      group.counted = await store.count({ requests: asked, windows, entries: [...entries.keys()] })
+      group.left = group.counted.granted
     }),
   )
   return requests.map((request, i) => reply(store, request, groupOf[i] as Group))
 }
 
-function findGroup(groups: Map<string, Group>, { account, address }: PassRequest): Group {
+function findGroup(groups: Map<string, Group>, { account, address }: WindowRequest): Group {
   const { key_id, project_id, requests_per_minute, requests_per_minute_per_address } = account
   const name = `${key_id} ${requests_per_minute} ${requests_per_minute_per_address} ${address}`
   let group = groups.get(name)
@@ -122,29 +116,29 @@ function findGroup(groups: Map<string, Group>, { account, address }: PassRequest
       { name: keyWindowName(project_id, key_id), limit: requests_per_minute },
       { name: addressWindowName(project_id, address), limit: requests_per_minute_per_address },
     ]
-    group = { windows, requests: 0, entries: new Map(), left: 0, verdict: null }
+    group = { windows, requests: 0, entries: new Map(), left: 0, counted: null }
     groups.set(name, group)
   }
   return group
 }
 
 /** Grants go to a group's requests in order of arrival. */
-function reply(store: FastStore, { entry }: PassRequest, group: Group): PassReply {
-  const { windows, verdict } = group
-  if (!verdict) throw new Error('A group was not asked for')
-  if (group.left === 0) return { passed: false, fullWindow: findFullWindow(windows, verdict), waitMs: verdict.waitMs }
+function reply(store: FastStore, { entry }: WindowRequest, group: Group): WindowReply {
+  const { windows, counted } = group
+  if (!counted) throw new Error('A group was not asked for')
+  if (group.left === 0) return { passed: false, fullWindow: findFullWindow(windows, counted), waitMs: counted.waitMs }
   group.left--
   const at = entry === null ? undefined : group.entries.get(entry)
   const names = windows.map(window => window.name)
   return {
     passed: true,
-    entry: at === undefined ? null : (verdict.entries[at] ?? null),
-    remaining: Math.max(0, (windows[0]?.limit ?? 0) - (verdict.totals[0] ?? 0) + group.left),
-    uncount: () => store.uncount(names, 1, verdict.countedAtSecond),
+    entry: at === undefined ? null : (counted.entries[at] ?? null),
+    remaining: Math.max(0, (windows[0]?.limit ?? 0) - (counted.totals[0] ?? 0) + group.left),
+    uncount: () => store.uncount(names, 1, counted.countedAtSecond),
   }
 }
 
-function findFullWindow(windows: readonly Window[], { totals }: PassVerdict): Window {
+function findFullWindow(windows: readonly Window[], { totals }: Counted): Window {
   const full = windows.find((window, i) => (totals[i] ?? 0) >= window.limit) ?? windows[0]
   if (!full) throw new Error('A request has windows')
   return full

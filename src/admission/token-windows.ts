@@ -35,20 +35,20 @@ export interface TokenWindows {
 /** Of a window that takes whatever is counted in it. */
 const NO_LIMIT = 2 ** 31
 
-export function createTokenWindows(store: Pick<FastStore, 'pass' | 'uncount'>): TokenWindows {
-  const pass = (name: string, requests: number, limit: number) =>
-    store.pass({ requests, windows: [{ name, limit }], entries: [] })
+export function createTokenWindows(store: Pick<FastStore, 'count' | 'uncount'>): TokenWindows {
+  const count = (name: string, requests: number, limit: number) =>
+    store.count({ requests, windows: [{ name, limit }], entries: [] })
   const settling = new BackgroundWork()
   const giveBack = (name: string, tokens: number, second: number) =>
     store.uncount([name], tokens, second).catch(() => {})
 
   async function countAlso(name: string, tokens: number): Promise<void> {
-    await pass(name, tokens, NO_LIMIT).catch(() => {})
+    await count(name, tokens, NO_LIMIT).catch(() => {})
   }
 
   /** Time until so many tokens fit: then one fits under a limit that is lower by all others. */
   async function waitFor(name: string, tokens: number, limit: number): Promise<number> {
-    const { granted, waitMs, countedAtSecond } = await pass(name, 1, limit - tokens + 1)
+    const { granted, waitMs, countedAtSecond } = await count(name, 1, limit - tokens + 1)
     if (granted > 0) await giveBack(name, granted, countedAtSecond)
     return waitMs
   }
@@ -58,7 +58,7 @@ export function createTokenWindows(store: Pick<FastStore, 'pass' | 'uncount'>): 
       const wanted = tokens ?? limit
       if (wanted > limit) throw refuse('tooManyTokens', { limit, tokens: wanted })
       const name = tokenWindowName(project_id, key_id)
-      const { granted, countedAtSecond, totals } = await pass(name, wanted, limit)
+      const { granted, countedAtSecond, totals } = await count(name, wanted, limit)
       if (granted === wanted) {
         return { window: name, tokens: wanted, countedAtSecond, remaining: Math.max(0, limit - (totals[0] ?? 0)) }
       }
@@ -67,7 +67,7 @@ export function createTokenWindows(store: Pick<FastStore, 'pass' | 'uncount'>): 
       throw refuse('tokensLimited', { limit, tokens: wanted, seconds })
     },
     async remaining({ project_id, key_id, tokens_per_minute: limit }) {
-      const { totals } = await pass(tokenWindowName(project_id, key_id), 0, limit)
+      const { totals } = await count(tokenWindowName(project_id, key_id), 0, limit)
       return Math.max(0, limit - (totals[0] ?? 0))
     },
     settle(taken, used) {

@@ -82,10 +82,10 @@ export interface EdgeWindows {
 }
 
 /** `store` is this process's own, so that health is reported even when Redis hangs. */
-export function createEdgeWindows(store: Pick<FastStore, 'pass'>): EdgeWindows {
+export function createEdgeWindows(store: Pick<FastStore, 'count'>): EdgeWindows {
   async function pass(kind: string, address: string, limit: number): Promise<void> {
     const windows = [{ name: `${kind}:${addressPrefix(address)}`, limit }]
-    const { granted, waitMs } = await store.pass({ requests: 1, windows, entries: [] })
+    const { granted, waitMs } = await store.count({ requests: 1, windows, entries: [] })
     if (granted === 0) throw refuse('edgeRateLimited', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) })
   }
   return {

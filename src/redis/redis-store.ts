@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Cluster, Command } from 'ioredis'
-import type { FastStore, PassBatch, PassVerdict, Window } from '../stores/fast-store.ts'
+import type { CountBatch, Counted, FastStore, Window } from '../stores/fast-store.ts'
 import { birthOf, totalOf } from '../stores/window-memory.ts'
 import type { RedisConnection } from './connect-redis.ts'
 
@@ -143,7 +143,7 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
   return {
     kind: 'redis',
     shardOf: name => commands.shardOf(named(name)),
-    async pass({ requests, windows, entries }: PassBatch): Promise<PassVerdict> {
+    async count({ requests, windows, entries }: CountBatch): Promise<Counted> {
       const keys = [...windows.map(window => window.name), ...entries].map(named)
       const ask = async (hasLost: boolean) => {
         const described = windows.flatMap(window => writeWindow(window, hasLost))
@@ -155,7 +155,7 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
       }
       const first = await ask(false)
       const reply = Number(first[0]) === HAS_LOST ? await ask(true) : first
-      return readVerdict(reply, windows.length, entries.length)
+      return readCounted(reply, windows.length, entries.length)
     },
     async uncount(windowNames, requests, countedAtSecond) {
       await uncountWindows(windowNames.map(named), [requests, countedAtSecond])
@@ -193,7 +193,7 @@ function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean
 }
 
 /** The script's reply: three numbers, the windows as they are now, then the entries, which are left off where no request passes. */
-function readVerdict(reply: readonly (number | Buffer | null)[], windows: number, entries: number): PassVerdict {
+function readCounted(reply: readonly (number | Buffer | null)[], windows: number, entries: number): Counted {
   const [granted, countedAtSecond, waitMs, ...rest] = reply
   const seen = rest.slice(0, windows).map(asBytes)
   return {

@@ -2,8 +2,8 @@
 import { isIP } from 'node:net'
 
 /** Requests with the same windows, counted in one call. */
-export interface PassBatch {
-  /** Number of requests that ask to pass; in a window of tokens, of tokens. */
+export interface CountBatch {
+  /** Number of requests that ask to be counted; in a window of tokens, of tokens. */
   requests: number
   windows: readonly Window[]
   /** Names of the exact entries to read, from `entryName`. */
@@ -21,8 +21,8 @@ export interface Window {
   missed?: number
 }
 
-export interface PassVerdict {
-  /** How many of the batch may pass; the others are not counted. */
+export interface Counted {
+  /** How many of the batch there was room for; the others are not counted. */
   granted: number
   /** The second, by the store's clock, in which they were counted. */
   countedAtSecond: number
@@ -49,8 +49,8 @@ export interface FastStore {
   /** Which server has the name, where there are several: each may be lost without the others. */
   shardOf?(name: string): string
   /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is out of reach. */
-  pass(batch: PassBatch): Promise<PassVerdict>
-  /** Takes back requests that `pass` counted and that were refused later. */
+  count(batch: CountBatch): Promise<Counted>
+  /** Takes back requests that `count` counted and that were refused later. */
   uncount(windowNames: readonly string[], requests: number, countedAtSecond: number): Promise<void>
   /** Resolves to whether it was written. */
   writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<boolean>

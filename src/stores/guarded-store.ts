@@ -3,7 +3,7 @@
  * last saw. When Redis is back, it gets everything it does not know.
  */
 import { createTimeLimit } from '../event-loop/time-limit.ts'
-import type { FastStore, PassBatch, PassVerdict } from './fast-store.ts'
+import type { CountBatch, Counted, FastStore } from './fast-store.ts'
 import { WindowMemory } from './window-memory.ts'
 
 /** Redis answers in well under a millisecond; one that takes this long counts as gone. */
@@ -32,12 +32,12 @@ export function guardStore(store: FastStore, { processes = () => 1, onChange }: 
   const guards = new ShardGuards(name => store.shardOf?.(name) ?? '', onChange)
 
   /** Redis's reply is remembered even when it comes too late for the request. */
-  async function passInStore(batch: PassBatch): Promise<PassVerdict> {
+  async function countInStore(batch: CountBatch): Promise<Counted> {
     const recalled = memory.recall(batch)
     try {
-      const verdict = await store.pass(recalled)
-      memory.noteCounted(recalled, verdict)
-      return verdict
+      const counted = await store.count(recalled)
+      memory.noteCounted(recalled, counted)
+      return counted
     } catch (error) {
       memory.noteFailed(recalled)
       throw error
@@ -53,16 +53,16 @@ export function guardStore(store: FastStore, { processes = () => 1, onChange }: 
       guards.of(name).try(run, () => {
         throw new StoreDown()
       }),
-    pass(batch: PassBatch): Promise<PassVerdict> {
+    count(batch: CountBatch): Promise<Counted> {
       let isCountedHere = false
-      async function attempt(): Promise<PassVerdict> {
-        const verdict = await passInStore(batch)
-        if (isCountedHere) await uncountTwice(store, batch, verdict)
-        return verdict
+      async function attempt(): Promise<Counted> {
+        const counted = await countInStore(batch)
+        if (isCountedHere) await uncountTwice(store, batch, counted)
+        return counted
       }
       return guards.of(batch.windows[0]?.name ?? '').try(attempt, () => {
         isCountedHere = true
-        return markLocal(memory.passAlone(batch))
+        return markLocal(memory.countAlone(batch))
       })
     },
     // The sign tells which store counted the request; it is taken back there, even if the other store is in use now.
@@ -97,8 +97,8 @@ export function guardStore(store: FastStore, { processes = () => 1, onChange }: 
 /** Its reply came too late, and this process counted the batch meanwhile: Redis's count is taken back. */
 async function uncountTwice(
   store: FastStore,
-  { windows }: PassBatch,
-  { granted, countedAtSecond }: PassVerdict,
+  { windows }: CountBatch,
+  { granted, countedAtSecond }: Counted,
 ): Promise<void> {
   if (granted === 0) return
   const names = windows.map(window => window.name)
@@ -106,8 +106,8 @@ async function uncountTwice(
 }
 
 /** A negative second marks a count made by this process. */
-function markLocal(verdict: PassVerdict): PassVerdict {
-  return { ...verdict, countedAtSecond: -verdict.countedAtSecond }
+function markLocal(counted: Counted): Counted {
+  return { ...counted, countedAtSecond: -counted.countedAtSecond }
 }
 
 function isLocal(second: number): boolean {

@@ -1,6 +1,6 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
 import { LRUCache } from 'lru-cache'
-import { aliasTarget, type FastStore, type PassBatch, type PassVerdict, WINDOW_SECONDS } from './fast-store.ts'
+import { aliasTarget, type CountBatch, type Counted, type FastStore, WINDOW_SECONDS } from './fast-store.ts'
 import { TAG_BYTES } from './tagged-store.ts'
 import {
   addToWindow,
@@ -25,7 +25,7 @@ export function createInProcessStore({
   const windows = new Map<string, SlidingWindow>()
   const entries = new EntryMemory(maxEntryBytes)
 
-  function pass(batch: PassBatch): PassVerdict {
+  function count(batch: CountBatch): Counted {
     const nowMs = now()
     const second = Math.floor(nowMs / 1000)
     const states = batch.windows.map(window => openWindow(windows, window.name, second))
@@ -51,7 +51,7 @@ export function createInProcessStore({
 
   return {
     kind: 'in-process',
-    pass: async batch => pass(batch),
+    count: async batch => count(batch),
     async uncount(windowNames, requests, countedAtSecond) {
       for (const name of windowNames) takeFromWindow(windows.get(name), requests, countedAtSecond)
     },

@@ -135,9 +135,9 @@ export function tagEntries(store: FastStore, { tags, onWrong }: TaggingOptions):
       if (!message) note(name)
       return message
     },
-    async pass(batch) {
-      const verdict = await store.pass(batch)
-      return { ...verdict, entries: verdict.entries.map((stored, i) => openExact(batch.entries[i] ?? '', stored)) }
+    async count(batch) {
+      const counted = await store.count(batch)
+      return { ...counted, entries: counted.entries.map((stored, i) => openExact(batch.entries[i] ?? '', stored)) }
     },
     writeEntry: (name, bytes, ttlMs) => store.writeEntry(name, tags.tag(name, bytes), ttlMs),
     async readEntries(names) {

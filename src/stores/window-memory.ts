@@ -1,5 +1,5 @@
 /** Remembers rate windows in this process: Redis gets back what it lost, and limits hold while it is away. */
-import { type PassBatch, type PassVerdict, WINDOW_SECONDS, type Window } from './fast-store.ts'
+import { type CountBatch, type Counted, WINDOW_SECONDS, type Window } from './fast-store.ts'
 
 export interface SlidingWindow {
   total: number
@@ -107,23 +107,23 @@ export class WindowMemory {
   }
 
   /** Adds to the batch what Redis may not know. Each result must end in `noteCounted` or `noteFailed`. */
-  recall(batch: PassBatch): PassBatch {
+  recall(batch: CountBatch): CountBatch {
     return { ...batch, windows: batch.windows.map(window => this.#recallWindow(window)) }
   }
 
   /** Redis has counted a batch that `recall` returned. */
-  noteCounted(recalled: PassBatch, verdict: PassVerdict): void {
-    this.#aheadSeconds = verdict.countedAtSecond - Math.floor(this.#now() / 1000)
+  noteCounted(recalled: CountBatch, counted: Counted): void {
+    this.#aheadSeconds = counted.countedAtSecond - Math.floor(this.#now() / 1000)
     for (const [i, { name, missed = 0 }] of recalled.windows.entries()) {
       const found = this.#find(name)
       this.#noteTold(found, missed)
-      const seen = verdict.windows?.[i]
+      const seen = counted.windows?.[i]
       // A copy, because the bytes are a view of a larger buffer.
       if (seen) found.seen = new Uint8Array(seen)
     }
   }
 
-  noteFailed(recalled: PassBatch): void {
+  noteFailed(recalled: CountBatch): void {
     for (const { name, missed = 0 } of recalled.windows) this.#find(name).telling -= missed
   }
 
@@ -131,7 +131,7 @@ export class WindowMemory {
    * Passes a batch without Redis. Processes share equally what was left of a limit when this process last saw the window. Of an unseen
    * window, they share the whole limit.
    */
-  passAlone({ requests, windows, entries }: PassBatch): PassVerdict {
+  countAlone({ requests, windows, entries }: CountBatch): Counted {
     const second = this.#nowSecond()
     const nowMs = this.#now() + this.#aheadSeconds * 1000
     const opened = windows.map(({ name, limit }) => openAlone(this.#find(name), limit, this.#processes(), second))
@@ -155,7 +155,7 @@ export class WindowMemory {
     }
   }
 
-  /** Takes back what `passAlone` counted. */
+  /** Takes back what `countAlone` counted. */
   uncountAlone(windowNames: readonly string[], requests: number, countedAtSecond: number): void {
     for (const name of windowNames)
       takeFromWindow(this.#windows.get(name)?.alone ?? undefined, requests, countedAtSecond)

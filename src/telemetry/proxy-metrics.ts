@@ -213,7 +213,7 @@ const nameStatement = remembered(text => text.match(/\b([a-z_]+)\s*\(\s*\$1/)?.[
 function measureStore(store: FastStore, timed: Timed): FastStore {
   return {
     ...store,
-    pass: batch => timed('pass', batch.requests, () => store.pass(batch)),
+    count: batch => timed('count', batch.requests, () => store.count(batch)),
     uncount: (...args) => timed('uncount', null, () => store.uncount(...args)),
     writeEntry: (...args) => timed('write_entry', null, () => store.writeEntry(...args)),
     readEntries: names => timed('read_entries', names.length, () => store.readEntries(names)),

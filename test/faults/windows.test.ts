@@ -56,7 +56,7 @@ async function pass(stores: readonly GuardedStore[], requests: number): Promise<
   let passed = 0
   for (let i = 0; i < requests; i++) {
     const store = stores[i % stores.length] as GuardedStore
-    const { granted } = await store.pass({ requests: 1, windows: [{ name: NAME, limit: LIMIT }], entries: [] })
+    const { granted } = await store.count({ requests: 1, windows: [{ name: NAME, limit: LIMIT }], entries: [] })
     passed += granted
   }
   return passed
@@ -66,7 +66,7 @@ async function waitUntilBack(stores: readonly GuardedStore[]): Promise<void> {
   await waitUntil('Redis is back', 5_000, async () => {
     // A window of another key, so that the one of the test is not touched.
     for (const store of stores)
-      await store.pass({ requests: 1, windows: [{ name: '{1}:probe', limit: 1e9 }], entries: [] })
+      await store.count({ requests: 1, windows: [{ name: '{1}:probe', limit: 1e9 }], entries: [] })
     return stores.every(store => store.isUp())
   })
 }

@@ -455,7 +455,8 @@ describeBackends('the cache', backend => {
       if (!entry) throw new Error('Nothing was stored')
       const name = entryName(...entry.name)
       const { store } = proxy.stores
-      const readEntry = async () => (await store.pass({ requests: 1, windows: [], entries: [name] })).entries[0] ?? null
+      const readEntry = async () =>
+        (await store.count({ requests: 1, windows: [], entries: [name] })).entries[0] ?? null
 
       expect(await readEntry()).not.toBe(null)
       await store.deleteEntry(name)

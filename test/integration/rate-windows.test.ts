@@ -13,7 +13,7 @@ describeBackends('rate windows', backend => {
       { name: keyWindowName(project, 1), limit: keyLimit },
       { name: addressWindowName(project, '192.0.2.1'), limit: addressLimit },
     ]
-    return { store, project, windows, pass: (requests: number) => store.pass({ requests, windows, entries: [] }) }
+    return { store, project, windows, pass: (requests: number) => store.count({ requests, windows, entries: [] }) }
   }
 
   test('lets exactly the limit pass, however many ask at once', async () => {
@@ -34,7 +34,7 @@ describeBackends('rate windows', backend => {
     const { store, project, windows, pass } = await openWindows(100, 10)
     expect((await pass(10)).granted).toBe(10)
     expect((await pass(1)).granted).toBe(0)
-    const keyAlone = await store.pass({ requests: 1, windows: windows.slice(0, 1), entries: [] })
+    const keyAlone = await store.count({ requests: 1, windows: windows.slice(0, 1), entries: [] })
     // Ten of the first batch and this one: the refused request left no trace in the key's window.
     expect(keyAlone.totals).toEqual([11])
     expect(project).toBeGreaterThan(0)
@@ -55,9 +55,9 @@ describeBackends('rate windows', backend => {
     const { store, project, windows } = await openWindows(1, 10)
     const name = entryName(project, 1, 'ab')
     await store.writeEntry(name, new Uint8Array([1, 2, 0, 255]), 60_000)
-    const passed = await store.pass({ requests: 1, windows, entries: [name, entryName(project, 2, 'ab')] })
+    const passed = await store.count({ requests: 1, windows, entries: [name, entryName(project, 2, 'ab')] })
     expect(passed.entries.map(entry => entry && [...entry])).toEqual([[1, 2, 0, 255], null])
-    const refused = await store.pass({ requests: 1, windows, entries: [name] })
+    const refused = await store.count({ requests: 1, windows, entries: [name] })
     expect(refused.entries).toEqual([null])
   })
 })
@@ -71,7 +71,7 @@ test('in no interval of 60 seconds does more than the limit pass, whatever the p
   for (let i = 0; i < 4_000; i++) {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
     nowMs += seed % 5 === 0 ? seed % 900 : seed % 20
-    const { granted } = await store.pass({ requests: 1, windows: [{ name: '{1}:k:1', limit: 50 }], entries: [] })
+    const { granted } = await store.count({ requests: 1, windows: [{ name: '{1}:k:1', limit: 50 }], entries: [] })
     if (granted === 1) passedAtMs.push(nowMs)
   }
   await store.close()

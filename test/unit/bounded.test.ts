@@ -100,7 +100,7 @@ const BY_BYTES: Record<string, () => unknown> = {
     const tagged = tagEntries(store, { tags, onWrong: () => {} })
     for (let i = 0; i < 30_000; i++) {
       await tagged.writeEntry(`${i}`, Buffer.from(ask(i)), 60_000)
-      await tagged.pass({ requests: 1, windows: [], entries: [`${i}`] })
+      await tagged.count({ requests: 1, windows: [], entries: [`${i}`] })
     }
     await store.close()
     return tagged

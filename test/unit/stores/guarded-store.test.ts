@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { FastStore, PassVerdict } from '../../../src/stores/fast-store.ts'
+import type { Counted, FastStore } from '../../../src/stores/fast-store.ts'
 import { type GuardedStore, guardStore } from '../../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 
@@ -24,7 +24,7 @@ function openGuarded() {
   }
   const moody: FastStore = {
     ...inner,
-    pass: batch => behave(() => inner.pass(batch)),
+    count: batch => behave(() => inner.count(batch)),
     uncount: (...asked) => behave(() => inner.uncount(...asked)),
     writeEntry: (...asked) => behave(() => inner.writeEntry(...asked)),
   }
@@ -39,11 +39,11 @@ function openGuarded() {
       mood = next
     },
     thaw: () => thaw.resolve(),
-    pass: (limit: number): Promise<PassVerdict> =>
-      store.pass({ requests: 1, windows: [{ name: 'w', limit }], entries: ['e'] }),
+    pass: (limit: number): Promise<Counted> =>
+      store.count({ requests: 1, windows: [{ name: 'w', limit }], entries: ['e'] }),
     /** In the store itself. */
     countInside: async () =>
-      (await inner.pass({ requests: 0, windows: [{ name: 'w', limit: 100 }], entries: [] })).totals[0],
+      (await inner.count({ requests: 0, windows: [{ name: 'w', limit: 100 }], entries: [] })).totals[0],
   }
 }
 
@@ -89,7 +89,7 @@ test('what was counted is taken back where it was counted', async () => {
   await Bun.sleep(550)
   expect((await pass(10)).totals).toEqual([2])
   await store.uncount(['w'], 1, countedHere.countedAtSecond)
-  expect((await inner.pass({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
+  expect((await inner.count({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
 })
 
 test('a count that the store makes too late is taken back: the request was counted here meanwhile', async () => {

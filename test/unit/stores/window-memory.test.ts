@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { PassBatch, PassVerdict } from '../../../src/stores/fast-store.ts'
+import type { CountBatch, Counted } from '../../../src/stores/fast-store.ts'
 import { WindowMemory } from '../../../src/stores/window-memory.ts'
 
 const NOW_MS = 1_700_000_000_000
@@ -16,19 +16,19 @@ function openMemory(processes = 1) {
     () => NOW_MS,
   )
   opened.push(memory)
-  const batch = (requests: number, limit = 10): PassBatch => ({
+  const batch = (requests: number, limit = 10): CountBatch => ({
     requests,
     windows: [{ name: 'w', limit }],
     entries: [],
   })
-  return { memory, batch, missedOf: (recalled: PassBatch) => recalled.windows[0]?.missed }
+  return { memory, batch, missedOf: (recalled: CountBatch) => recalled.windows[0]?.missed }
 }
 
-const COUNTED: PassVerdict = { granted: 1, countedAtSecond: SECOND, waitMs: 0, totals: [1], entries: [] }
+const COUNTED: Counted = { granted: 1, countedAtSecond: SECOND, waitMs: 0, totals: [1], entries: [] }
 
 test('what passed without the store is reported once, however many calls could', () => {
   const { memory, batch, missedOf } = openMemory()
-  expect(memory.passAlone(batch(3)).granted).toBe(3)
+  expect(memory.countAlone(batch(3)).granted).toBe(3)
   const [first, second] = [memory.recall(batch(1)), memory.recall(batch(1))]
   expect([missedOf(first), missedOf(second)]).toEqual([3, 0])
   memory.noteCounted(first, COUNTED)
@@ -38,25 +38,25 @@ test('what passed without the store is reported once, however many calls could',
 
 test('what could not be reported is reported with the next call', () => {
   const { memory, batch, missedOf } = openMemory()
-  memory.passAlone(batch(3))
+  memory.countAlone(batch(3))
   memory.noteFailed(memory.recall(batch(1)))
   expect(missedOf(memory.recall(batch(1)))).toBe(3)
 })
 
 test('what passes while it is being reported stays to be reported', () => {
   const { memory, batch, missedOf } = openMemory()
-  memory.passAlone(batch(3))
+  memory.countAlone(batch(3))
   const telling = memory.recall(batch(1))
-  memory.passAlone(batch(2))
+  memory.countAlone(batch(2))
   memory.noteCounted(telling, COUNTED)
   expect(missedOf(memory.recall(batch(1)))).toBe(2)
 })
 
 test('processes without the store share a limit', () => {
   const { memory, batch } = openMemory(4)
-  expect(memory.passAlone(batch(100, 40)).granted).toBe(10)
-  expect(memory.passAlone(batch(1, 40))).toMatchObject({ granted: 0, totals: [40] })
+  expect(memory.countAlone(batch(100, 40)).granted).toBe(10)
+  expect(memory.countAlone(batch(1, 40))).toMatchObject({ granted: 0, totals: [40] })
   // What was counted and refused later can pass again.
   memory.uncountAlone(['w'], 2, SECOND)
-  expect(memory.passAlone(batch(5, 40)).granted).toBe(2)
+  expect(memory.countAlone(batch(5, 40)).granted).toBe(2)
 })

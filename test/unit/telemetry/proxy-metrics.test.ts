@@ -7,14 +7,14 @@ import { measureStores } from '../../../src/telemetry/proxy-metrics.ts'
 test('of a call that takes a list, how long that is; of any call, its time', async () => {
   const metrics = createMetrics()
   const database = { call: async () => [] } as unknown as Database
-  const store = { pass: async () => [], readEntries: async () => [] } as unknown as FastStore
+  const store = { count: async () => [], readEntries: async () => [] } as unknown as FastStore
   const measured = measureStores({ database, store }, metrics)
   await measured.database.call('select * from admit($1::text[], $2::integer[])', [
     ['a', 'b', 'c'],
     [1, 1, 1],
   ])
   await measured.database.call('select find_project($1::text) as id', ['acme'])
-  await measured.store.pass({ requests: 5, windows: [], entries: [] })
+  await measured.store.count({ requests: 5, windows: [], entries: [] })
   await measured.store.readEntries(['x'])
   const read = (name: string) =>
     metrics
@@ -23,13 +23,13 @@ test('of a call that takes a list, how long that is; of any call, its time', asy
       ?.series.map(({ labels, value, counts }) => [labels.join(' '), value, counts.reduce((sum, count) => sum + count)])
   expect(read('model_proxy_batch_size')).toEqual([
     ['postgres admit', 3, 1],
-    ['redis pass', 5, 1],
+    ['redis count', 5, 1],
     ['redis read_entries', 1, 1],
   ])
   expect(read('model_proxy_store_duration_seconds')?.map(([labels]) => labels)).toEqual([
     'postgres admit',
     'postgres find_project',
-    'redis pass',
+    'redis count',
     'redis read_entries',
   ])
 })
