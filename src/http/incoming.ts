@@ -122,8 +122,8 @@ function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyEr
   return refuse('internal', null, error)
 }
 
-/** For stores, files, the log, operators' sessions, and health checks. */
-const KEPT_DESCRIPTORS = 64
+/** For stores (the embedded database opens up to 64 files), files, the log, operators' sessions, and health checks. */
+const KEPT_DESCRIPTORS = 96
 /** A request may hold two: its client's and its upstream's. */
 const DESCRIPTORS_A_REQUEST = 2
 /** Above this share, idle connections are closed to make room for active ones. */

@@ -19,6 +19,11 @@ declare const self: Worker
 const TURN_WAIT_MS = 60_000
 /** Most that a killed process may lose of asynchronous commits: counters and records. */
 const FLUSH_EVERY_MS = 500
+/**
+ * PostgreSQL keeps table files open, up to 1000, or to all descriptors of the process but ten: none would be left for clients. With its
+ * smallest number, a request opens one or two files anew, each in some microseconds.
+ */
+const OPEN_FILES = 64
 
 /**
  * A single-user PostgreSQL has no background process that writes the log of asynchronous commits: they would wait for a checkpoint. A
@@ -106,6 +111,7 @@ async function start({ directory, template }: EmbeddedStart): Promise<Omit<Embed
       // Ids and counters stay far below 2^53; a date has no time zone and stays text. Same as on a server.
       parsers: { 20: Number, 1082: text => text },
       relaxedDurability: false,
+      startParams: [...PGlite.defaultStartParams, '-c', `max_files_per_process=${OPEN_FILES}`],
     }),
   )
   if (directory !== null) await restrictToOwner(directory)
