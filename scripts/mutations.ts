@@ -15,6 +15,7 @@ const KEYS = 'test/unit/admission/api-key.test.ts'
 const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const BUDGETS = 'test/integration/budgets.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
+const MINUTE = 'test/integration/count-minute.test.ts'
 const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
 const PRIMARY = 'test/unit/postgres/primary.test.ts'
 const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
@@ -252,6 +253,12 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'Math.floor((limit - all.total) / processes)',
     becomes: 'limit - all.total',
     noticedBy: [WINDOW_MEMORY],
+  },
+  {
+    file: 'sql/functions/admission/count_minute.sql',
+    line: 'coalesce(sum(m.alone), 0) + greatest',
+    becomes: 'greatest',
+    noticedBy: [MINUTE],
   },
   // Keys.
   {

@@ -98,7 +98,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const proxyMetrics = createProxyMetrics(metrics)
   const { noteVerdict } = proxyMetrics
   const caching = await createCaching(options, catalogue, modelRouter, noteVerdict)
-  const windows = createRateWindows(store)
+  const windows = createRateWindows(store, database)
   const quota = createQuota(database, windows)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database)])
   const recorders = createRecorders(options)

@@ -51,7 +51,8 @@ select
     direct.named_keys as named_provider_keys,
     -- A test key's tokens are free.
     case k.type when 'project' then least(k.tokens_per_minute, pl.tokens_per_minute_per_key) end as tokens_per_minute,
-    p.anthropic_cache_marks
+    p.anthropic_cache_marks,
+    extract(epoch from k.minute_counted_until)::double precision as minute_counted_until
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -111,3 +112,4 @@ comment on column key_accounts.allowed_addresses is 'Networks of the addresses t
 comment on column key_accounts.named_provider_keys is 'All keys for direct providers as provider/name/weight; null where each provider has one key at most, named default.';
 comment on column key_accounts.tokens_per_minute is 'The key''s own limit, or its plan''s, whichever is lower; null for none.';
 comment on column key_accounts.anthropic_cache_marks is 'off or on: whether prompts sent to Anthropic are marked for its cache.';
+comment on column key_accounts.minute_counted_until is 'Seconds since the epoch until which the key''s minute is counted in the database, too; null: never yet.';

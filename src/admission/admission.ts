@@ -5,7 +5,7 @@ import type { Account, UnknownKey } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { createKeyValidation, mayComeFrom, refuseInactive } from './api-key.ts'
 import type { Quota } from './quota.ts'
-import { type Passed, type RateWindows, rateLimitExceeded } from './rate-windows.ts'
+import { countsInDatabase, type Passed, type RateWindows, rateLimitExceeded } from './rate-windows.ts'
 
 export interface Admitted {
   /** Key, project and settings, as the database had them when the request was counted. */
@@ -92,7 +92,8 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
       })
       // The next request is planned with the current account.
       if (account !== guess) keys.note(keyHash, account)
-      if (reserved && sameLimits(guess, account)) return { account, entry: counted.entry, remaining: counted.remaining }
+      if (reserved && isCountedFor(counted, guess, account))
+        return { account, entry: counted.entry, remaining: counted.remaining }
       await counted.uncount()
       if (reserved) quota.refund(account)
       refuseInactive(account)
@@ -131,6 +132,11 @@ async function admitMore(quota: Quota, keyHash: string, requests: number): Promi
   refuseInactive(account)
   if (!reserved) throw refuse('monthlyQuotaExceeded')
   return () => quota.refund(account, requests)
+}
+
+/** Whether a request that was counted for the guess is counted for the account. */
+function isCountedFor({ isInDatabase }: Passed, guess: Account, account: Account | UnknownKey): boolean {
+  return sameLimits(guess, account) && (isInDatabase || account.verdict === 'unknown' || !countsInDatabase(account))
 }
 
 /** Whether a count in one account's windows is valid for the other account. */

@@ -2,15 +2,25 @@
 
 import { type ProxyError, refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
-import type { Account } from '../postgres/admit.ts'
+import { nowMs } from '../event-loop/clock.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { type Account, countMinute } from '../postgres/admit.ts'
+import type { Database } from '../postgres/database.ts'
 import { addressWindowName, type Counted, type FastStore, keyWindowName, type Window } from '../stores/fast-store.ts'
+import { isLocal } from '../stores/guarded-store.ts'
+import { countsOf } from '../stores/window-memory.ts'
 
 const MAX_BATCH = 1_000
 /** The guarded store falls back to its own memory long before this. */
 const TIME_LIMIT_MS = 2_000
+/** As long as admission waits for the database. */
+const DATABASE_LIMIT_MS = 850
 
 export interface WindowRequest {
-  account: Pick<Account, 'project_id' | 'key_id' | 'requests_per_minute' | 'requests_per_minute_per_address'>
+  account: Pick<
+    Account,
+    'project_id' | 'key_id' | 'requests_per_minute' | 'requests_per_minute_per_address' | 'minute_counted_until'
+  >
   address: string
   /** Name of the exact entry to read; null for none. */
   entry: string | null
@@ -21,6 +31,8 @@ export interface Passed {
   entry: Uint8Array | null
   /** Requests that the key may still make in this window. */
   remaining: number
+  /** Whether the database counted it in its key's minute, too. */
+  isInDatabase: boolean
   /** Takes the request back out of its windows. */
   uncount(): Promise<void>
 }
@@ -41,12 +53,17 @@ export interface RateWindows {
   underWay(): Promise<unknown> | null
 }
 
-export function createRateWindows(store: FastStore): RateWindows {
+/** Whether a process admits the key's requests without Redis: all then count its minute in the database, too. */
+export function countsInDatabase({ minute_counted_until: until }: Pick<Account, 'minute_counted_until'>): boolean {
+  return until !== null && until * 1_000 > nowMs()
+}
+
+export function createRateWindows(store: FastStore, database: Database): RateWindows {
   let underWay: Promise<unknown> | null = null
   const createShardBatcher = () =>
     createBatcher<WindowRequest, WindowReply>({
       run(requests) {
-        const running = runBatch(store, requests)
+        const running = runBatch(store, database, requests)
         const settled = running.then(nothing, nothing).then(() => {
           if (underWay === settled) underWay = null
         })
@@ -79,6 +96,7 @@ function nothing(): void {}
 
 /** Requests with the same windows; they share one call. */
 interface Group {
+  account: WindowRequest['account']
   windows: readonly Window[]
   requests: number
   /** Each entry's position in the call. */
@@ -86,9 +104,14 @@ interface Group {
   /** Granted requests that have not been handed out yet. */
   left: number
   counted: Counted | null
+  isInDatabase: boolean
 }
 
-async function runBatch(store: FastStore, requests: readonly WindowRequest[]): Promise<WindowReply[]> {
+async function runBatch(
+  store: FastStore,
+  database: Database,
+  requests: readonly WindowRequest[],
+): Promise<WindowReply[]> {
   const groups = new Map<string, Group>()
   const groupOf = requests.map(request => {
     const group = findGroup(groups, request)
@@ -102,21 +125,50 @@ async function runBatch(store: FastStore, requests: readonly WindowRequest[]): P
       const { requests: asked, windows, entries } = group
       group.counted = await store.count({ requests: asked, windows, entries: [...entries.keys()] })
       group.left = group.counted.granted
+      if (group.left > 0 && (isLocal(group.counted.countedAtSecond) || countsInDatabase(group.account)))
+        await countInDatabase(store, database, group, group.counted)
     }),
   )
   return requests.map((request, i) => reply(store, request, groupOf[i] as Group))
 }
 
+/** Of what the windows granted, the database lets pass what is left of the key's minute by all that were counted anywhere. */
+async function countInDatabase(store: FastStore, database: Database, group: Group, counted: Counted) {
+  const { account, windows, left } = group
+  const { countedAtSecond, windows: seen } = counted
+  const counting = countMinute(database, {
+    projectId: account.project_id,
+    keyId: account.key_id,
+    requests: left,
+    limit: account.requests_per_minute,
+    second: Math.abs(countedAtSecond),
+    inRedis: isLocal(countedAtSecond) ? null : seen?.[0] ? countsOf(seen[0]) : [],
+  })
+  const names = windows.map(window => window.name)
+  const limitMs = database.backend === 'embedded' ? TIME_LIMIT_MS : DATABASE_LIMIT_MS
+  const takeBack = (requests: number) => store.uncount(names, requests, countedAtSecond)
+  const { granted, wait } = await withinTimeLimit(limitMs, counting).catch(async cause => {
+    await takeBack(left)
+    throw refuse('databaseUnavailable', null, cause)
+  })
+  if (granted < left) await takeBack(left - granted)
+  group.left = granted
+  group.isInDatabase = true
+  const totals = counted.totals.map((total, i) => (i === 0 && granted < left ? account.requests_per_minute : total))
+  group.counted = { ...counted, totals, waitMs: Math.max(counted.waitMs, wait * 1_000) }
+}
+
 function findGroup(groups: Map<string, Group>, { account, address }: WindowRequest): Group {
   const { key_id, project_id, requests_per_minute, requests_per_minute_per_address } = account
-  const name = `${key_id} ${requests_per_minute} ${requests_per_minute_per_address} ${address}`
+  const limits = `${requests_per_minute} ${requests_per_minute_per_address}`
+  const name = `${key_id} ${limits} ${countsInDatabase(account)} ${address}`
   let group = groups.get(name)
   if (!group) {
     const windows = [
       { name: keyWindowName(project_id, key_id), limit: requests_per_minute },
       { name: addressWindowName(project_id, address), limit: requests_per_minute_per_address },
     ]
-    group = { windows, requests: 0, entries: new Map(), left: 0, counted: null }
+    group = { account, windows, requests: 0, entries: new Map(), left: 0, counted: null, isInDatabase: false }
     groups.set(name, group)
   }
   return group
@@ -134,6 +186,7 @@ function reply(store: FastStore, { entry }: WindowRequest, group: Group): Window
     passed: true,
     entry: at === undefined ? null : (counted.entries[at] ?? null),
     remaining: Math.max(0, (windows[0]?.limit ?? 0) - (counted.totals[0] ?? 0) + group.left),
+    isInDatabase: group.isInDatabase,
     uncount: () => store.uncount(names, 1, counted.countedAtSecond),
   }
 }

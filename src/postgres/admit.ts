@@ -29,6 +29,7 @@ type NullableColumn =
   | 'aliases'
   | 'named_provider_keys'
   | 'tokens_per_minute'
+  | 'minute_counted_until'
 
 /** The view's columns with a fixed set of words, enforced by checks on the tables and by setting_kinds. */
 interface WordColumns {
@@ -162,4 +163,32 @@ const REFUND_REQUESTS = defineStatement(
 export async function refundRequests(database: Database, refunds: readonly Refund[], batch: string): Promise<void> {
   const columns = toColumns(refunds, ['projectId', 'keyType', 'month', 'requests'])
   await runStatement(database, REFUND_REQUESTS, [...columns, batch])
+}
+
+export interface MinuteAsk {
+  projectId: number
+  keyId: number
+  requests: number
+  limit: number
+  /** By the clock of Redis. */
+  second: number
+  /** What Redis has counted in each second up to that one, this batch included; null without Redis. */
+  inRedis: readonly number[] | null
+}
+
+const COUNT_MINUTE = defineStatement(
+  `select m.granted, m.wait_seconds as wait
+  from count_minute($1::bigint, $2::bigint, $3::integer, $4::integer, $5::bigint, $6::integer[], $7::boolean) m`,
+  { granted: integer, wait: integer },
+)
+
+/** How many of a key's requests may pass while a process admits some without Redis; else the seconds until one might. */
+export async function countMinute(
+  database: Database,
+  { projectId, keyId, requests, limit, second, inRedis }: MinuteAsk,
+): Promise<{ granted: number; wait: number }> {
+  const sent = [projectId, keyId, requests, limit, second, inRedis ?? [], inRedis === null]
+  const [row] = await runStatement(database, COUNT_MINUTE, sent)
+  if (!row) throw new Error('count_minute() returned nothing')
+  return row
 }

@@ -50,6 +50,8 @@ export interface KeyAccounts {
   log_content: string | null;
   /** Longest lifetime of a stored response, whatever the request says. */
   max_cache_ttl_seconds: number | null;
+  /** Seconds since the epoch until which the key's minute is counted in the database, too; null: never yet. */
+  minute_counted_until: number | null;
   /** All keys for direct providers as provider/name/weight; null where each provider has one key at most, named default. */
   named_provider_keys: string[] | null;
   /** The one project that the key opens. */

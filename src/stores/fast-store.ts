@@ -24,7 +24,7 @@ export interface Window {
 export interface Counted {
   /** How many of the batch there was room for; the others are not counted. */
   granted: number
-  /** The second, by the store's clock, in which they were counted. */
+  /** The second, by the store's clock, in which they were counted; negative where this process counted them without it. */
   countedAtSecond: number
   /** Time until one more could pass, when some may not; else 0. */
   waitMs: number

@@ -110,7 +110,7 @@ function markLocal(counted: Counted): Counted {
   return { ...counted, countedAtSecond: -counted.countedAtSecond }
 }
 
-function isLocal(second: number): boolean {
+export function isLocal(second: number): boolean {
   return second < 0
 }
 

@@ -71,6 +71,12 @@ export function decodeWindow(bytes: Uint8Array): SlidingWindow {
   return { total: readCount(bytes, 0), lastSecond: readCount(bytes, LAST_SECOND_AT), counts }
 }
 
+/** A window's counts, the oldest second first. */
+export function countsOf(bytes: Uint8Array): number[] {
+  const { lastSecond, counts } = decodeWindow(bytes)
+  return Array.from({ length: WINDOW_SECONDS }, (_, i) => counts[(lastSecond + 1 + i) % WINDOW_SECONDS] ?? 0)
+}
+
 /** Byte by byte: a DataView of a small array makes the engine move its bytes out of line first. */
 function readCount(bytes: Uint8Array, at: number): number {
   let count = 0

@@ -43,15 +43,32 @@ describeFaults('one of two proxies is cut off from Redis', () => {
   const healthOf = async (proxy: ProxyProcess) =>
     ((await (await get(proxy, '/health')).json()) as { status: string }).status
 
-  test('it admits its share of a limit, and reports that when it is back', async () => {
-    const { key } = await openAccounts(database).create({ perMinute: LIMIT })
+  const isCutOff = (expected: boolean) =>
+    waitUntil('it knows', 10_000, async () => (await healthOf(cutOff)) === (expected ? 'degraded' : 'ok'))
+
+  test('both together admit a limit, whoever is asked first, or both at once', async () => {
+    const accounts = openAccounts(database)
+    const create = () => accounts.create({ perMinute: LIMIT })
+    const [first, second, both, before] = await Promise.all([create(), create(), create(), create()])
+    // The other knows the key and that it is not marked yet.
+    expect((await ask(well, first.key, 'Admitted?')).status).toBe(200)
+    expect(await countAdmitted(well, before.key)).toBe(LIMIT)
     const parted = relay.part(20_000)
-    await waitUntil('it knows', 10_000, async () => (await healthOf(cutOff)) === 'degraded')
+    await isCutOff(true)
     expect(await healthOf(well)).toBe('ok')
-    expect(await countAdmitted(cutOff, key)).toBe(LIMIT / 2)
-    expect(await countAdmitted(well, key)).toBe(LIMIT)
+    expect(await countAdmitted(cutOff, first.key)).toBe(LIMIT / 2)
+    expect(await countAdmitted(well, first.key)).toBe(LIMIT / 2 - 1)
+    // A full minute is known here by what the other has recorded, and from then on by what it says.
+    await waitUntil('all is recorded', 5_000, async () => (await accounts.countRecords(before))[200] === LIMIT)
+    expect(await countAdmitted(cutOff, before.key)).toBe(0)
+    expect(await countAdmitted(well, second.key)).toBe(LIMIT)
+    await waitUntil('all is recorded', 5_000, async () => (await accounts.countRecords(second))[200] === LIMIT)
+    expect(await countAdmitted(cutOff, second.key)).toBe(0)
+    const [alone, other] = await Promise.all([countAdmitted(cutOff, both.key), countAdmitted(well, both.key)])
+    expect([alone <= LIMIT / 2, alone + other]).toEqual([true, LIMIT])
     await parted
-    await waitUntil('it is back', 10_000, async () => (await healthOf(cutOff)) === 'ok')
-    expect(await countAdmitted(cutOff, key)).toBe(0)
+    await isCutOff(false)
+    for (const { key } of [first, second, both, before])
+      expect([await countAdmitted(cutOff, key), await countAdmitted(well, key)]).toEqual([0, 0])
   })
 })

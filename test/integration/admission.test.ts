@@ -24,7 +24,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   const project = `p-${crypto.randomUUID()}`
   await createProject(database, project, plan)
   const keyHash = Bun.SHA256.hash(await issueKey(database, project, 'project', 'k'), 'hex')
-  const windows = createRateWindows(store)
+  const windows = createRateWindows(store, database)
   let isFailing = false
   const failing: Database = {
     ...database,

@@ -44,6 +44,7 @@ const NULLABLE: ReadonlySet<string> = new Set([
   'aliases',
   'named_provider_keys',
   'tokens_per_minute',
+  'minute_counted_until',
 ])
 
 describeBackends('admit()', backend => {

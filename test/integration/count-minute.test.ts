@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { countMinute } from '../../src/postgres/admit.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { describeBackends } from '../harness/backends.ts'
+
+const LIMIT = 10
+const SECOND = 1_700_000_000
+
+describeBackends("a key's minute while a process is without Redis", backend => {
+  async function openKey() {
+    const { database } = await backend.open()
+    await createProject(database, 'acme', 'pro')
+    await issueKey(database, 'acme', 'project', 'ci')
+    const [key] = await database.call<{ id: number; project_id: number }>('select id, project_id from api_keys', [])
+    const { id: keyId = 0, project_id: projectId = 0 } = key ?? {}
+    const count = async (requests: number, second: number, inRedis: number[] | null) =>
+      (await countMinute(database, { projectId, keyId, requests, limit: LIMIT, second, inRedis })).granted
+    return {
+      database,
+      projectId,
+      keyId,
+      alone: (requests: number, second = SECOND) => count(requests, second, null),
+      /** `inRedis`: of the seconds up to this one; the last has the batch in it. */
+      withRedis: (requests: number, inRedis: number[], second = SECOND) => count(requests, second, inRedis),
+    }
+  }
+
+  test('is the sum of what was admitted without Redis and of what Redis has', async () => {
+    const { alone, withRedis } = await openKey()
+    expect(await alone(3)).toBe(3)
+    expect(await withRedis(4, [2, 4])).toBe(4)
+    expect(await alone(5)).toBe(1)
+    expect(await withRedis(2, [2, 6])).toBe(0)
+    expect(await alone(1, SECOND + 59)).toBe(0)
+    // What was counted in the second before is over.
+    expect(await alone(9, SECOND + 60)).toBe(2)
+    expect(await alone(9, SECOND + 61)).toBe(8)
+  })
+
+  test('marks the key, and what it counts begins with what is recorded', async () => {
+    const { database, projectId, keyId, alone, withRedis } = await openKey()
+    const marked = async () =>
+      (
+        await database.call<{ seconds: number }>(
+          `select round(minute_counted_until - extract(epoch from now()))::integer as seconds from key_accounts`,
+          [],
+        )
+      )[0]?.seconds
+    expect(await marked()).toBeNull()
+    await database.runScript(`
+      select maintain_usage_partitions();
+      insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed, prompt_tokens,
+        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
+      select now() - age, 'r', ${projectId}, ${keyId}, 'chat', 'm', 200, false, 0, 0, 0, 0, 0, 0, 1, 1
+      from unnest(array['1 s', '5 s', '30 s', '5 min']::interval[]) as age`)
+    expect(await alone(9)).toBe(7)
+    expect(await marked()).toBe(150)
+    // Redis knows of those three, and of no other.
+    expect(await withRedis(1, [3, 1])).toBe(0)
+    expect(await withRedis(1, [2, 1], SECOND + 1)).toBe(0)
+  })
+})
