@@ -78,14 +78,14 @@ export const MUTATIONS: readonly Mutation[] = [
   // What is reserved of a budget is settled once, and never more than there is.
   {
     file: 'sql/functions/budgets/reserve_spending.sql',
-    line: 'where n.needed is null or c.spent + c.reserved + n.needed > b.amount',
-    becomes: 'where n.needed is null or c.spent + n.needed > b.amount',
+    line: 'c.spent + c.reserved + n.needed > b.amount',
+    becomes: 'c.spent + n.needed > b.amount',
     noticedBy: [BUDGETS],
   },
   {
     file: 'sql/functions/budgets/reserve_spending.sql',
-    line: 'where n.needed is null or ',
-    becomes: 'where ',
+    line: 'n.needed is null or ',
+    becomes: '',
     noticedBy: [BUDGETS],
   },
   {
@@ -110,6 +110,18 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'sql/functions/budgets/settle_spending.sql',
     line: '    where n.spent > 0\n',
     becomes: '    where false\n',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/reserve_spending.sql',
+    line: 'where b.enforced\n            and',
+    becomes: 'where',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/budgets_of.sql',
+    line: ' or b.project_id is null',
+    becomes: '',
     noticedBy: [BUDGETS],
   },
   {

@@ -2,7 +2,7 @@
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v usd=100 -v per=month -f scripts/set-budget.sql
 --
--- usd: US dollars; tokens=1000000 in its place. none removes the budget. per: day, week, month or total.
+-- project: its name, or * for all projects together. usd: US dollars; tokens=1000000 in its place. none removes the budget. per: day, week, month or total.
 -- Optional: -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v model=gpt-4o-mini, -v tag=team=search, -v zone=Europe/Vienna (UTC).
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse
@@ -43,7 +43,7 @@ do $$ begin raise exception 'the amount is missing: give -v usd=100 or -v tokens
 \endif
 
 select set_budget(
-    :'project',
+    nullif(:'project', '*'),
     :'unit',
     nullif(:'amount', 'none')::numeric,
     :'per',

@@ -15,7 +15,7 @@ import type { Refusals } from '../telemetry/refusals.ts'
 import type { AddressConfig } from './addresses.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { createAuditLogsController } from './audit-logs.ts'
-import { createBudgetsController, createSpendLimitController } from './budgets.ts'
+import { createBudgetsController, createSpendController } from './budgets.ts'
 import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
@@ -127,7 +127,8 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createWebhooksController(options))
     .use(createProjectUsersController(options))
     .use(createLimitsController(options))
-    .use(createSpendLimitController(options))
+    .use(createSpendController(options, 'organization'))
+    .use(createSpendController(options, 'project'))
     .use(createBudgetsController(options))
     .use(createUsersController(options))
     .use(createAdminKeysController(options))

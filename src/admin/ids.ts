@@ -9,6 +9,7 @@ export type IdKind =
   | 'audit_log'
   | 'entry'
   | 'budget'
+  | 'spend_alert'
   | 'webhook'
   | 'delivery'
   | 'session'

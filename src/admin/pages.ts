@@ -46,6 +46,16 @@ export function toPage<Item extends { id: string }>(items: Item[], limit: number
   }
 }
 
+/** Of a list that is known as a whole: what stands behind an id, or before one. An id that is not in it has all of the list there. */
+export function pageOf<Item extends { id: string }>(
+  items: readonly Item[],
+  { after, before, limit = DEFAULT_LIMIT }: { after?: string; before?: string; limit?: number },
+): ListPage<Item> {
+  const end = before ? items.findIndex(({ id }) => id === before) : -1
+  if (end < 0) return toPage(items.slice(items.findIndex(({ id }) => id === after) + 1), limit)
+  return { ...toPage(items.slice(Math.max(0, end - limit), end), limit), has_more: end > limit }
+}
+
 /** Throws a 400 when the cursor is not an id of this list. */
 export function readCursor(kind: IdKind, cursor: string | null | undefined, name = 'after'): number | undefined {
   if (cursor === undefined || cursor === null || cursor === '') return undefined

@@ -23,7 +23,7 @@ const SECRET_BYTES = 32
 /** What the description says of an address; `checkUrl` takes more, and says why it refuses one. */
 const URL_FORM = '^https://[a-z][a-z0-9]{0,30}(\\.[a-z][a-z0-9]{0,30}){1,3}/[a-z0-9/]{0,100}$'
 /** As event_kinds() in SQL, which checks them. */
-const KINDS = [
+export const KINDS = [
   'api_key.created',
   'api_key.deactivated',
   'api_key.expiring',

@@ -165,7 +165,7 @@ export const CLIENT_ERRORS = {
     status: 429,
     code: 'insufficient_quota',
     type: 'insufficient_quota',
-    when: 'What the request may cost is more than a budget of its project, key, model or tag has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
+    when: 'What the request may cost is more than a budget of its project, key, model or tag, or of the organization, has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
     message: 'Budget exceeded: {budget}; {until}',
     headers: { 'x-should-retry': 'false' },
   },

@@ -27,7 +27,7 @@ export type SpendingReply =
       unit: 'usd' | 'tokens'
       amount: number
       per: 'day' | 'week' | 'month' | 'total'
-      scope: 'key' | 'tag' | 'model' | 'project'
+      scope: 'key' | 'tag' | 'model' | 'project' | 'organization'
       resets_at: Date | null
     }
 
@@ -83,6 +83,7 @@ export async function presumeExpiredSpending(database: Database): Promise<void> 
 }
 
 export interface RemainingBudget {
+  /** Empty for the organization's. */
   project: string
   /** Its id, as in the admin API. */
   budget: string

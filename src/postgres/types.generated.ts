@@ -167,7 +167,7 @@ export interface ModelUnitPrices {
   provider: string;
   /** Where the price was read; operator: the operator's own, which no seed overwrites. */
   source: string;
-  /** audio_input, audio_output, image_input: tokens of sound and pictures; search: searches of the web; request: requests that were answered. */
+  /** audio_input, cached_audio_input, audio_output, image_input: tokens of sound and pictures; search: searches of the web; request: requests that were answered. */
   unit: string;
   /** US dollars: for a million tokens, or for one search or request. */
   usd: Numeric;

@@ -167,6 +167,70 @@ describeBackends('budgets', backend => {
     expect(told).toEqual([{ percent: '80' }])
   })
 
+  test('an alert is told once when a month has cost its amount, limits nothing, and is told again for another', async () => {
+    const alert = async (amount: number, id = 'null') => {
+      const [row] = await proxy.query<{ id: string }>(
+        `select set_spend_alert('${project}', ${amount}, '{ops@example.org}', 'Money', ${id})::text as id`,
+      )
+      return row?.id ?? ''
+    }
+    // What has no price limits nothing either.
+    const unpriced = { ...question('Once?', { model: 'acme/unheard-of' }), max_tokens: 5 }
+    await alert(1_000)
+    expect((await ask(proxy, key, unpriced)).status).toBe(200)
+    const id = await alert(1e-9)
+    const { status, headers } = await ask(proxy, key, plain('One?'))
+    expect([status, headers.get('x-proxy-budget-remaining-usd')]).toEqual([200, null])
+    await ask(proxy, key, plain('Two?'))
+    const told = async () => {
+      await proxy.settle()
+      return (
+        await proxy.query<{ payload: object }>(`select payload from events
+          where kind = 'budget.threshold' and project_id = (select id from projects where name = '${project}') order by at`)
+      ).map(({ payload }) => payload)
+    }
+    const event = {
+      spend_alert_id: `spend_alert_${id}`,
+      percent: 100,
+      unit: 'usd',
+      per: 'month',
+      notification_channel: { type: 'email', recipients: ['ops@example.org'], subject_prefix: 'Money' },
+    }
+    expect(await told()).toMatchObject([event])
+    await alert(2e-9, id)
+    await ask(proxy, key, plain('Three?'))
+    expect(await told()).toMatchObject([event, { ...event, limit: 2e-9 }])
+  })
+
+  test('a budget of the organization holds for what all projects spend together, and its alert reaches those that listen', async () => {
+    const other = `b-${crypto.randomUUID()}`
+    const otherKey = await proxy.createKey({ project: other, type: 'project' })
+    await storeKey(proxy.stores, other, 'openai', 'sk-own')
+    try {
+      const most = mostUsd(plain('Number 100?'))
+      await proxy.query(`select set_budget(null, 'usd', ${most * 3.5}, 'total')`)
+      await proxy.query(`select set_spend_alert(null, 1e-9, '{ops@example.org}')`)
+      await proxy.query(`select add_webhook('${other}', 'https://127.0.0.1:1/', '{budget.threshold}', '')`)
+      upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 1_000 })
+      const asked = Array.from({ length: 20 }, (_, n) =>
+        ask(proxy, n % 2 ? otherKey : key, plain(`Number ${100 + n}?`)),
+      )
+      const answers = await Promise.all(asked)
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+      expect(answers.find(({ status }) => status === 429)?.json.error.message).toContain('in all for this organization')
+      await proxy.settle()
+      const told = await proxy.query(`select p.name from events e join projects p on p.id = e.project_id
+        where e.kind = 'budget.threshold' and e.payload ? 'spend_alert_id' and p.name in ('${project}', '${other}')`)
+      expect(told).toEqual([{ name: other }])
+      await expect(proxy.query(`select set_budget(null, 'usd', 1, 'day', of_model => 'x')`)).rejects.toThrow(
+        /leave out/,
+      )
+    } finally {
+      await proxy.query('delete from budgets where project_id is null')
+      await proxy.query('update projects p set has_budgets = exists (select from budgets b where b.project_id = p.id)')
+    }
+  })
+
   test('a project may refuse hits, too', async () => {
     await ask(proxy, key, plain('Known?'))
     await proxy.settle()
@@ -233,6 +297,8 @@ describeBackends('budgets', backend => {
   test('what is free passes, and what has no price is refused', async () => {
     const unpriced = { ...question('Once?', { model: 'acme/unheard-of' }), max_tokens: 5 }
     expect((await ask(proxy, key, unpriced)).status).toBe(200)
+    await ask(proxy, key, plain('What costs?'))
+    expect(await recordedUsd()).toBeGreaterThan(0)
     await setBudget(1)
     expect((await ask(proxy, key, { ...unpriced, seed: 1 })).json.error).toMatchObject({ code: 'model_not_priced' })
     await setBudget(0)

@@ -13,7 +13,8 @@ begin
     end if;
     perform require_administrator();
     perform require_plan(plan);
-    insert into projects (name, plan) values (project, plan)
+    insert into projects (name, plan, has_budgets)
+    values (project, plan, exists (select from budgets b where b.project_id is null))
     on conflict (name) do nothing
     returning id into created_id;
     if created_id is null then

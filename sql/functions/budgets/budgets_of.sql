@@ -6,10 +6,10 @@ rows 2
 as $$
     select b.*
     from budgets b
-    where b.project_id = of_project
+    where (b.project_id = of_project or b.project_id is null)
         and (b.key_id is null or b.key_id = of_key)
         and (b.model is null or b.model = of_model)
         and (b.tag is null or of_tags @> b.tag);
 $$;
 
-comment on function budgets_of(bigint, bigint, text, jsonb) is 'The budgets that apply to such a request.';
+comment on function budgets_of(bigint, bigint, text, jsonb) is 'The budgets that apply to such a request, the organization''s and those that are not enforced among them.';

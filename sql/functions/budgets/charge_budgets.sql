@@ -30,6 +30,7 @@ begin
         cross join lateral period_of(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         where b.unit = 'usd'
+            and b.enforced
             and c.spent + c.reserved + usd > b.amount
     ) then
         return false;
@@ -42,6 +43,7 @@ begin
     where b.unit = 'usd'
         and c.budget_id = b.id
         and c.begins = p.begins;
+    perform tell_thresholds(array_agg(b.id), now()) from budgets_of(of_project, null, of_model, null) b;
     return true;
 end;
 $$;

@@ -33,9 +33,10 @@ as $$
     cross join lateral period_of(b.per, b.time_zone, now()) p
     left join budget_periods c on c.budget_id = b.id and c.begins = p.begins
     left join api_keys k on k.id = b.key_id
-    where b.project_id = of_project
+    where b.project_id is not distinct from of_project
+        and b.enforced
         and (only_budget is null or b.id = only_budget)
     order by b.key_id nulls first, b.tag nulls first, b.model nulls first, b.unit desc, p.ends desc, b.id;
 $$;
 
-comment on function list_budgets(bigint, bigint) is 'A project''s budgets, with what is spent, reserved and left of each in its present period.';
+comment on function list_budgets(bigint, bigint) is 'A project''s budgets, or the organization''s for null, with what is spent, reserved and left of each in its present period.';

@@ -9,16 +9,17 @@ language sql
 stable
 set search_path = public, pg_temp
 as $$
-    select p.name, 'budget_' || b.id, b.per, greatest(0, b.amount - coalesce(c.spent, 0) - coalesce(c.reserved, 0))
+    select coalesce(p.name, ''), 'budget_' || b.id, b.per, greatest(0, b.amount - coalesce(c.spent, 0) - coalesce(c.reserved, 0))
     from budgets b
-    join projects p on p.id = b.project_id
+    left join projects p on p.id = b.project_id
     cross join lateral period_of(b.per, b.time_zone, now()) present
     left join budget_periods c on c.budget_id = b.id and c.begins = present.begins
     where b.unit = 'usd'
+        and b.enforced
         and p.archived_at is null
     -- The nearest to their end first.
     order by (coalesce(c.spent, 0) + coalesce(c.reserved, 0)) / nullif(b.amount, 0) desc nulls first, b.id
     limit at_most;
 $$;
 
-comment on function remaining_budgets(integer) is 'What is left of so many budgets in US dollars, of all projects, those first of which the least share is left.';
+comment on function remaining_budgets(integer) is 'What is left of so many budgets in US dollars, of all projects (the organization''s have no name), those first of which the least share is left.';

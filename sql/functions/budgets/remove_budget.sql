@@ -4,17 +4,23 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := open_budgets(project);
 begin
-    delete from budgets b where b.id = of_budget and b.project_id = owner_id;
+    -- Its alerts go on.
+    update budgets b
+    set enforced = false,
+        amount = 999999999
+    where b.id = of_budget
+        and b.project_id is not distinct from owner_id
+        and b.enforced;
     if not found then
-        raise exception 'project % has no such budget', quote_for_message(project) using errcode = 'no_data_found';
+        raise exception '% has no such budget', coalesce('project ' || quote_for_message(project), 'the organization')
+            using errcode = 'no_data_found';
     end if;
-    update projects p
-    set has_budgets = exists (select from budgets b where b.project_id = owner_id)
-    where p.id = owner_id;
+    perform drop_unused_meter(owner_id, of_budget);
     perform audit('budget.removed', owner_id, 'budget_' || of_budget);
 end;
 $$;
 
-comment on function remove_budget(text, bigint) is 'Removes a budget, from the next request on. Raises when the project has no such budget.';
+comment on function remove_budget(text, bigint) is
+    'Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id.';

@@ -65,16 +65,21 @@ begin
         cross join lateral period_of(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         cross join lateral (select case b.unit when 'usd' then asked.usd else asked.tokens end as needed) n
-        -- What has no price may cost anything.
-        where n.needed is null or c.spent + c.reserved + n.needed > b.amount
-        order by n.needed is not null, (b.key_id is null)::integer + (b.tag is null)::integer + (b.model is null)::integer, p.ends desc, b.id
+        -- What has no price may cost anything; what is free passes, whatever is spent.
+        where b.enforced
+            and (n.needed is null or n.needed > 0 and c.spent + c.reserved + n.needed > b.amount)
+        order by n.needed is not null, (b.key_id is null)::integer + (b.tag is null)::integer + (b.model is null)::integer, b.project_id is null, p.ends desc, b.id
         limit 1;
 
         if not found then
             with reserving as (
                 insert into budget_reservations as r (id, budget_id, begins, amount, expires_at)
                 select
-                    asked.id, b.id, p.begins, case b.unit when 'usd' then asked.usd else asked.tokens end, now() + interval '5 minutes'
+                    asked.id,
+                    b.id,
+                    p.begins,
+                    coalesce(case b.unit when 'usd' then asked.usd else asked.tokens end, 0),
+                    now() + interval '5 minutes'
                 from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
                 cross join lateral period_of(b.per, b.time_zone, now()) p
                 on conflict (id, budget_id, begins) do update
@@ -82,19 +87,20 @@ begin
                 returning r.budget_id, r.begins
             )
             update budget_periods c
-            set reserved = c.reserved + case b.unit when 'usd' then asked.usd else asked.tokens end
+            set reserved = c.reserved + coalesce(case b.unit when 'usd' then asked.usd else asked.tokens end, 0)
             from reserving r
             join budgets b on b.id = r.budget_id
             where c.budget_id = r.budget_id
                 and c.begins = r.begins;
         end if;
 
-        select greatest(0, min(b.amount - c.spent - c.reserved))
+        select min(greatest(0, b.amount - c.spent - c.reserved))
         into left_usd
         from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
         cross join lateral period_of(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
-        where b.unit = 'usd';
+        where b.unit = 'usd'
+            and b.enforced;
 
         return query
         select
@@ -112,7 +118,8 @@ begin
                 when short.key_id is not null then 'key'
                 when short.tag is not null then 'tag'
                 when short.model is not null then 'model'
-                else 'project'
+                when short.project_id is not null then 'project'
+                else 'organization'
             end,
             case when short.ends < 'infinity' then short.ends end;
     end loop;

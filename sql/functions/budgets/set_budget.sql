@@ -15,7 +15,7 @@ set search_path = public, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := open_budgets(project);
     tagged jsonb;
     set_id bigint;
 begin
@@ -28,6 +28,10 @@ begin
     end if;
     if not exists (select from pg_timezone_names z where z.name = in_zone) then
         raise exception 'time zone % does not exist; give a name such as Europe/Vienna', quote_for_message(in_zone)
+            using errcode = 'invalid_parameter_value';
+    end if;
+    if owner_id is null and coalesce(of_key::text, of_model, of_tag) is not null then
+        raise exception 'a budget of the organization is for all that is spent: leave out key, model and tag'
             using errcode = 'invalid_parameter_value';
     end if;
     if of_tag is not null then
@@ -49,7 +53,7 @@ begin
     if of_amount is null then
         select b.id into set_id
         from budgets b
-        where b.project_id = owner_id
+        where b.project_id is not distinct from owner_id
             and (b.unit, b.per, coalesce(b.key_id, 0), coalesce(b.model, ''), coalesce(b.tag, '{}'))
                 = (in_unit, in_per, coalesce(of_key, 0), coalesce(of_model, ''), coalesce(tagged, '{}'));
         perform remove_budget(project, set_id);
@@ -61,35 +65,7 @@ begin
             using errcode = 'invalid_parameter_value';
     end if;
 
-    insert into budgets as b (project_id, key_id, model, tag, unit, amount, per, time_zone)
-    values (owner_id, of_key, of_model, tagged, in_unit, of_amount, in_per, in_zone)
-    on conflict (project_id, unit, per, coalesce(key_id, 0), coalesce(model, ''), coalesce(tag, '{}')) do update
-    set amount = excluded.amount,
-        time_zone = excluded.time_zone
-    returning b.id into set_id;
-    -- A new version of the account, so that the next request reserves.
-    update projects p set has_budgets = true where p.id = owner_id;
-
-    -- A new period begins with what its time has cost already; a total, with nothing.
-    insert into budget_periods (budget_id, begins, spent)
-    select
-        set_id,
-        p.begins,
-        case
-            when in_per = 'total' then 0
-            else (
-                select coalesce(sum(case in_unit when 'usd' then r.cost_usd else r.prompt_tokens + r.completion_tokens end), 0)
-                from usage_records r
-                where r.project_id = owner_id
-                    and r.recorded_at >= p.begins
-                    and (of_key is null or r.key_id = of_key)
-                    and (of_model is null or r.model = of_model)
-                    and (tagged is null or r.tags @> tagged)
-            )
-        end
-    from period_of(in_per, in_zone, now()) p
-    on conflict do nothing;
-
+    set_id := put_budget(owner_id, in_unit, of_amount, in_per, of_key, of_model, tagged, in_zone, true);
     perform audit(
         'budget.set', owner_id, 'budget_' || set_id,
         jsonb_build_object('unit', in_unit, 'amount', of_amount, 'per', in_per, 'key_id', of_key, 'model', of_model, 'tag', of_tag)
@@ -99,4 +75,4 @@ end;
 $$;
 
 comment on function set_budget(text, text, numeric, text, bigint, text, text, text) is
-    'Sets how much a project may spend, in all or with one key, model or tag (name=value), and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take.';
+    'Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take.';

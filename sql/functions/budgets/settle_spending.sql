@@ -67,22 +67,9 @@ begin
     where c.budget_id = s.budget_id
         and c.begins = s.begins;
 
-    -- Told once in a period, by the request that passes it.
-    perform raise_event(
-        b.project_id,
-        'budget.threshold',
-        jsonb_build_object('budget_id', 'budget_' || b.id, 'percent', t.percent, 'unit', b.unit, 'used', c.spent, 'limit', b.amount, 'per', b.per),
-        concat_ws(':', 'budget_' || b.id, t.percent, extract(epoch from c.begins)::bigint)
-    )
-    from budgets b
-    join budget_periods c on c.budget_id = b.id
-    join (values (80), (100)) as t (percent) on c.spent > 0 and c.spent >= b.amount * t.percent / 100
-    where (b.id, c.begins) in (
-        select o.id, p.begins
-        from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
-        cross join lateral budgets_of(d.project_id, d.key_id, d.model, d.tags) o
-        cross join lateral period_of(o.per, o.time_zone, d.at) p
-    );
+    perform tell_thresholds(array_agg(o.id), min(d.at))
+    from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
+    cross join lateral budgets_of(d.project_id, d.key_id, d.model, d.tags) o;
 end;
 $$;
 

@@ -35,6 +35,7 @@ begin
         usage_tagged,
         budgets,
         budget_periods,
+        spend_alerts,
         memberships,
         audit_log,
         semantic_hits,

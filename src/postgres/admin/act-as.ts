@@ -13,7 +13,7 @@ export interface Actor {
   address: string
 }
 
-/** What values of SQL types are in JSON. `project` stands for a project's id, for a function that takes the project's name. */
+/** What values of SQL types are in JSON. `project` stands for a project's id, for a function that takes the project's name: null for all projects together. */
 interface SqlTypes {
   bigint: number
   numeric: number
@@ -67,12 +67,15 @@ export const defineChange =
   <const P extends Signature>(name: string, parameters: P): Call<P, Row> =>
     define(name, parameters, false)
 
+function passedAs(type: Signature[string], value: string): string {
+  if (type === 'project') return `name_project(${value})`
+  return type === 'project?' ? `case when ${value} is not null then name_project(${value}) end` : value
+}
+
 function define<P extends Signature, Row>(name: string, parameters: P, reads: boolean): Call<P, Row> {
-  const taken = Object.entries(parameters).map(([parameter, type]) => [parameter, type.replace('?', '')] as const)
-  const columns = taken.map(([parameter, type]) => `${parameter} ${type === 'project' ? 'bigint' : type}`)
-  const passed = taken.map(([parameter, type]) =>
-    type === 'project' ? `${parameter} => name_project(a.${parameter})` : `${parameter} => a.${parameter}`,
-  )
+  const taken = Object.entries(parameters)
+  const columns = taken.map(([parameter, type]) => `${parameter} ${type.replace('?', '').replace('project', 'bigint')}`)
+  const passed = taken.map(([parameter, type]) => `${parameter} => ${passedAs(type, `a.${parameter}`)}`)
   const statement =
     taken.length === 0
       ? `select result.* from ${name}() as result`

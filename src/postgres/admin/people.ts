@@ -132,3 +132,6 @@ export const pageOfAuditLog = defineRead<AuditRow>()('page_of_audit_log', {
   before_id: 'bigint?',
   page_size: 'integer',
 })
+
+/** Throws a 403 for others than administrators. */
+export const requireAdministrator = defineRead()('require_administrator', {})

@@ -2,7 +2,7 @@
 import { defineChange, defineRead } from './act-as.ts'
 import type { BudgetRow } from './budget-row.ts'
 import type { KeyActivityRow, KeyRow } from './key-rows.ts'
-import type { PlanRow, ProjectRow, ProviderKeyRow, QuotaRow, SettingKindRow } from './rows.ts'
+import type { PlanRow, ProjectRow, ProviderKeyRow, QuotaRow, SettingKindRow, SpendAlertRow } from './rows.ts'
 
 export const pageOfProjects = defineRead<ProjectRow>()('page_of_projects', {
   only_project: 'bigint?',
@@ -83,10 +83,11 @@ export const quotaUsage = defineRead<QuotaRow>()('quota_usage', {
 
 export const keyActivity = defineRead<KeyActivityRow>()('key_activity', { of_project: 'bigint' })
 
-export const listBudgets = defineRead<BudgetRow>()('list_budgets', { of_project: 'bigint' })
+/** For no project, the organization's. */
+export const listBudgets = defineRead<BudgetRow>()('list_budgets', { of_project: 'bigint?' })
 /** Returns the budget's id. */
 export const setBudget = defineChange<{ result: number }>()('set_budget', {
-  project: 'project',
+  project: 'project?',
   in_unit: 'text',
   of_amount: 'numeric',
   in_per: 'text',
@@ -95,4 +96,16 @@ export const setBudget = defineChange<{ result: number }>()('set_budget', {
   of_tag: 'text?',
   in_zone: 'text',
 })
-export const removeBudget = defineChange()('remove_budget', { project: 'project', of_budget: 'bigint' })
+export const removeBudget = defineChange()('remove_budget', { project: 'project?', of_budget: 'bigint' })
+
+/** For no project, the organization's. */
+export const listSpendAlerts = defineRead<SpendAlertRow>()('list_spend_alerts', { of_project: 'bigint?' })
+/** Returns the alert's id. */
+export const setSpendAlert = defineChange<{ result: number }>()('set_spend_alert', {
+  project: 'project?',
+  of_amount: 'numeric',
+  to_recipients: 'text[]',
+  with_prefix: 'text?',
+  of_alert: 'bigint?',
+})
+export const removeSpendAlert = defineChange()('remove_spend_alert', { project: 'project?', of_alert: 'bigint' })

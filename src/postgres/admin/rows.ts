@@ -226,3 +226,11 @@ export interface QuotaRow {
   quota: number
   remaining: number
 }
+
+export interface SpendAlertRow {
+  id: number
+  /** In US dollars. */
+  amount: number
+  recipients: string[]
+  subject_prefix: string | null
+}

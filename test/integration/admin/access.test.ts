@@ -23,12 +23,28 @@ interface World {
   webhook: string
   delivery: string
   budget: string
+  alert: string
 }
 
 const now = Math.floor(Date.now() / 1000)
 
+function spendRoutes(base: string, toRead: Need, toSet: Need, alert: string): Route[] {
+  const limit = { currency: 'USD', interval: 'month', threshold_amount: 20 }
+  const body = { ...limit, notification_channel: { type: 'email', recipients: ['ops@example.org'] } }
+  return [
+    { method: 'GET', path: `${base}/spend_limit`, need: toRead },
+    { method: 'GET', path: `${base}/spend_alerts`, need: toRead },
+    { method: 'GET', path: `${base}/spend_alerts/${alert}`, need: toRead },
+    { method: 'POST', path: `${base}/spend_limit`, need: toSet, body: limit },
+    { method: 'POST', path: `${base}/spend_alerts`, need: toSet, body },
+    { method: 'POST', path: `${base}/spend_alerts/${alert}`, need: toSet, body },
+    { method: 'DELETE', path: `${base}/spend_alerts/${alert}`, need: toSet },
+    { method: 'DELETE', path: `${base}/spend_limit`, need: toSet },
+  ]
+}
+
 /** Every route that concerns one project or the whole installation. */
-function routesOf({ project, key, entry, request, user, verdict, webhook, delivery, budget }: World): Route[] {
+function routesOf({ project, key, entry, request, user, verdict, webhook, delivery, budget, alert }: World): Route[] {
   const own = `/v1/organization/projects/${project}`
   return [
     { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
@@ -91,17 +107,11 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'POST', path: `${own}/deliveries/${delivery}/resend`, need: 'member' },
     { method: 'POST', path: `${own}/webhooks`, need: 'owner', body: { url: 'https://hooks.example.org/here' } },
     { method: 'DELETE', path: `${own}/webhooks/${webhook}`, need: 'owner' },
-    { method: 'GET', path: `${own}/spend_limit`, need: 'viewer' },
     { method: 'GET', path: `${own}/budgets`, need: 'viewer' },
-    {
-      method: 'POST',
-      path: `${own}/spend_limit`,
-      need: 'owner',
-      body: { currency: 'USD', interval: 'month', threshold_amount: 20 },
-    },
+    ...spendRoutes(own, 'viewer', 'owner', alert),
+    ...spendRoutes('/v1/organization', 'administrator', 'administrator', alert),
     { method: 'POST', path: `${own}/budgets`, need: 'owner', body: { unit: 'usd', amount: 1, per: 'day' } },
     { method: 'DELETE', path: `${own}/budgets/${budget}`, need: 'owner' },
-    { method: 'DELETE', path: `${own}/spend_limit`, need: 'owner' },
     { method: 'POST', path: `${own}/users`, need: 'owner', body: { role: 'viewer', email: 'viewer@example.org' } },
     { method: 'POST', path: `${own}/users/${user}`, need: 'owner', body: { role: 'viewer' } },
     { method: 'POST', path: own, need: 'owner', body: { name: 'renamed' } },
@@ -194,8 +204,9 @@ describeBackends('who may do what', backend => {
     const [hook] = await proxy.query<{ webhook: number; delivery: number }>(
       `select w as webhook, send_test_event('acme', w) as delivery from add_webhook('acme', 'https://127.0.0.1:1/', '{}', '') w`,
     )
-    const [budget] = await proxy.query<{ id: number }>(
-      `select set_budget('acme', 'tokens', 1000, 'day') as id from set_budget('acme', 'usd', 10, 'month')`,
+    const [budget] = await proxy.query<{ id: number; alert: number }>(
+      `select set_budget('acme', 'tokens', 1000, 'day') as id, set_spend_alert('acme', 5, '{ops@example.org}') as alert
+        from set_budget('acme', 'usd', 10, 'month')`,
     )
     const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string; verdict: string }>(
       `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, name_verdict(v) as verdict
@@ -211,6 +222,7 @@ describeBackends('who may do what', backend => {
       webhook: `webhook_${hook?.webhook}`,
       delivery: `delivery_${hook?.delivery}`,
       budget: `budget_${budget?.id}`,
+      alert: `spend_alert_${budget?.alert}`,
     }
   })
   afterAll(() => proxy.stop())
@@ -228,6 +240,7 @@ describeBackends('who may do what', backend => {
       'admin_keys',
       'audit_log',
       'budgets',
+      'spend_alerts',
       'cache_entries',
       'cache_verdicts',
     ]

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { question } from '../../harness/chat.ts'
 import { ask } from '../../harness/client.ts'
-import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
+import { storeKey, TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, adminClient, issueAdminKey, send } from './people.ts'
 
@@ -80,6 +80,95 @@ describeBackends('the admin API through the openai package', backend => {
     expect((await send(proxy, 'DELETE', `${path}/${set.json.id}`, { headers: bearer() })).status).toBe(200)
     expect(await limits.delete(id)).toEqual({ object: 'project.spend_limit.deleted', deleted: true })
     expect((await get(path)).json.data).toEqual([])
+  })
+
+  test('the organization’s spend limit is the budget of all projects together, those made later among them', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    await expect(organization.spendLimit.retrieve()).rejects.toMatchObject({ status: 404 })
+    const asked = { currency: 'USD', interval: 'month', threshold_amount: 0 } as const
+    const told = { ...asked, object: 'organization.spend_limit', enforcement: { status: 'enforcing' } }
+    expect(await organization.spendLimit.update({ ...asked, threshold_amount: 99 })).toMatchObject({
+      threshold_amount: 99,
+    })
+    expect(await organization.spendLimit.update(asked)).toEqual(told)
+    expect(await organization.spendLimit.retrieve()).toEqual(told)
+    const newer = await organization.projects.create({ name: 'newer' })
+    expect((await get(`/v1/organization/projects/${id}/budgets`)).json.data).toEqual([])
+    const statusOf = async (project: string) => {
+      const key = await proxy.createKey({ project, type: 'project' })
+      await storeKey(stores, project, 'openai', 'sk-own')
+      const { status, json } = await ask(proxy, key, question('Once?', { model: 'gpt-4o-mini', max_tokens: 5 }))
+      return [status, json.error?.message]
+    }
+    for (const project of ['acme', 'newer'])
+      expect(await statusOf(project)).toEqual([429, expect.stringContaining('0 USD a month for this organization')])
+    expect(await organization.spendLimit.delete()).toEqual({
+      object: 'organization.spend_limit.deleted',
+      deleted: true,
+    })
+    await expect(organization.spendLimit.delete()).rejects.toMatchObject({ status: 404 })
+    const bound = await proxy.query('select from projects where has_budgets')
+    expect([bound, newer.status]).toEqual([[], 'active'])
+  })
+
+  test('spend alerts of a project and of the organization are made, changed, listed page by page and removed', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const channel = { type: 'email' as const, recipients: ['ops@example.org'], subject_prefix: 'Money' }
+    const amount = { currency: 'USD', interval: 'month', threshold_amount: 500 } as const
+    const asked = { ...amount, notification_channel: channel }
+    const { spendAlerts } = organization.projects
+    const made = await spendAlerts.create(id, asked)
+    expect(made).toEqual({ ...asked, id: expect.stringMatching(/^spend_alert_\d+$/), object: 'project.spend_alert' })
+    expect(await spendAlerts.retrieve(made.id, { project_id: id })).toEqual(made)
+    const changed = { ...asked, threshold_amount: 501, notification_channel: { ...channel, subject_prefix: null } }
+    expect(await spendAlerts.update(made.id, { project_id: id, ...changed })).toEqual({ ...made, ...changed })
+    const others = [2, 3].map(threshold_amount => spendAlerts.create(id, { ...asked, threshold_amount }))
+    await Promise.all(others)
+    const amounts = async (page: AsyncIterable<{ threshold_amount: number }>) =>
+      (await toArray(page)).map(each => each.threshold_amount)
+    const ascending = await amounts(spendAlerts.list(id, { limit: 1 }))
+    expect([ascending.length, ascending[0]]).toEqual([3, 501])
+    expect(await amounts(spendAlerts.list(id, { limit: 2, order: 'desc' }))).toEqual(ascending.toReversed())
+    const [, , last] = await toArray(spendAlerts.list(id))
+    const before = await get(`/v1/organization/projects/${id}/spend_alerts?limit=1&before=${last?.id}`)
+    expect([before.json.data.map((each: typeof made) => each.threshold_amount), before.json.has_more]).toEqual([
+      [ascending[1]],
+      true,
+    ])
+    // They limit nothing, and are no budgets.
+    expect((await get(`/v1/organization/projects/${id}/budgets`)).json.data).toEqual([])
+    await expect(organization.projects.spendLimit.retrieve(id)).rejects.toMatchObject({ status: 404 })
+    // A limit that comes and goes leaves them.
+    await organization.projects.spendLimit.update(id, { currency: 'USD', interval: 'month', threshold_amount: 1 })
+    await organization.projects.spendLimit.delete(id)
+    expect(await toArray(spendAlerts.list(id))).toHaveLength(3)
+
+    const all = await organization.spendAlerts.create(asked)
+    expect(all).toMatchObject({ object: 'organization.spend_alert', threshold_amount: 500 })
+    expect(await organization.spendAlerts.retrieve(all.id)).toEqual(all)
+    expect(await organization.spendAlerts.update(all.id, changed)).toMatchObject({ threshold_amount: 501 })
+    expect(await amounts(organization.spendAlerts.list())).toEqual([501])
+    await expect(spendAlerts.retrieve(all.id, { project_id: id })).rejects.toMatchObject({ status: 404 })
+    await expect(organization.spendAlerts.retrieve(made.id)).rejects.toMatchObject({ status: 404 })
+    expect(await organization.spendAlerts.delete(all.id)).toEqual({
+      id: all.id,
+      object: 'organization.spend_alert.deleted',
+      deleted: true,
+    })
+    for (const alert of await toArray(spendAlerts.list(id))) await spendAlerts.delete(alert.id, { project_id: id })
+    await expect(spendAlerts.delete(made.id, { project_id: id })).rejects.toMatchObject({ status: 404 })
+    expect(await proxy.query('select from projects where has_budgets union all select from budgets')).toEqual([])
+    for (const bad of [
+      { threshold_amount: -1 },
+      { currency: 'EUR' },
+      { interval: 'day' },
+      { notification_channel: { type: 'sms', recipients: ['ops@example.org'] } },
+      { notification_channel: { type: 'email', recipients: ['nobody'] } },
+      { notification_channel: { type: 'email', recipients: [] } },
+    ])
+      await expect(spendAlerts.create(id, { ...asked, ...bad } as typeof asked)).rejects.toMatchObject({ status: 400 })
+    for (let at = 0; at < 20; at++) await spendAlerts.create(id, asked)
+    await expect(spendAlerts.create(id, asked)).rejects.toThrow(/20 spend alerts already/)
   })
 
   test('a path that is not there is the admin API’s to refuse, whoever asks', async () => {

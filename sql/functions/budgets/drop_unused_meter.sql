@@ -1,0 +1,19 @@
+create or replace function drop_unused_meter(owner_id bigint, of_budget bigint) returns void
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+begin
+    delete from budgets b
+    where b.id = of_budget
+        and not b.enforced
+        and not exists (select from spend_alerts a where a.budget_id = b.id);
+    update projects p
+    set has_budgets = exists (select from budgets b where b.project_id = p.id or b.project_id is null)
+    where p.has_budgets
+        and (p.id = owner_id or owner_id is null);
+end;
+$$;
+
+comment on function drop_unused_meter(bigint, bigint) is
+    'Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all.';
