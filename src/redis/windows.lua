@@ -31,7 +31,7 @@ local TAG = 28
 -- An entry may be an alias: its first line names the entry with the response. Then both are returned, concatenated.
 local function read_entry(key)
     local stored = get(key)
-    local target = stored and string.match(stored, '^%[2,"([^"]+)"', TAG + 1)
+    local target = stored and string.match(stored, '^%[3,"([^"]+)"', TAG + 1)
     if not target then
         return stored
     end

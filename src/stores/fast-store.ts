@@ -123,10 +123,13 @@ export function callName(projectId: number, generation: number, request: string)
   return `{${projectId}}:f:${generation}:${request}`
 }
 
-const ALIAS = Buffer.from('[2,"')
+/** How `encodeAlias` begins one. */
+const ALIAS = Buffer.from('[3,"')
 
 /** If the entry is an alias, returns the name that it points to; its line begins at byte `at`. windows.lua reads the same format. */
 export function aliasTarget(bytes: Uint8Array, at: number): string | null {
+  // Nearly all entries are none, and a buffer costs more than a look.
+  if (bytes[at + 1] !== ALIAS[1]) return null
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const nameAt = at + ALIAS.length
   if (!stored.subarray(at, nameAt).equals(ALIAS)) return null

@@ -58,6 +58,16 @@ describeBackends('a project', backend => {
       expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'verified'])
     })
 
+    test('and words that were matched once are answered by their name: PostgreSQL is not asked for them again', async () => {
+      await learn(QUESTION)
+      const [first, reason] = told(await ask(proxy, key, OTHER_WORDS, NEAR))
+      await proxy.settle()
+      await proxy.query('delete from cache_entries')
+      const again = await ask(proxy, key, OTHER_WORDS, NEAR)
+      expect([first, reason]).toEqual(['HIT-SEMANTIC', 'verified'])
+      expect([told(again), standin.requests.length]).toEqual([[first, reason], 1])
+    })
+
     test('and says what stood in the way', async () => {
       expect(told(await ask(proxy, key, UNVERIFIED, { 'cache-control': 'no-store' }))).toEqual(['MISS', 'no-store'])
       expect(told(await ask(proxy, key, UNVERIFIED.replace('green', 'red')))).toEqual(['MISS', 'no-candidate'])

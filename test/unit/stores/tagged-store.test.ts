@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { encodeAlias } from '../../../src/cache/entry.ts'
 import type { FastStore } from '../../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import { createEntryTags, tagEntries } from '../../../src/stores/tagged-store.ts'
@@ -9,7 +10,9 @@ const INSTALLATION = 'a0000000-0000-0000-0000-000000000000'
 const ENTRY = Buffer.from('[1,"openai",1,2,3,4]\n{"id":"right"}')
 const NAME = '{1}:E:0:aa'
 const OTHER = '{1}:E:0:bb'
-const ALIAS = Buffer.from(`[2,"${NAME}","id",0.99,"proved","s","h",null]\n`)
+const ALIAS = Buffer.from(
+  encodeAlias({ target: NAME, id: 'id', similarity: 0.99, reason: 'verified', settings: 's', askedHash: 'h' }),
+)
 
 function open(store: FastStore, current = NEW, previous: Uint8Array | null = null, installation = INSTALLATION) {
   const wrong: string[] = []
