@@ -14,9 +14,13 @@ export function nowSeconds(): number {
   return Math.floor(nowMs() / 1000)
 }
 
-/** In ISO 8601, in UTC. */
+let written = { atMs: Number.NaN, text: '' }
+
+/** In ISO 8601, in UTC. Requests that end in the same millisecond share the text. */
 export function nowIso(): string {
-  return new Date(nowMs()).toISOString()
+  const atMs = nowMs()
+  if (atMs !== written.atMs) written = { atMs, text: new Date(atMs).toISOString() }
+  return written.text
 }
 
 /** The database has just answered that it was this time. */

@@ -190,6 +190,7 @@ function checkMessages({ messages }: JsonObject): void {
 
 /** The other models that may answer: an aggregator's `models`, and `fallbacks`: at Anthropic objects with a model, or the word `default`. */
 export function alternativesOf({ models, fallbacks }: JsonObject): string[] {
+  if (models === undefined && fallbacks === undefined) return []
   const named: unknown[] = Array.isArray(models) ? [...models] : []
   for (const fallback of [fallbacks].flat()) named.push(isJsonObject(fallback) ? fallback.model : fallback)
   return named.filter(model => typeof model === 'string')

@@ -22,10 +22,11 @@ export interface EarlyBody {
  * 401 or 403 first.
  */
 export async function readEarly(
-  { target, headers, body, ...request }: ProxyRequest,
+  request: ProxyRequest,
   keyHash: string,
   { admission, parsedBodies }: Stages,
 ): Promise<EarlyBody | null> {
+  const { target, headers, body } = request
   if (target.kind !== 'endpoint' || !body.isSmall) return null
   const { endpoint } = target
   try {

@@ -170,11 +170,11 @@ function openSum(record: UsageRecord, bucket: number) {
   }
 }
 
-const QUARTER_MS = 15 * 60_000
+const QUARTERS = ['00', '15', '30', '45']
 
-function quarterOf({ recorded_at }: UsageRecord): string {
-  const at = Date.parse(recorded_at)
-  return new Date(at - (at % QUARTER_MS)).toISOString()
+/** Cut out of the text, which costs a fifth of reading the time and writing it again. */
+function quarterOf({ recorded_at: at }: UsageRecord): string {
+  return `${at.slice(0, 14)}${QUARTERS[Math.floor(Number(at.slice(14, 16)) / 15)]}:00.000Z`
 }
 
 function classOf(status: number): number {

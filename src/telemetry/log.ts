@@ -9,7 +9,8 @@ export type Log = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'> & {
   flush(): Promise<void>
 }
 
-type RequestFields = Record<string, string | number | boolean | null>
+/** What is undefined is not written. */
+type RequestFields = Record<string, string | number | boolean | null | undefined>
 
 const FLUSH_EVERY_MS = 100
 const LUMP_LINES = 500
