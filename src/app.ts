@@ -100,7 +100,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const caching = await createCaching(options, catalogue, modelRouter, noteVerdict)
   const windows = createRateWindows(store, database)
   const quota = createQuota(database, windows)
-  const [maintenance] = await Promise.all([startMaintenance(options), readTime(database)])
+  const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
   const recorders = createRecorders(options)
   const accounting = createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log })
   const stages: Stages = {

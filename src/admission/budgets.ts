@@ -74,6 +74,7 @@ export function createBudgets(
       maxItems: MAX_BATCH,
       timeLimitMs,
       timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
+      answeredAtMs: database.answeredAtMs,
       onLateResult: ({ id }, late) => {
         if (late.verdict === 'granted') release(id)
       },

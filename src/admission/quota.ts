@@ -27,6 +27,8 @@ const TIME_LIMIT_MS = 850
 /** The embedded database runs one call at a time: a burst is answered late rather than refused. */
 const EMBEDDED_TIME_LIMIT_MS = 30_000
 const MAX_BATCH = 1_000
+/** No key has this hash. */
+const NO_KEY = '0'.repeat(64)
 /** After a key's counter was found locked, the key's requests use a lane of their own for this long. */
 const REMEMBER_LOCKED_MS = 2_000
 const MAX_LOCKED = 10_000
@@ -45,6 +47,8 @@ export interface Quota {
   reserve(keyHash: string, requests?: number): Promise<Reservation>
   /** Gives reserved requests back, one by default; retries until the database has taken them. */
   refund(account: RefundedAccount, requests?: number): void
+  /** Has the database prepare what requests will ask, so that the first need not wait for that. Never rejects. */
+  warm(): Promise<unknown>
   /** Resolves when every lost reply is known and every refund has reached the database. */
   settled(): Promise<void>
 }
@@ -70,6 +74,7 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
       maxItems: MAX_BATCH,
       timeLimitMs,
       timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
+      answeredAtMs: database.answeredAtMs,
       comesNext: windows.underWay,
       onLateResult: ({ requests }, late) => {
         if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)
@@ -99,7 +104,7 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
     const { keyHash } = asked
     let reply = lockedLately.has(keyHash) ? LOCKED : await askWithAll(asked)
     while (reply === LOCKED) {
-      if (performance.now() > deadlineMs) throw refuse('databaseUnavailable')
+      if (performance.now() > deadlineMs) throw refuse('busy')
       lockedLately.set(keyHash, true)
       reply = await askApart(asked)
     }
@@ -111,6 +116,7 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
     validate: async keyHash => (await ask({ keyHash, requests: 0 })).account,
     reserve: (keyHash, requests = 1) => ask({ keyHash, requests }),
     refund: (account, requests = 1) => ledger.refund(account, requests),
+    warm: () => ask({ keyHash: NO_KEY, requests: 0 }).catch(() => {}),
     settled: ledger.settled,
   }
 }

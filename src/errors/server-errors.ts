@@ -42,7 +42,7 @@ export const SERVER_ERRORS = {
   busy: {
     status: 503,
     code: 'service_unavailable',
-    when: 'More requests are waiting than can be admitted in time. The database answers, but too late.',
+    when: 'More requests are waiting than can be admitted in time: the database answers, but too late. Or work beside the event loop neither began nor ended within 30 seconds each.',
     message: 'The proxy is busy; try again shortly.',
     headers: SOON,
   },

@@ -11,8 +11,10 @@ export interface BatcherOptions<Item, Result> {
    * or a few limits in all, the item's batch fails.
    */
   timeLimitMs: number
-  /** Creates the error of a batch that timed out. `isBusy`: other batches got their results meanwhile, or the event loop was late. */
+  /** Creates the error of a batch that timed out. `isBusy`: something was answered meanwhile, or the event loop was late. */
   timeLimitError(isBusy: boolean): Error
+  /** When those who run the batches last answered anything, by `performance.now()`. */
+  answeredAtMs?(): number
   /** Most batches in flight at once; one by default. */
   maxBatches?: number
   /** For results that nobody waits for: a batch that is not full waits for more items until this resolves. */
@@ -86,12 +88,13 @@ function handOut<Item, Result>(
 
 /** The error for items that waited too long: it tells a queue that moves too slowly from one that stands. */
 function limitError<Item, Result>(
-  { timeLimitMs, timeLimitError }: Pick<BatcherOptions<Item, Result>, 'timeLimitMs' | 'timeLimitError'>,
+  { timeLimitMs, timeLimitError, answeredAtMs }: BatcherOptions<Item, Result>,
   waitsSinceMs: number,
   lastResultMs: number,
 ): Error {
   const lateMs = performance.now() - waitsSinceMs - timeLimitMs
-  return timeLimitError(lastResultMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
+  const lastAnswerMs = Math.max(lastResultMs, answeredAtMs?.() ?? -Infinity)
+  return timeLimitError(lastAnswerMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
 }
 
 /** Calls back after the limit, which counts from the last result; once more from here, if the event loop kept it waiting. */

@@ -1,7 +1,8 @@
 /** Runs work that would block the event loop in a worker thread: one job at a time, owners in turn. */
 import { setImmediate } from 'node:timers/promises'
-import { type CarriedError, restoreError } from '../errors.ts'
+import { type CarriedError, refuse, restoreError } from '../errors.ts'
 import { FairQueue } from './fair-queue.ts'
+import { startTimeLimit } from './time-limit.ts'
 
 /** Longer input is read, hashed, counted or translated by a worker. This much takes the event loop some 3 ms. */
 export const LONGEST_ON_LOOP = 262_144
@@ -41,27 +42,33 @@ export interface JobOptions {
 }
 
 interface Asked {
-  request: JobRequest
+  /** Null once it is given up: what waits behind others holds no memory then. */
+  request: JobRequest | null
   transfer: ArrayBuffer[]
   done: Promise<unknown>
   resolve(output: unknown): void
   reject(error: Error): void
+  endLimit(): void
 }
 
 /** An idle worker keeps half as much memory as all the rest of an idle process: mostly vocabularies. Loading them again takes .3 s. */
 const IDLE_MS = 60_000
+/** For a job to begin, and then to be done: the longest take six seconds of a processor. */
+const LIMIT_MS = 30_000
 
-/** Starts the worker at first use, ends it when it is idle, and restarts it if a job killed it. It keeps no process alive. */
+/** Starts the worker at first use, ends it when it is idle or late, and restarts it if a job killed it. It keeps no process alive. */
 export class OffLoop {
   readonly #waiting = new FairQueue<Asked>()
   #worker: Worker | null = null
   #busy: Asked | null = null
   readonly #given = new Map<string, number>()
   readonly #idleMs: number
+  readonly #limitMs: number
   #ending: ReturnType<typeof setTimeout> | null = null
 
-  constructor({ idleMs = IDLE_MS } = {}) {
+  constructor({ idleMs = IDLE_MS, limitMs = LIMIT_MS } = {}) {
     this.#idleMs = idleMs
+    this.#limitMs = limitMs
   }
 
   /** Number of jobs since the start, by name. */
@@ -69,12 +76,14 @@ export class OffLoop {
     return this.#given
   }
 
-  /** Rejects with what the job threw. */
+  /** Rejects with what the job threw; with a 503 when it does not begin or end in time. */
   run<Input, Output>(job: Job<Input, Output>, input: Input, options: JobOptions = {}): Promise<Output> {
     this.#given.set(job.name, (this.#given.get(job.name) ?? 0) + 1)
     const { promise: done, resolve, reject } = Promise.withResolvers<unknown>()
     const request = { module: job.module, name: job.name, input }
-    this.#waiting.add(options.owner ?? '', { request, transfer: options.transfer ?? [], done, resolve, reject })
+    const asked: Asked = { request, transfer: options.transfer ?? [], done, resolve, reject, endLimit: () => {} }
+    this.#limit(asked)
+    this.#waiting.add(options.owner ?? '', asked)
     this.#giveNext()
     return done as Promise<Output>
   }
@@ -87,14 +96,32 @@ export class OffLoop {
     } while (this.#busy)
   }
 
+  #limit(asked: Asked): void {
+    asked.endLimit()
+    asked.endLimit = startTimeLimit(this.#limitMs, () => this.#giveUp(asked))
+  }
+
+  #giveUp(asked: Asked): void {
+    asked.request = null
+    asked.transfer = []
+    asked.reject(refuse('busy'))
+    if (asked !== this.#busy) return
+    this.#end()
+    this.#busy = null
+    this.#giveNext()
+  }
+
   #giveNext(): void {
     if (this.#busy) return
-    this.#busy = this.#waiting.take() ?? null
+    let next = this.#waiting.take()
+    while (next && !next.request) next = this.#waiting.take()
+    this.#busy = next ?? null
     if (this.#ending) clearTimeout(this.#ending)
-    this.#ending = this.#busy ? null : setTimeout(() => this.#end(), this.#idleMs).unref()
-    if (!this.#busy) return
+    this.#ending = next ? null : setTimeout(() => this.#end(), this.#idleMs).unref()
+    if (!next) return
+    this.#limit(next)
     this.#worker ??= this.#start()
-    this.#worker.postMessage(this.#busy.request, this.#busy.transfer)
+    this.#worker.postMessage(next.request, next.transfer)
   }
 
   #end(): void {
@@ -105,17 +132,20 @@ export class OffLoop {
   #start(): Worker {
     const started = new Worker(new URL('./off-loop-worker.ts', import.meta.url))
     started.onmessage = ({ data }: MessageEvent<JobReply>) => {
+      if (started !== this.#worker) return
       const done = this.#busy
       this.#busy = null
+      done?.endLimit()
       if ('output' in data) done?.resolve(data.output)
       else done?.reject(restoreError(data))
       this.#giveNext()
     }
     started.onerror = event => {
-      this.#worker = null
-      started.terminate()
+      if (started !== this.#worker) return
+      this.#end()
       const died = this.#busy
       this.#busy = null
+      died?.endLimit()
       died?.reject(new Error(`A worker died of its job: ${event.message}`))
       this.#giveNext()
     }

@@ -62,6 +62,10 @@ export class ConnectionPool {
     return { open: this.#open.length, most: this.#maxConnections }
   }
 
+  get answeredAtMs(): number {
+    return Math.max(...this.#open.map(({ connection }) => connection.answeredAtMs))
+  }
+
   has(pooled: PooledConnection): boolean {
     return this.#open.includes(pooled)
   }
@@ -172,6 +176,8 @@ export interface Connections {
   limit(maxConnections: number): void
   /** Those that are open, and how many there may be. */
   size(): { open: number; most: number }
+  /** When one of them last got a reply, or began; -Infinity without any. */
+  answeredAtMs(): number
   /** Disconnects; statements in flight get a moment to finish. */
   close(): Promise<void>
 }
@@ -217,5 +223,11 @@ export function openConnections(options: PoolOptions): Connections {
     }
   }
 
-  return { call, limit: most => pool.limit(most), size: () => pool.size, close: () => pool.close() }
+  return {
+    call,
+    limit: most => pool.limit(most),
+    size: () => pool.size,
+    answeredAtMs: () => pool.answeredAtMs,
+    close: () => pool.close(),
+  }
 }

@@ -13,6 +13,8 @@ export interface Connection {
   readonly waiting: number
   /** `performance.now()` of the last reply, or of the first statement sent after it. */
   readonly quietSinceMs: number
+  /** `performance.now()` of the last reply, or of its beginning. */
+  readonly answeredAtMs: number
   /** Closes after the last reply. */
   retire(): void
   /** Closes now; statements in flight reject. */
@@ -30,11 +32,14 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   driver.onLost = end
   let hasEnded = false
   let isRetired = false
-  const connection = { run, identity: driver.identity, waiting: 0, quietSinceMs: performance.now(), retire, end }
+  const openedAtMs = performance.now()
+  const { identity } = driver
+  const connection = { run, identity, waiting: 0, quietSinceMs: openedAtMs, answeredAtMs: openedAtMs, retire, end }
 
-  function note(): void {
+  function note(isAnswered: boolean): void {
     connection.waiting--
     connection.quietSinceMs = performance.now()
+    if (isAnswered) connection.answeredAtMs = connection.quietSinceMs
     if (isRetired) retire()
   }
 
@@ -42,11 +47,11 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     if (connection.waiting++ === 0) connection.quietSinceMs = performance.now()
     return driver.sql.unsafe(text, values.map(encodeValue), PREPARED).then(
       rows => {
-        note()
+        note(true)
         return rows as unknown as Row[]
       },
       error => {
-        note()
+        note(isServerError(error))
         throw isServerError(error) ? error : new AnswerLost(error)
       },
     )

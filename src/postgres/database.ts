@@ -28,6 +28,8 @@ export interface Database {
   limitConnections(most: number): void
   /** Connections of requests: those that are open, and how many there may be. */
   connections(): { open: number; most: number }
+  /** When it last answered a request, by `performance.now()`, or let one of its connections in. */
+  answeredAtMs(): number
   /** Runs SQL text of several statements in one transaction; it takes no parameters. */
   runScript(text: string): Promise<void>
   /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */

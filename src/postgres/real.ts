@@ -50,6 +50,7 @@ export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }:
     primary,
     limitConnections: requests.limit,
     connections: requests.size,
+    answeredAtMs: requests.answeredAtMs,
     psqlPort: null,
     runScript: text => runScript(address, text),
     runScripts: scripts => runScripts(address, scripts),

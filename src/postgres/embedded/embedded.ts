@@ -36,6 +36,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     })
   }
   let closed = false
+  let answeredAtMs = -Infinity
 
   function ask(request: EmbeddedRequest) {
     return closed ? Promise.reject(new Error('The embedded database is closed')) : embedded.ask(request)
@@ -51,6 +52,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
 
   async function call<Row>(text: string, values: readonly unknown[], { isUrgent = false } = {}): Promise<Row[]> {
     const { rows } = await ask({ kind: 'query', sql: text, params: values, isUrgent })
+    answeredAtMs = performance.now()
     return (rows ?? []) as Row[]
   }
 
@@ -65,6 +67,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     primary: null,
     limitConnections() {},
     connections: () => ({ open: 1, most: 1 }),
+    answeredAtMs: () => answeredAtMs,
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })

@@ -117,6 +117,23 @@ test('a limit that ends tells a queue that moves from one that stands', async ()
   expect(await Promise.all(moving)).toEqual([2, 'Error: busy'])
 })
 
+test('a limit that ends says busy where others were answered meanwhile', async () => {
+  let answeredAtMs = performance.now()
+  const add = createBatcher<number, number>({
+    run: () => new Promise(() => {}),
+    maxItems: 1,
+    timeLimitMs: 50,
+    timeLimitError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
+    answeredAtMs: () => answeredAtMs,
+  })
+  await Bun.sleep(1)
+  expect(await add(1).catch(String)).toBe('Error: gone')
+  const waiting = add(2).catch(String)
+  await Bun.sleep(10)
+  answeredAtMs = performance.now()
+  expect(await waiting).toBe('Error: busy')
+})
+
 test('what answers late is waited for: the limit counts from the last result, and from when the event loop could act', async () => {
   const replies: (() => void)[] = []
   const add = createBatcher<number, number>({

@@ -7,6 +7,7 @@ import { invalidRequest } from '../../../src/errors.ts'
 export function echo({ does, text = '' }: { does: string; text?: string }) {
   if (does === 'refuse') throw invalidRequest('Not this.', 'field')
   if (does === 'fail') throw new Error('broken')
+  if (does === 'hang') for (;;);
   if (does === 'thread') return { output: String(threadId) }
   if (does === 'priority')
     return { output: String(getPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()))) }

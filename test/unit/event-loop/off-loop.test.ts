@@ -3,7 +3,7 @@ import { FairQueue } from '../../../src/event-loop/fair-queue.ts'
 import { Job, OffLoop } from '../../../src/event-loop/off-loop.ts'
 
 interface Asked {
-  does: 'echo' | 'refuse' | 'fail' | 'priority' | 'thread'
+  does: 'echo' | 'refuse' | 'fail' | 'hang' | 'priority' | 'thread'
 }
 
 const TEST_JOB = new Job<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url), 'echo')
@@ -44,6 +44,15 @@ test('it is idle once nothing waits, and what followed from a job is done', asyn
 
 test.runIf(process.platform === 'linux')('the worker stands behind the event loop', async () => {
   expect(Number(await new OffLoop().run(TEST_JOB, { does: 'priority' }))).toBeGreaterThan(0)
+})
+
+test('a job that does not end in time, and what waits behind two of them, is refused as busy, and the next is done', async () => {
+  const loop = new OffLoop({ limitMs: 1_500 })
+  await loop.run(TEST_JOB, { does: 'echo', text: 'warm' })
+  const late = (['hang', 'hang', 'echo'] as const).map(does => loop.run(TEST_JOB, { does }).catch(String))
+  expect(await late[0]).toBe('ProxyError: The proxy is busy; try again shortly.')
+  expect(new Set(await Promise.all(late)).size).toBe(1)
+  expect(await loop.run(TEST_JOB, { does: 'echo', text: 'on' })).toBe('on from a worker')
 })
 
 test('an idle worker ends, and the next job has another', async () => {
