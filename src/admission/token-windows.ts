@@ -37,7 +37,7 @@ const NO_LIMIT = 2 ** 31
 
 export function createTokenWindows(store: Pick<FastStore, 'count' | 'uncount'>): TokenWindows {
   const count = (name: string, requests: number, limit: number) =>
-    store.count({ requests, windows: [{ name, limit }], entries: [] })
+    store.count({ requests, isWhole: true, windows: [{ name, limit }], entries: [] })
   const settling = new BackgroundWork()
   const giveBack = (name: string, tokens: number, second: number) =>
     store.uncount([name], tokens, second).catch(() => {})
@@ -46,25 +46,14 @@ export function createTokenWindows(store: Pick<FastStore, 'count' | 'uncount'>):
     await count(name, tokens, NO_LIMIT).catch(() => {})
   }
 
-  /** Time until so many tokens fit: then one fits under a limit that is lower by all others. */
-  async function waitFor(name: string, tokens: number, limit: number): Promise<number> {
-    const { granted, waitMs, countedAtSecond } = await count(name, 1, limit - tokens + 1)
-    if (granted > 0) await giveBack(name, granted, countedAtSecond)
-    return waitMs
-  }
-
   return {
     async take({ project_id, key_id, tokens_per_minute: limit }, tokens) {
       const wanted = tokens ?? limit
       if (wanted > limit) throw refuse('tooManyTokens', { limit, tokens: wanted })
       const name = tokenWindowName(project_id, key_id)
-      const { granted, countedAtSecond, totals } = await count(name, wanted, limit)
-      if (granted === wanted) {
-        return { window: name, tokens: wanted, countedAtSecond, remaining: Math.max(0, limit - (totals[0] ?? 0)) }
-      }
-      if (granted > 0) await giveBack(name, granted, countedAtSecond)
-      const seconds = retryAfterSeconds(await waitFor(name, wanted, limit))
-      throw refuse('tokensLimited', { limit, tokens: wanted, seconds })
+      const { granted, countedAtSecond, totals, waitMs } = await count(name, wanted, limit)
+      if (granted < wanted) throw refuse('tokensLimited', { limit, tokens: wanted, seconds: retryAfterSeconds(waitMs) })
+      return { window: name, tokens: wanted, countedAtSecond, remaining: Math.max(0, limit - (totals[0] ?? 0)) }
     },
     async remaining({ project_id, key_id, tokens_per_minute: limit }) {
       const { totals } = await count(tokenWindowName(project_id, key_id), 0, limit)

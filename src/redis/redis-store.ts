@@ -143,11 +143,11 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
   return {
     kind: 'redis',
     shardOf: name => commands.shardOf(named(name)),
-    async count({ requests, windows, entries }: CountBatch): Promise<Counted> {
+    async count({ requests, isWhole, windows, entries }: CountBatch): Promise<Counted> {
       const keys = [...windows.map(window => window.name), ...entries].map(named)
       const ask = async (hasLost: boolean) => {
         const described = windows.flatMap(window => writeWindow(window, hasLost))
-        return (await countWindows(keys, [requests, windows.length, prefix, ...described])) as (
+        return (await countWindows(keys, [isWhole ? -requests : requests, windows.length, prefix, ...described])) as (
           | number
           | Buffer
           | null

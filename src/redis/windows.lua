@@ -1,9 +1,9 @@
 -- Sliding windows and the exact entries of a batch, in one atomic step.
 -- KEYS: the windows, then the entries to read. All share one hash tag, and so one cluster slot.
--- ARGV: the number of requests, the number of windows, the prefix of all names, then for each window: its limit; the birth of the
+-- ARGV: the number of requests (negative: all of them are to pass, or none), the number of windows, the prefix of all names, then for each window: its limit; the birth of the
 -- window that the caller knows (0 for none); requests that passed uncounted while the caller could not reach Redis; and, to restore
 -- a lost window, the window as the caller last saw it (else empty).
--- Returns: how many may pass, the second they were counted in, milliseconds until one more could pass (0 for now), each window,
+-- Returns: how many may pass, the second they were counted in, milliseconds until one more, or all, could pass (0 for now), each window,
 -- then the entries (none when no request may pass). Or -1 with nothing changed, when a window is not the one that the caller knows:
 -- a restart, a flush or an eviction lost it, and the caller must ask again with what it remembers.
 --
@@ -16,7 +16,8 @@ local EMPTY = string.rep('\0', SECONDS * 4)
 
 local clock = redis.call('TIME')
 local now = tonumber(clock[1])
-local wanted = tonumber(ARGV[1])
+local wanted = math.abs(tonumber(ARGV[1]))
+local is_whole = tonumber(ARGV[1]) < 0
 local window_count = tonumber(ARGV[2])
 
 -- A key of another type, which no release writes, counts as missing: it must not fail every request.
@@ -86,9 +87,9 @@ local function write_window(window)
     return struct.pack('>I4I4I4', window.total, now, window.birth) .. window.counts
 end
 
--- Milliseconds until the window has room for one more request.
+-- Milliseconds until the window has room for one more request, or for all that are to pass together.
 local function wait_for_room(window, limit)
-    local over = window.total + 1 - limit
+    local over = window.total + (is_whole and wanted or 1) - limit
     if over <= 0 then
         return 0
     end
@@ -119,6 +120,9 @@ for i = 1, window_count do
     windows[i] = window
 end
 granted = math.max(granted, 0)
+if is_whole and granted < wanted then
+    granted = 0
+end
 
 local wait = 0
 local result = { granted, now, 0 }

@@ -5,6 +5,8 @@ import { isIP } from 'node:net'
 export interface CountBatch {
   /** Number of requests that ask to be counted; in a window of tokens, of tokens. */
   requests: number
+  /** Whether all of them are to be counted, or none. */
+  isWhole?: boolean
   windows: readonly Window[]
   /** Names of the exact entries to read, from `entryName`. */
   entries: readonly string[]
@@ -21,12 +23,18 @@ export interface Window {
   missed?: number
 }
 
+/** How many of the batch are granted where there is room for so many. */
+export function grantOf({ requests, isWhole = false }: CountBatch, rooms: readonly number[]): number {
+  const granted = Math.max(0, Math.min(requests, ...rooms))
+  return isWhole && granted < requests ? 0 : granted
+}
+
 export interface Counted {
   /** How many of the batch there was room for; the others are not counted. */
   granted: number
   /** The second, by the store's clock, in which they were counted; negative where this process counted them without it. */
   countedAtSecond: number
-  /** Time until one more could pass, when some may not; else 0. */
+  /** Time until one more could pass, or a whole batch, when some may not; else 0. */
   waitMs: number
   /** Requests now in each window. */
   totals: readonly number[]

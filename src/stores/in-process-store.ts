@@ -1,6 +1,6 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
 import { LRUCache } from 'lru-cache'
-import { aliasTarget, type CountBatch, type Counted, type FastStore, WINDOW_SECONDS } from './fast-store.ts'
+import { aliasTarget, type CountBatch, type Counted, type FastStore, grantOf, WINDOW_SECONDS } from './fast-store.ts'
 import { TAG_BYTES } from './tagged-store.ts'
 import {
   addToWindow,
@@ -30,9 +30,10 @@ export function createInProcessStore({
     const second = Math.floor(nowMs / 1000)
     const states = batch.windows.map(window => openWindow(windows, window.name, second))
     const rooms = batch.windows.map((window, i) => window.limit - (states[i]?.total ?? 0))
-    const granted = Math.max(0, Math.min(batch.requests, ...rooms))
+    const granted = grantOf(batch, rooms)
     for (const state of states) addToWindow(state, second, granted)
-    const waits = batch.windows.map((window, i) => waitForRoomMs(states[i], window.limit, nowMs))
+    const wanted = batch.isWhole ? batch.requests : 1
+    const waits = batch.windows.map((window, i) => waitForRoomMs(states[i], window.limit, nowMs, wanted))
     return {
       granted,
       countedAtSecond: second,

@@ -1,5 +1,5 @@
 /** Remembers rate windows in this process: Redis gets back what it lost, and limits hold while it is away. */
-import { type CountBatch, type Counted, WINDOW_SECONDS, type Window } from './fast-store.ts'
+import { type CountBatch, type Counted, grantOf, WINDOW_SECONDS, type Window } from './fast-store.ts'
 
 export interface SlidingWindow {
   total: number
@@ -30,10 +30,10 @@ export function addToWindow(window: SlidingWindow, second: number, requests: num
   window.total += requests
 }
 
-/** Time until the window has room for one more request. */
-export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, nowMs: number): number {
+/** Time until the window has room for so many more requests. */
+export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, nowMs: number, wanted = 1): number {
   if (!window) return 0
-  let over = window.total + 1 - limit
+  let over = window.total + wanted - limit
   if (over <= 0) return 0
   const now = Math.floor(nowMs / 1000)
   for (let second = now - WINDOW_SECONDS + 1; second <= now; second++) {
@@ -137,17 +137,22 @@ export class WindowMemory {
    * Passes a batch without Redis. Processes share equally what was left of a limit when this process last saw the window. Of an unseen
    * window, they share the whole limit.
    */
-  countAlone({ requests, windows, entries }: CountBatch): Counted {
+  countAlone(batch: CountBatch): Counted {
+    const { requests, isWhole, windows, entries } = batch
     const second = this.#nowSecond()
     const nowMs = this.#now() + this.#aheadSeconds * 1000
     const opened = windows.map(({ name, limit }) => openAlone(this.#find(name), limit, this.#processes(), second))
-    const granted = Math.max(0, Math.min(requests, ...opened.map(({ room }) => room)))
+    const granted = grantOf(
+      batch,
+      opened.map(({ room }) => room),
+    )
     for (const { all, alone } of opened) {
       addToWindow(all, second, granted)
       addToWindow(alone, second, granted)
     }
+    const wanted = isWhole ? requests : 1
     const waits = opened.map(({ all, alone, limit, share }) =>
-      Math.max(waitForRoomMs(all, limit, nowMs), waitForRoomMs(alone, share, nowMs)),
+      Math.max(waitForRoomMs(all, limit, nowMs, wanted), waitForRoomMs(alone, share, nowMs, wanted)),
     )
     return {
       granted,

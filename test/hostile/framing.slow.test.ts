@@ -1,5 +1,6 @@
 /** What is hardly HTTP, at every port of a process: each is refused or hung up on, the next client is served, and the log tells nothing. */
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -156,6 +157,39 @@ const ATTACKS: Record<string, Attack> = {
   },
 }
 
+/** What a client begins and sends on byte by byte, and how long it may. Bun bounds the head: of the first request, and of the next. */
+const SLOW: Record<string, { begins: (door: Door) => string; withinSeconds: number }> = {
+  'a first head': { begins: () => '', withinSeconds: 12 },
+  'the head of a next request': {
+    begins: door => `GET ${DOORS[door].fine} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    withinSeconds: 60,
+  },
+  'a body': {
+    begins: door =>
+      `POST ${DOORS[door].path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"model":"`,
+    withinSeconds: 60,
+  },
+}
+const PAUSES_MS = [500, 9_000]
+const SLACK_SECONDS = 15
+
+/** Seconds until the server ends the connection. */
+function drip(port: number, begins: string, pauseMs: number): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const sent = Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ${'a'.repeat(1_000)}`)
+  const startedAtMs = performance.now()
+  let at = 0
+  const socket = connect(port, '127.0.0.1', () => socket.write(begins))
+  const timer = setInterval(() => socket.write(sent.subarray(at, ++at)), pauseMs)
+  socket.on('error', () => {})
+  socket.on('data', () => {})
+  socket.on('close', () => {
+    clearInterval(timer)
+    resolve((performance.now() - startedAtMs) / 1000)
+  })
+  return promise
+}
+
 describe('framing', () => {
   let dataDir: string
   let proxy: ProxyProcess
@@ -198,4 +232,17 @@ describe('framing', () => {
       expect(proxy.output().slice(told)).not.toMatch(ALARM)
     })
   })
+
+  test('whoever sends byte by byte is hung up on', async () => {
+    const cases = (Object.keys(PORTS) as Door[]).flatMap(door =>
+      Object.entries(SLOW).flatMap(([what, slow]) => PAUSES_MS.map(pauseMs => ({ door, what, pauseMs, ...slow }))),
+    )
+    const late = await Promise.all(
+      cases.map(async ({ door, what, pauseMs, begins, withinSeconds }) => {
+        const seconds = await drip(PORTS[door], begins(door), pauseMs)
+        return seconds > withinSeconds + SLACK_SECONDS ? [`${door}, ${what}, ${pauseMs} ms: ${seconds} s`] : []
+      }),
+    )
+    expect(late.flat()).toEqual([])
+  }, 120_000)
 })

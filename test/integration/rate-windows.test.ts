@@ -40,6 +40,17 @@ describeBackends('rate windows', backend => {
     expect(project).toBeGreaterThan(0)
   })
 
+  test('a batch that passes as a whole or not at all takes no room from others while it does not fit, and is told when it does', async () => {
+    const { store, windows, pass } = await openWindows(1_000, 2_000)
+    await pass(500)
+    const large = () => store.count({ requests: 600, isWhole: true, windows, entries: [] })
+    const small = () => store.count({ requests: 50, isWhole: true, windows, entries: [] })
+    const verdicts = await Promise.all(Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? small() : large())))
+    expect(verdicts.map(({ granted }) => granted)).toEqual(verdicts.map((_, i) => (i % 3 === 0 ? 50 : 0)))
+    expect(verdicts[1]?.waitMs).toBeGreaterThan(59_000)
+    expect((await large()).totals).toEqual([1_000, 1_000])
+  })
+
   test('takes back what was counted and refused later', async () => {
     const { store, windows, pass } = await openWindows(10, 10)
     const { countedAtSecond } = await pass(10)

@@ -52,6 +52,15 @@ test('what passes while it is being reported stays to be reported', () => {
   expect(missedOf(memory.recall(batch(1)))).toBe(2)
 })
 
+test('a whole batch passes without the store only if all of it fits', () => {
+  const { memory, batch } = openMemory()
+  expect(memory.countAlone(batch(4)).granted).toBe(4)
+  const refused = memory.countAlone({ ...batch(7), isWhole: true })
+  expect(refused).toMatchObject({ granted: 0, totals: [4] })
+  expect(refused.waitMs).toBeGreaterThan(59_000)
+  expect(memory.countAlone({ ...batch(6), isWhole: true })).toMatchObject({ granted: 6, waitMs: 0 })
+})
+
 test('processes without the store share a limit', () => {
   const { memory, batch } = openMemory(4)
   expect(memory.countAlone(batch(100, 40)).granted).toBe(10)
