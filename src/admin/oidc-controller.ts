@@ -2,7 +2,7 @@
 
 import type { OidcConfig } from '../config.ts'
 import { urlOf } from '../http/paths.ts'
-import { countLoginAttempt, logInByIdentity } from '../postgres/admin/callers.ts'
+import { countLoginAttempt, logInByIdentity, shutOutIdentity } from '../postgres/admin/callers.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -76,6 +76,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
       const returned = callbackOf(request)
       returned.search = urlOf(request).search
       const outcome = await oidc.finish(returned, attempt)
+      if ('person' in outcome) await shutOutIdentity(database, outcome.person)
       if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
       const token = makeSessionToken()
       const userAgent = request.headers.get('user-agent') ?? ''

@@ -28,7 +28,10 @@ export interface Oidc {
  * `unverified`: the provider has no verified e-mail address of the user. `outside`: the address or the groups are none that may log in.
  * `refused`: the provider did not confirm the login.
  */
-export type OidcOutcome = { identity: Identity } | { refused: 'unverified' | 'outside' | 'refused' }
+export type OidcOutcome =
+  | { identity: Identity }
+  | { refused: 'outside'; person: Pick<Identity, 'issuer' | 'subject'> }
+  | { refused: 'unverified' | 'refused' }
 
 const TIME_LIMIT_SECONDS = 10
 
@@ -93,8 +96,9 @@ export function createOidc(config: OidcConfig, log: Log): Oidc {
         const { email, email_verified: isVerified } = { ...told, ...claims }
         if (isVerified !== true || typeof email !== 'string') return { refused: 'unverified' }
         const role = roleOf({ ...told, ...claims }[config.groupsClaim], config)
-        if (role === undefined || !isInside(email, config)) return { refused: 'outside' }
-        return { identity: { issuer: config.issuer, subject: claims.sub, email, role } }
+        const person = { issuer: config.issuer, subject: claims.sub }
+        if (role === undefined || !isInside(email, config)) return { refused: 'outside', person }
+        return { identity: { ...person, email, role } }
       } catch (error) {
         log.warn({ cause: describeCause(error) }, 'a login by OpenID Connect failed')
         return { refused: 'refused' }

@@ -15,6 +15,7 @@ as $$
 declare
     address constant text := lower(btrim(of_email));
     person users;
+    user_id bigint;
 begin
     perform set_config('model_proxy.actor', address, true);
     perform set_config('model_proxy.address', client_address, true);
@@ -45,9 +46,13 @@ begin
     if user_role <> person.role and can_lose_role(person.id, user_role) then
         perform set_user_role(person.id, user_role);
     end if;
-    return open_session(person.email, token_hash, client_address, client_agent, origin);
+    user_id := open_session(person.email, token_hash, client_address, client_agent, origin);
+    update sessions s
+    set expires_at = now() + interval '12 hours'
+    where s.token_hash = decode(log_in_by_identity.token_hash, 'hex');
+    return user_id;
 end;
 $$;
 
 comment on function log_in_by_identity(text, text, text, text, text, text, text, text) is
-    'open_session() for a person whom an identity provider has authenticated: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user''s, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person''s. Returns the user''s id.';
+    'open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user''s, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person''s. Returns the user''s id.';

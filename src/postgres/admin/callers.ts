@@ -90,6 +90,14 @@ export async function logInByIdentity(
   await database.call(text, values)
 }
 
+/** Ends the person's sessions: the provider has told that they may not log in. */
+export async function shutOutIdentity(
+  database: Database,
+  { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
+): Promise<void> {
+  await database.call('select shut_out_identity($1::text, $2::text)', [issuer, subject])
+}
+
 export async function noteFailedLogin(database: Database, email: string, address: string): Promise<void> {
   await database.call('select note_failed_login($1::text, $2::text)', [email, address])
 }

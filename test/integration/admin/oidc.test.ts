@@ -322,6 +322,26 @@ describeBackends('a login limited by domain and groups', backend => {
     if (role === null) expect(response.headers.get('location')).toBe('/dashboard?login=outside')
     else expect(session.user.role).toBe(role)
   })
+
+  test('a changed role holds in open sessions at once; who may log in no more loses them, and all end after half a day', async () => {
+    const sessionIn = async (visit: ReturnType<typeof openJar>) =>
+      (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
+    PEOPLE.oscar = { groups: ['platform'] }
+    const first = await logInAt(proxy, 'oscar')
+    expect(await sessionIn(first.visit)).toMatchObject({ user: { role: 'owner' } })
+    PEOPLE.oscar = { groups: ['engineers'] }
+    const second = await logInAt(proxy, 'oscar')
+    for (const { visit } of [first, second]) expect(await sessionIn(visit)).toMatchObject({ user: { role: 'reader' } })
+    const longest = await proxy.query(
+      `select max(expires_at) <= now() + interval '12 hours' as ends
+       from sessions where user_id = (select id from users where email = 'oscar@example.org')`,
+    )
+    expect(longest).toEqual([{ ends: true }])
+    PEOPLE.oscar = { groups: [] }
+    expect((await logInAt(proxy, 'oscar')).response.headers.get('location')).toBe('/dashboard?login=outside')
+    for (const { visit } of [first, second])
+      expect(await sessionIn(visit)).toMatchObject({ error: { code: 'invalid_admin_key' } })
+  })
 })
 
 describeBackends('without a provider', backend => {
