@@ -3,12 +3,16 @@
  * upstream, clients of all kinds, and one random outage after another, of the proxies, too. Exits non-zero for an error that no outage explains, for responses that differ from
  * what was counted and recorded, and for growing memory or sockets.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Subprocess } from 'bun'
 import { createRandom } from '../test/harness/random.ts'
 import { findFreePort, startAndRead, startProxyProcess, stop } from './bench/processes.ts'
 import { checkBooks } from './soak/books.ts'
-import { startClients } from './soak/clients.ts'
+import { fillCaches, startClients } from './soak/clients.ts'
 import { createLedger } from './soak/ledger.ts'
 import { listOutages, type Outage, type RestartedProxy } from './soak/outages.ts'
 import { type ProjectName, startSoakStores } from './soak/stores.ts'
@@ -33,8 +37,8 @@ if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. 
 
 const OUTAGE_MS = { least: 1_500, most: 7_000 }
 const CALM_MS = { least: 5_000, most: 15_000 }
-/** Memory that the last quarter of the time may add to the third. A short soak is over before caches have filled: it only tells. */
-const LEVEL_MIB = 16
+/** Most that memory may certainly rise in the second half of the time. A short soak fills no caches before, and only tells. */
+const LEVEL_MIB = { resident: 16, heap: 4 }
 const LEVEL_AFTER_MINUTES = 10
 const MAX_POOLED = 256
 /** Time for pending records and requests in flight. */
@@ -47,6 +51,9 @@ const between = ({ least, most }: { least: number; most: number }) =>
 let starts = 0
 process.stdout.write(`seed ${options.seed}\n`)
 
+const heapFolder = mkdtempSync(join(tmpdir(), 'model-proxy-soak-'))
+const heapFileOf = (i: number) => join(heapFolder, String(i))
+const TELL_HEAP = `--preload=${fileURLToPath(new URL('./soak/tell-heap.ts', import.meta.url))}`
 const stores = await startSoakStores()
 const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
 const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
@@ -54,7 +61,7 @@ const upstreamOrigin = new URL(upstreamUrl).origin
 const ports = Array.from({ length: 4 }, findFreePort)
 const proxies = await Promise.all(ports.map(startProxy))
 /** The first ones live as long as the soak; the others are ended, and started again. */
-const lasting = proxies.slice(0, 2)
+const lasting = proxies.slice(0, 2).map((process, i) => ({ process, heapFile: heapFileOf(i) }))
 const ledger = createLedger(ports.length)
 
 function startProxy(port: number, i: number): Promise<Subprocess> {
@@ -69,6 +76,8 @@ function startProxy(port: number, i: number): Promise<Subprocess> {
       UPSTREAM_CONNECT_TIMEOUT_MS: '1000',
       UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '2500',
       UPSTREAM_IDLE_TIMEOUT_MS: '2500',
+      BUN_OPTIONS: TELL_HEAP,
+      SOAK_HEAP_FILE: heapFileOf(i),
     },
     port,
     options.log && `${options.log}/proxy-${i}-${++starts}.log`,
@@ -95,6 +104,12 @@ function restart(i: number): RestartedProxy {
 }
 
 try {
+  if (minutes >= LEVEL_AFTER_MINUTES) {
+    const askedAtMs = Date.now()
+    const { steady } = stores.projects
+    await Promise.all(ports.slice(0, lasting.length).map(port => fillCaches(port, steady.key, ledger)))
+    process.stdout.write(`caches are full after ${((Date.now() - askedAtMs) / 1000).toFixed(0)} s\n`)
+  }
   const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
   await Bun.sleep(WARM_MS)
   const memory = watchMemory(lasting)
@@ -116,6 +131,7 @@ try {
 } finally {
   await Promise.all([...proxies, upstream.process].map(stop))
   await stores.remove()
+  rmSync(heapFolder, { recursive: true })
 }
 process.exit()
 
@@ -156,13 +172,16 @@ function report(count: number, { name }: Outage, memory: MemoryWatch): void {
 }
 
 function judgeMemory(memory: MemoryWatch): string[] {
-  const [third, last] = [memory.floors(0.5, 0.75), memory.floors(0.75, 1)]
-  return third.flatMap((was, i) => {
-    const is = last[i] ?? 0
-    const told = `proxy ${i}: at least ${was.toFixed(0)} MiB in the third quarter, ${is.toFixed(0)} in the last`
-    process.stdout.write(`${told}\n`)
-    return minutes >= LEVEL_AFTER_MINUTES && is - was > LEVEL_MIB ? [`memory is not level: ${told}`] : []
-  })
+  return memory.trends().flatMap((trends, i) =>
+    (['resident', 'heap'] as const).flatMap(what => {
+      const { last, rise, leastRise } = trends[what]
+      const rose = `it rose by ${rise.toFixed(1)} in the second half, by ${leastRise.toFixed(1)} at least`
+      const told = `proxy ${i}, ${what} memory: ${last.toFixed(0)} MiB, ${rose}`
+      process.stdout.write(`${told}\n`)
+      const isLevel = last > 0 && leastRise <= LEVEL_MIB[what]
+      return minutes >= LEVEL_AFTER_MINUTES && !isLevel ? [`memory is not level: ${told}`] : []
+    }),
+  )
 }
 
 function judgeEnd({ active, openConnections, exitCode }: Sample, i: number): string[] {

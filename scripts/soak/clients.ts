@@ -95,6 +95,27 @@ export function startClients({ ports, projects, ledger, pace }: ClientOptions): 
   }
 }
 
+/** More different requests than a process remembers of anything; each comes twice, since some is remembered of hits alone. */
+const FILLING = 6_000
+const FILLING_AT_ONCE = 8
+
+/** Has the caches of a process reach their bounds, before any outage: what its memory adds later is none of theirs. */
+export async function fillCaches(port: number, key: string, ledger: Ledger): Promise<void> {
+  let next = 0
+  async function fill(): Promise<void> {
+    for (let n = next++; n < FILLING; n = next++) {
+      const ask = chat('steady', 'filling', `Describe ${spell(n)} of ${spell(n + FILLING)} for port ${spell(port)}.`)
+      for (let times = 0; times < 2; times++) ledger.note(await askOnce(port, key, ask))
+    }
+  }
+  await Promise.all(Array.from({ length: FILLING_AT_ONCE }, fill))
+}
+
+/** Another word for each number. */
+function spell(n: number): string {
+  return n.toString(26).replace(/[\da-p]/g, digit => String.fromCharCode(97 + Number.parseInt(digit, 26)))
+}
+
 async function askOnce(port: number, key: string, ask: Ask): Promise<Answered> {
   const id = crypto.randomUUID()
   const leaving = new AbortController()
@@ -107,6 +128,7 @@ async function askOnce(port: number, key: string, ask: Ask): Promise<Answered> {
     startedAtMs: Date.now(),
     status: 0,
     code: null,
+    isBusy: false,
     isWhole: false,
   }
   const end = (rest: Partial<Answered>): Answered => ({ ...noted, hasLeft: false, endedAtMs: Date.now(), ...rest })
@@ -121,7 +143,8 @@ async function askOnce(port: number, key: string, ask: Ask): Promise<Answered> {
     status = response.status
     const text = await readText(response, ask.readPauseMs ?? 0)
     const isWhole = status === 200 && isComplete(text, ask)
-    return end({ status, code: codeOf(text), isWhole, ...(isWhole ? {} : { detail: text.slice(-200) }) })
+    const isBusy = status === 503 && response.headers.has('retry-after')
+    return end({ status, code: codeOf(text), isBusy, isWhole, ...(isWhole ? {} : { detail: text.slice(-200) }) })
   } catch (error) {
     const hasLeft = leaving.signal.aborted && ask.leavesAfterMs !== undefined
     return end({ status, hasLeft, detail: error instanceof Error ? error.message : String(error) })

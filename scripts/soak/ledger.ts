@@ -14,6 +14,8 @@ export interface Answered {
   /** 0: the connection ended before a status. */
   status: number
   code: string | null
+  /** A 503 that says when to come back. */
+  isBusy: boolean
   /** Whether it was read to its end, and complete. */
   isWhole: boolean
   /** Whether the client left before the end, by its own choice. */

@@ -179,16 +179,17 @@ function hang(url: string): Socket {
 /** Whether a client at this port may get this, which is no whole answer, during such an outage. */
 export function mayCause(
   { kind, port, name }: Outage,
-  one: { port: number; status: number; code: string | null },
+  one: { port: number; status: number; code: string | null; isBusy: boolean },
 ): boolean {
-  const { status, code } = one
+  const { status, code, isBusy } = one
   // Without Redis, requests go on.
   if (kind === 'redis') return false
   if (kind === 'postgres') return status === 503 && (code === 'service_unavailable' || code === 'overloaded_error')
   // What a process has begun to stream ends with it, for those who follow it at another, too.
   if (kind === 'proxy' && status === 200) return !name.endsWith('stopped')
-  // The time limits of one that was frozen are over when it goes on.
-  if (kind === 'proxy') return one.port === port && (status === 0 || (name.endsWith('frozen') && status > 501))
+  // One that has just begun compiles what it runs, and may be too busy; the time limits of one that was frozen are over when it goes on.
+  if (kind === 'proxy')
+    return one.port === port && (status === 0 || isBusy || (name.endsWith('frozen') && status > 501))
   if (status === 200) return true
   return status >= 500
     ? [500, 502, 503, 504].includes(status) && code !== 'internal_error'

@@ -1,5 +1,5 @@
 /** What a proxy process holds: its memory, and its connections as the simulated upstream sees them. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 
 export interface Sample {
@@ -19,25 +19,69 @@ export async function sample(proxy: Subprocess, upstreamOrigin: string): Promise
 }
 
 const LOOK_EVERY_MS = 1_000
+const LOOKS_A_MINUTE = 60
 
-/** The resident memory of processes, in MiB. */
-export interface MemoryWatch {
-  now(): number[]
-  /** The lowest of each process in that part of the time since the beginning: what is held, without garbage. */
-  floors(fromShare: number, toShare: number): number[]
+/** A process, and the file that `tell-heap.ts` writes for it. */
+export interface Watched {
+  process: Subprocess
+  heapFile: string
 }
 
-export function watchMemory(processes: readonly Subprocess[]): MemoryWatch {
+/** What processes hold, in MiB. */
+export interface MemoryWatch {
+  /** Their resident memory. */
+  now(): number[]
+  /** Of each, over the second half of the time: minute by minute, the least resident memory, and the heap without garbage. */
+  trends(): { resident: Trend; heap: Trend }[]
+}
+
+export function watchMemory(watched: readonly Watched[]): MemoryWatch {
   const seen: number[][] = []
-  const now = () => processes.map(readRssMib)
-  setInterval(() => seen.push(now()), LOOK_EVERY_MS).unref()
+  const now = () => watched.map(each => readRssMib(each.process))
+  setInterval(() => {
+    seen.push(now())
+    if (seen.length % LOOKS_A_MINUTE !== 0) return
+    for (const each of watched) if (each.process.exitCode === null) each.process.kill('SIGUSR2')
+  }, LOOK_EVERY_MS).unref()
   return {
     now,
-    floors(fromShare, toShare) {
-      const part = seen.slice(Math.floor(seen.length * fromShare), Math.ceil(seen.length * toShare))
-      return processes.map((_, i) => Math.min(...part.map(each => each[i] ?? 0)))
-    },
+    trends: () =>
+      watched.map(({ heapFile }, i) => ({
+        resident: trendOf(secondHalf(leastOfEachMinute(seen.map(each => each[i] ?? 0)))),
+        heap: trendOf(secondHalf(readNumbers(heapFile))),
+      })),
   }
+}
+
+/** How a series rose from its first value to its last, by the median of all slopes between two of its values (Theil and Sen). */
+export interface Trend {
+  last: number
+  rise: number
+  /** The rise that is exceeded with 97.5 % confidence. */
+  leastRise: number
+}
+
+export function trendOf(values: readonly number[]): Trend {
+  const slopes = values.flatMap((to, j) => values.slice(0, j).map((from, i) => (to - from) / (j - i)))
+  slopes.sort((a, b) => a - b)
+  const n = values.length
+  const unsure = 1.96 * Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18)
+  const riseAt = (rank: number) => (slopes[Math.max(0, Math.floor(rank))] ?? 0) * (n - 1)
+  return { last: values.at(-1) ?? 0, rise: riseAt(slopes.length / 2), leastRise: riseAt((slopes.length - unsure) / 2) }
+}
+
+function secondHalf(values: readonly number[]): readonly number[] {
+  return values.slice(Math.floor(values.length / 2))
+}
+
+function leastOfEachMinute(values: readonly number[]): number[] {
+  return Array.from({ length: Math.floor(values.length / LOOKS_A_MINUTE) }, (_, minute) =>
+    Math.min(...values.slice(minute * LOOKS_A_MINUTE, (minute + 1) * LOOKS_A_MINUTE)),
+  )
+}
+
+function readNumbers(file: string): number[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : []
 }
 
 /** 0 once it has ended, which is told at the end. */

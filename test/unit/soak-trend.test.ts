@@ -1,0 +1,20 @@
+/** How the soak judges whether memory is level. */
+import { expect, test } from 'vitest'
+import { trendOf } from '../../scripts/soak/watch.ts'
+import { createRandom } from '../harness/random.ts'
+
+const minutes = Array.from({ length: 30 }, (_, minute) => minute)
+const noise = createRandom(24)
+const noisy = (perMinute: number) => minutes.map(minute => 200 + perMinute * minute + 30 * (noise() - 0.5))
+
+test('what rises steadily rises for certain, whatever the noise and a peak', () => {
+  expect(trendOf(minutes.map(minute => 100 + 2 * minute))).toEqual({ last: 158, rise: 58, leastRise: 58 })
+  const rising = noisy(2)
+  rising[3] = 900
+  expect(trendOf(rising).rise).toBeGreaterThan(40)
+  expect(trendOf(rising).leastRise).toBeGreaterThan(16)
+})
+
+test('what only goes up and down does not', () => {
+  expect(trendOf(noisy(0)).leastRise).toBeLessThan(4)
+})
