@@ -4,7 +4,7 @@ import type { Database } from './postgres/database.ts'
 
 import { raiseDueEvents } from './postgres/events.ts'
 import { deleteExpiredResponses } from './postgres/kept-responses.ts'
-import { forgetBatches, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
+import { deleteOutdated, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
 import { presumeExpiredSpending } from './postgres/spending.ts'
 import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from './postgres/tend-cache.ts'
 import { forgetVerdicts } from './postgres/verdicts.ts'
@@ -19,7 +19,7 @@ const LISTS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
 const EVENTS_EVERY_MS = 15_000
-const ENTRIES_A_BITE = 1_000
+const ROWS_A_BITE = 1_000
 
 export interface MaintenanceOptions {
   config: Config
@@ -47,7 +47,10 @@ export async function startMaintenance({ config, database, log }: MaintenanceOpt
       () => maintainUsagePartitions(database).catch(logFailure('usage partitions could not be kept')),
       UPKEEP_EVERY_MS,
     ),
-    setInterval(() => forgetBatches(database).catch(logFailure('old batches could not be forgotten')), UPKEEP_EVERY_MS),
+    setInterval(
+      () => takeBites(database, deleteOutdated).catch(logFailure('what is outdated could not be deleted')),
+      UPKEEP_EVERY_MS,
+    ),
   ]
   for (const timer of timers) timer.unref()
   const deliveries = startDeliveries({
@@ -66,7 +69,11 @@ export async function startMaintenance({ config, database, log }: MaintenanceOpt
 
 async function sweep(database: Database): Promise<void> {
   await presumeExpiredSpending(database)
-  for (const takeBite of [deleteExpiredEntries, deleteExpiredResponses, forgetVerdicts, evictEntries]) {
-    while ((await takeBite(database, ENTRIES_A_BITE)) >= ENTRIES_A_BITE) await Bun.sleep(50)
-  }
+  for (const takeBite of [deleteExpiredEntries, deleteExpiredResponses, forgetVerdicts, evictEntries])
+    await takeBites(database, takeBite)
+}
+
+/** One statement each, so that none is long however much there is. */
+async function takeBites(database: Database, takeBite: typeof deleteOutdated): Promise<void> {
+  while ((await takeBite(database, ROWS_A_BITE)) >= ROWS_A_BITE) await Bun.sleep(50)
 }

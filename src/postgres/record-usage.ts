@@ -1,7 +1,16 @@
 /** Records usage: requests and their sums, their contents, refusals, the upkeep of both, and the time at which they are recorded. */
 import { learnTime } from '../event-loop/clock.ts'
 import type { Database } from './database.ts'
-import { bigint, defineBatch, defineStatement, nothing, readOne, runStatement, timestamp } from './statement.ts'
+import {
+  bigint,
+  defineBatch,
+  defineStatement,
+  defineSweep,
+  nothing,
+  readOne,
+  runStatement,
+  timestamp,
+} from './statement.ts'
 import type { UsageRecord } from './usage-record.ts'
 
 /** In the order of record_usage()'s parameters. */
@@ -53,7 +62,6 @@ const RECORD_USAGE = defineStatement(
 )
 const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
 const ROLL_UP = defineStatement('select roll_up_usage() as summed', { summed: bigint })
-const FORGET_BATCHES = defineStatement('select forget_batches() as done', { done: nothing })
 
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
 export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
@@ -98,10 +106,8 @@ export async function maintainUsagePartitions(database: Database): Promise<void>
   await runStatement(database, MAINTAIN_PARTITIONS)
 }
 
-/** Deletes the ids of batches too old to be sent again. */
-export async function forgetBatches(database: Database): Promise<void> {
-  await runStatement(database, FORGET_BATCHES)
-}
+/** Of tables without partitions: sums, events, sessions, ids of batches. */
+export const deleteOutdated = defineSweep('delete_outdated')
 
 /** Adds recent records to the sums. */
 export async function rollUpUsage(database: Database): Promise<void> {

@@ -230,11 +230,12 @@ describeBackends('the story of a request', backend => {
     await proxy.query(
       `create table request_contents_2020_01_01 partition of request_contents for values from ('2020-01-01') to ('2020-01-02')`,
     )
-    await proxy.query('select maintain_content_partitions()')
+    await proxy.query('select maintain_usage_partitions()')
     const days = await proxy.query<{ name: string }>(
       `select relname as name from pg_class where relname ~ '^request_contents_[0-9_]+$' order by 1`,
     )
-    expect(days).toHaveLength(3)
+    // Today's and those of three days ahead.
+    expect(days).toHaveLength(4)
     expect(days[0]?.name).toBe(`request_contents_${new Date().toISOString().slice(0, 10).replaceAll('-', '_')}`)
   })
 })

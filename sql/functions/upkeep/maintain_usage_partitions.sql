@@ -2,45 +2,35 @@ create or replace function maintain_usage_partitions() returns void
 language plpgsql
 volatile
 set search_path = public, pg_temp
+set timezone = 'UTC'
 as $$
 declare
-    retention_months integer := (select greatest(1, s.value::integer) from service_settings s where s.name = 'usage_retention_months');
-    month date;
-    partition record;
+    -- A partition of more rows would have indexes that do not stay in memory, and take long to vacuum.
+    worth_days constant bigint := 5000000;
+    months constant integer := coalesce(
+        (select greatest(1, s.value::integer) from service_settings s where s.name = 'usage_retention_months'), 13
+    );
+    content_days constant integer := coalesce(
+        (select greatest(1, s.value::integer) from service_settings s where s.name = 'content_retention_days'), 7
+    );
+    last_month bigint;
+    summed regclass;
 begin
     -- Two proxies that start at once run this one after the other.
     perform pg_advisory_xact_lock(hashtext('maintain_usage_partitions'));
 
-    for ahead in 0..2 loop
-        month := (current_month() + make_interval(months => ahead))::date;
-        if to_regclass(format('usage_records_%s', to_char(month, 'YYYY_MM'))) is null then
-            execute format(
-                'create table usage_records_%s partition of usage_records for values from (%L) to (%L)',
-                to_char(month, 'YYYY_MM'),
-                month::timestamp at time zone 'utc',
-                (month + interval '1 month')::timestamp at time zone 'utc'
-            );
-            execute format(
-                'comment on table usage_records_%s is %L',
-                to_char(month, 'YYYY_MM'),
-                format('Usage records of %s (UTC).', to_char(month, 'YYYY-MM'))
-            );
-        end if;
+    select sum(p.estimated_rows) into last_month from partitions_of('usage_records') p where p.ends > now() - interval '32 days';
+    perform keep_partitions(
+        'usage_records',
+        case when last_month >= worth_days then 'day' else 'month' end,
+        current_month() - make_interval(months => months),
+        ''
+    );
+    perform keep_partitions('request_contents', 'day', date_trunc('day', now()) - make_interval(days => content_days), '');
+    foreach summed in array array['usage_by_quarter', 'usage_by_hour', 'latency_by_quarter', 'latency_by_hour']::regclass[] loop
+        perform keep_partitions(summed, 'month', current_month() - interval '13 months', 'with (fillfactor = 70)');
     end loop;
-
-    for partition in
-        select c.relname
-        from pg_inherits i
-        join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = 'usage_records'::regclass
-            and c.relname < 'usage_records_' || to_char(current_month() - make_interval(months => coalesce(retention_months, 13)), 'YYYY_MM')
-    loop
-        execute format('drop table %I', partition.relname);
-    end loop;
-
-    perform maintain_content_partitions();
-    perform maintain_dashboard();
 end;
 $$;
 
-comment on function maintain_usage_partitions() is 'Creates the partitions of this month and the next two, and drops those older than service setting usage_retention_months; then calls maintain_content_partitions() and maintain_dashboard().';
+comment on function maintain_usage_partitions() is 'Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months.';

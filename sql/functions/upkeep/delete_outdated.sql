@@ -1,0 +1,51 @@
+create or replace function delete_outdated(at_most integer) returns integer
+language plpgsql
+volatile
+set search_path = public, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+    kept_from constant timestamptz := current_month() - interval '13 months';
+    outdated record;
+    deleted integer;
+    most integer := 0;
+begin
+    for outdated in
+        select o.place, o.condition
+        from (
+            values
+                ('usage_by_quarter_before', format('at < %L', kept_from)),
+                ('usage_by_hour_before', format('at < %L', kept_from)),
+                ('usage_by_day', format('at < %L', kept_from)),
+                ('usage_by_month', format('at < %L', kept_from)),
+                ('latency_by_quarter_before', format('at < %L', kept_from)),
+                ('latency_by_hour_before', format('at < %L', kept_from)),
+                ('latency_by_day', format('at < %L', kept_from)),
+                ('latency_by_month', format('at < %L', kept_from)),
+                ('usage_tagged', format('at < %L', kept_from)),
+                ('refusals_hourly', format('hour < %L', kept_from)),
+                ('budget_periods', format('begins < %L and begins <> %L', now() - interval '13 months', 'epoch')),
+                ('kept_objects', format('collection = %L and expires_at < %L', 'references', now())),
+                ('events', format('at < %L', now() - interval '90 days')),
+                ('batch_ledger', format('taken_at < %L', now() - interval '1 day')),
+                ('admission_slots', format('used_at < %L', now() - interval '1 day')),
+                ('minute_counts', 'key_id not in (select k.id from api_keys k where k.minute_counted_until > now())'),
+                ('sessions', format('expires_at < %L', now())),
+                ('invitations', format('expires_at < %L', now())),
+                ('login_attempts', format('subject like %L and first_at < %L', 'known:%', now() - interval '30 days')),
+                ('login_attempts', format('subject not like %L and first_at < %L', 'known:%', now() - interval '1 hour'))
+        ) as o (place, condition)
+        where to_regclass(o.place) is not null
+    loop
+        execute format(
+            'delete from %1$I where ctid = any (array(select x.ctid from %1$I x where %2$s limit %3$s for update skip locked))',
+            outdated.place, outdated.condition, at_most
+        );
+        get diagnostics deleted = row_count;
+        most := greatest(most, deleted);
+    end loop;
+    return most;
+end;
+$$;
+
+comment on function delete_outdated(integer) is 'Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left.';
