@@ -13,7 +13,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     maxWorkers: 2,
     sequence: { sequencer: FileOrder },
-    setupFiles: ['test/harness/property-seed.ts', 'test/harness/after-file.ts'],
+    setupFiles: ['test/harness/property-seed.ts', 'test/harness/after-file.ts', 'test/harness/hold-answers.ts'],
     globalSetup: ['test/harness/global-setup.ts'],
   },
 })

@@ -3,13 +3,16 @@ import { t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from '../postgres/admin/people.ts'
+import { adminKey, issuedAdminKey } from './answers/people.ts'
+import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { keyName, lifetimeSeconds, strict } from './stated.ts'
 
 export function createAdminKeysController(options: AdminOptions) {
-  return createController(options, '/v1/organization/admin_api_keys')
+  return createController(options, '/v1/organization/admin_api_keys', 'Admin keys')
     .get(
       '',
       async ({ caller, query: { after, limit, order } }) => {
@@ -20,7 +23,9 @@ export function createAdminKeysController(options: AdminOptions) {
         })
         return toPage(rows.map(describeAdminKey), limit)
       },
-      { query: t.Object({ ...pageQueryOf('admin_key'), order: t.Optional(oneOf('asc', 'desc')) }, strict) },
+      operation('List admin keys', pagesOf(adminKey), {
+        query: t.Object({ ...pageQueryOf('admin_key'), order: t.Optional(oneOf('asc', 'desc')) }, strict),
+      }),
     )
     .post(
       '',
@@ -32,20 +37,27 @@ export function createAdminKeysController(options: AdminOptions) {
           expires,
         })
         const row = await findAdminKey(caller.actor, issued?.id ?? 0)
-        return { ...describeAdminKey(row), value: issued?.key }
+        return { ...describeAdminKey(row), value: issued?.key ?? '' }
       },
-      {
+      operation('Make an admin key, which acts with its maker’s rights', issuedAdminKey, {
         body: t.Object({ name: keyName, expires_in_seconds: lifetimeSeconds }, strict),
+      }),
+    )
+    .get(
+      '/:key_id',
+      async ({ caller, params }) =>
+        describeAdminKey(await findAdminKey(caller.actor, requireId('admin_key', params.key_id))),
+      operation('Read an admin key', adminKey),
+    )
+    .delete(
+      '/:key_id',
+      async ({ caller, params }) => {
+        const id = requireId('admin_key', params.key_id)
+        await deleteAdminKey(caller.actor, { key_id: id })
+        return { object: 'organization.admin_api_key.deleted' as const, id: formatId('admin_key', id), deleted: true }
       },
+      operation('Delete an admin key', deleted('organization.admin_api_key', { id: text })),
     )
-    .get('/:key_id', async ({ caller, params }) =>
-      describeAdminKey(await findAdminKey(caller.actor, requireId('admin_key', params.key_id))),
-    )
-    .delete('/:key_id', async ({ caller, params }) => {
-      const id = requireId('admin_key', params.key_id)
-      await deleteAdminKey(caller.actor, { key_id: id })
-      return { object: 'organization.admin_api_key.deleted' as const, id: formatId('admin_key', id), deleted: true }
-    })
 }
 
 async function findAdminKey(actor: Actor, key: number): Promise<AdminKeyRow> {
@@ -64,8 +76,8 @@ function describeAdminKey(row: AdminKeyRow) {
     expires_at: toSeconds(row.expires_at),
     last_used_at: toSeconds(row.last_used_at),
     owner: {
-      type: 'user',
-      object: 'organization.user',
+      type: 'user' as const,
+      object: 'organization.user' as const,
       id: formatId('user', row.user_id),
       name: row.email,
       created_at: toSeconds(row.created_at),

@@ -14,8 +14,9 @@ import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import type { Refusals } from '../telemetry/refusals.ts'
 import type { AddressConfig } from './addresses.ts'
 import { createAdminKeysController } from './admin-keys.ts'
+import { failure } from './answers/shared.ts'
 import { createAuditLogsController } from './audit-logs.ts'
-import { createBudgetsController, createSpendController } from './budgets.ts'
+import { createBudgetsController } from './budgets.ts'
 import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
@@ -25,6 +26,7 @@ import { createMatchesController } from './matches.ts'
 import { createMethodsController } from './methods.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
+import { TAGS } from './parameters.ts'
 import { createKeyChangesController, createProjectKeysController } from './project-keys.ts'
 import { createProjectUsersController } from './project-users.ts'
 import { createProjectsController } from './projects.ts'
@@ -32,10 +34,11 @@ import { createProviderKeysController } from './provider-keys.ts'
 import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
 import { createRoutesController } from './routes.ts'
-import { createLoginController, createSessionController } from './sessions.ts'
+import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
+import { createSpendAlertsController, createSpendLimitController } from './spend-limits.ts'
 import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
-import { createWebhooksController } from './webhooks.ts'
+import { createDeliveriesController, createWebhooksController } from './webhooks.ts'
 
 export interface AdminSetup {
   config: AddressConfig & Pick<Config, 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
@@ -52,31 +55,24 @@ export interface AdminSetup {
 
 const SPECIFICATION = '/openapi.json'
 
-const TEXT = { type: 'string' as const }
-
-/** OpenAI's error envelope. */
-const REFUSED = {
-  description: 'Refused, or failed: `message` says what to change.',
-  content: {
-    'application/json': {
-      schema: {
-        type: 'object' as const,
-        required: ['error'],
-        properties: {
-          error: {
-            type: 'object' as const,
-            required: ['message', 'type', 'param', 'code'],
-            properties: {
-              message: TEXT,
-              type: TEXT,
-              param: { anyOf: [TEXT, { type: 'null' as const }] },
-              code: TEXT,
-            },
-          },
-        },
+const DOCUMENTATION = {
+  info: {
+    title: 'Model Proxy admin API',
+    version: '1',
+    description:
+      'Projects, keys, people, usage and the cache; in the shape of OpenAI’s Administration API where that has one.',
+  },
+  components: {
+    securitySchemes: { adminKey: { type: 'http' as const, scheme: 'bearer' } },
+    responses: {
+      Refused: {
+        description: 'Refused, or failed: `message` says what to change.',
+        content: { 'application/json': { schema: failure as object } },
       },
     },
   },
+  security: [{ adminKey: [] }],
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
 }
 
 export function createAdmin({ config, database, store, refusals, noteVerdict, modelRouter, log }: AdminSetup) {
@@ -104,19 +100,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
         // No HTML page: the plugin's page loads a script from another host.
         provider: null,
         specPath: SPECIFICATION,
-        documentation: {
-          info: {
-            title: 'Model Proxy admin API',
-            version: '1',
-            description:
-              'Projects, keys, people, usage and the cache; in the shape of OpenAI’s Administration API where that has one.',
-          },
-          components: {
-            securitySchemes: { adminKey: { type: 'http', scheme: 'bearer' } },
-            responses: { Refused: REFUSED },
-          },
-          security: [{ adminKey: [] }],
-        },
+        documentation: DOCUMENTATION,
       }),
     )
     .use(createProjectsController(options))
@@ -125,10 +109,13 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createProviderKeysController(options))
     .use(createRoutesController(options))
     .use(createWebhooksController(options))
+    .use(createDeliveriesController(options))
     .use(createProjectUsersController(options))
     .use(createLimitsController(options))
-    .use(createSpendController(options, 'organization'))
-    .use(createSpendController(options, 'project'))
+    .use(createSpendLimitController(options, 'organization'))
+    .use(createSpendAlertsController(options, 'organization'))
+    .use(createSpendLimitController(options, 'project'))
+    .use(createSpendAlertsController(options, 'project'))
     .use(createBudgetsController(options))
     .use(createUsersController(options))
     .use(createAdminKeysController(options))
@@ -142,5 +129,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))
     .use(createSessionController(options, config.oidc))
+    .use(createLogoutController(options))
   return admin.use(createMethodsController(options, admin.routes))
 }

@@ -1,8 +1,11 @@
 /** The audit log, in OpenAI's form. */
 import { t } from 'elysia'
 import { type AuditRow, pageOfAuditLog } from '../postgres/admin/people.ts'
+import { type AuditEvent, auditEvent } from './answers/people.ts'
+import { pagesOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, idsOf } from './ids.ts'
+import { operation } from './operation.ts'
 import { cursorOf, fromSeconds, pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
 import { strict, unixSeconds } from './stated.ts'
 
@@ -24,7 +27,7 @@ const query = t.Object(
 )
 
 export function createAuditLogsController(options: AdminOptions) {
-  return createController(options, '/v1/organization/audit_logs').get(
+  return createController(options, '/v1/organization/audit_logs', 'Audit log').get(
     '',
     async ({ caller, query: asked }) => {
       const { gt, gte, lt, lte } = asked.effective_at ?? {}
@@ -44,7 +47,7 @@ export function createAuditLogsController(options: AdminOptions) {
       })
       return toPage(rows.map(describeEvent), asked.limit)
     },
-    { query },
+    operation('List what was changed, newest first', pagesOf(auditEvent), { query }),
   )
 }
 
@@ -56,14 +59,19 @@ function describeEvent(row: AuditRow) {
     effective_at: toSeconds(row.recorded_at),
     ...(row.project_id === null
       ? {}
-      : { project: { id: formatId('proj', row.project_id), name: row.project_name ?? undefined } }),
+      : {
+          project: {
+            id: formatId('proj', row.project_id),
+            ...(row.project_name === null ? {} : { name: row.project_name }),
+          },
+        }),
     actor: describeActor(row),
     [row.action]: { id: row.target, data: row.details },
   }
 }
 
 /** Changes through psql, or by the proxy itself, have neither session nor key: the database user's name replaces the address. */
-function describeActor(row: AuditRow) {
+function describeActor(row: AuditRow): AuditEvent['actor'] {
   const user = { id: row.user_id === null ? row.actor_kind : formatId('user', row.user_id), email: row.actor }
   if (row.admin_key_id !== null) {
     return {
@@ -71,5 +79,5 @@ function describeActor(row: AuditRow) {
       api_key: { id: formatId('admin_key', row.admin_key_id), type: 'user' as const, user },
     }
   }
-  return { type: 'session' as const, session: { user, ip_address: row.address ?? undefined } }
+  return { type: 'session' as const, session: { user, ...(row.address === null ? {} : { ip_address: row.address }) } }
 }

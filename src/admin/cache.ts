@@ -3,8 +3,11 @@ import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import type { CacheStatsRow, EntryRow } from '../postgres/admin/rows.ts'
 import { cacheStats, invalidateCache, pageOfEntries, purgeCache } from '../postgres/admin/usage.ts'
+import { cacheEntry, invalidation, stats } from './answers/cache.ts'
+import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict } from './stated.ts'
@@ -23,16 +26,16 @@ const invalidationAsked = t.Object(
 export function createCacheController(options: AdminOptions) {
   const ofProject = t.Object({ project_id: t.String() }, strict)
 
-  return createController(options, '/v1/cache')
+  return createController(options, '/v1/cache', 'Cache')
     .get(
       '/stats',
       async ({ caller, query }) => {
         const { id } = await findProject(caller.actor, query.project_id)
-        const [stats] = await cacheStats(caller.actor, { of_project: id })
-        if (stats === undefined) throw notFound('There is no such project.')
-        return describeStats(stats)
+        const [found] = await cacheStats(caller.actor, { of_project: id })
+        if (found === undefined) throw notFound('There is no such project.')
+        return describeStats(found)
       },
-      { query: ofProject },
+      operation('Count what a project’s cache holds', stats, { query: ofProject }),
     )
     .get(
       '/entries',
@@ -41,7 +44,7 @@ export function createCacheController(options: AdminOptions) {
         const rows = await pageOfEntries(caller.actor, { ...toFilter(asked), of_project: id })
         return toPage(rows.map(describeEntry), asked.limit)
       },
-      { query: entriesAsked },
+      operation('List stored answers, without what they say', pagesOf(cacheEntry), { query: entriesAsked }),
     )
     .get(
       '/entries/:entry_id',
@@ -52,7 +55,7 @@ export function createCacheController(options: AdminOptions) {
         if (row === undefined) throw notFound('There is no such entry in this project’s cache.')
         return describeEntry(row)
       },
-      { query: ofProject },
+      operation('Read a stored answer’s entry', cacheEntry, { query: ofProject }),
     )
     .delete(
       '/entries/:entry_id',
@@ -63,7 +66,7 @@ export function createCacheController(options: AdminOptions) {
         if (!invalidated?.result) throw notFound('There is no such entry in this project’s cache.')
         return { object: 'cache.entry.deleted' as const, id: formatId('entry', entry_id), deleted: true }
       },
-      { query: ofProject },
+      operation('Delete a stored answer', deleted('cache.entry', { id: text }), { query: ofProject }),
     )
     .post(
       '/invalidate',
@@ -72,7 +75,7 @@ export function createCacheController(options: AdminOptions) {
         const entries = await invalidate(caller.actor, chosen, { project, dry_run })
         return { object: 'cache.invalidation' as const, entries, dry_run }
       },
-      { body: invalidationAsked },
+      operation('Delete stored answers, or count them first', invalidation, { body: invalidationAsked }),
     )
 }
 

@@ -1,4 +1,5 @@
 /** Completes the OpenAPI description where the plugin that generates it knows less than the routes do. */
+import { PARAMETERS } from './parameters.ts'
 import { STATED } from './stated.ts'
 
 interface Route {
@@ -8,31 +9,56 @@ interface Route {
 }
 
 interface Operation {
-  parameters?: { schema: { type?: string }; style?: string; explode?: boolean }[]
+  parameters?: { name: string; description?: string; schema: { type?: string }; style?: string; explode?: boolean }[]
   requestBody?: { content: Record<string, { schema: unknown }>; required: boolean }
+  responses: unknown
 }
 
 interface Description {
   paths: Record<string, Record<string, Operation>>
+  components: { responses: unknown; schemas: Record<string, unknown> }
 }
 
 /** Returns `document` unchanged when it is not a description. */
 export function completeDescription(document: unknown, routes: readonly Route[]): unknown {
   if (!isDescription(document)) return document
+  const { components } = document
   for (const { method, path, hooks } of routes) {
     const described = path.replace(/:(\w+)/g, '{$1}')
     const operation = document.paths[described]?.[method.toLowerCase()]
     if (!operation) continue
     // The plugin omits the body of routes that have a parser of their own.
     if (hooks?.body !== undefined) {
-      operation.requestBody = { content: { 'application/json': { schema: hooks.body } }, required: true }
+      const schema = rewrite(hooks.body, part => plainText(plainNumber(part)))
+      operation.requestBody = { content: { 'application/json': { schema } }, required: true }
     }
-    // at[gte]=1, as OpenAI's clients send it.
-    for (const parameter of operation.parameters ?? []) {
-      if (parameter.schema.type === 'object') Object.assign(parameter, { style: 'deepObject', explode: true })
-    }
+    const { parameters = [] } = operation
+    operation.parameters = parameters.map(parameter => ({
+      ...parameter,
+      ...(PARAMETERS[parameter.name] && { description: PARAMETERS[parameter.name] }),
+      schema: rewrite(parameter.schema, part => plainText(plainNumber(part))),
+      // at[gte]=1, as OpenAI's clients send it.
+      ...(parameter.schema.type === 'object' && { style: 'deepObject', explode: true }),
+    }))
+    operation.responses = refer(operation.responses, components.schemas)
   }
-  return JSON.parse(JSON.stringify(document, (_, value) => plainText(plainNumber(value))))
+  components.responses = refer(components.responses, components.schemas)
+  return document
+}
+
+/** `change` is called for each part before those within it. */
+function rewrite<Value>(value: Value, change: (part: unknown) => unknown): Value {
+  return JSON.parse(JSON.stringify(value, (_, part) => change(part)))
+}
+
+/** A schema with a name stands once, in `schemas`, and is referred to. */
+function refer<Value>(value: Value, schemas: Record<string, unknown>): Value {
+  return rewrite(value, part => {
+    if (typeof part !== 'object' || part === null || !('$id' in part)) return part
+    const { $id: name, ...schema } = part as { $id: string }
+    schemas[name] ??= refer(schema, schemas)
+    return { $ref: `#/components/schemas/${name}` }
+  })
 }
 
 function isDescription(document: unknown): document is Description {

@@ -19,6 +19,7 @@ import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import type { AddressConfig } from './addresses.ts'
 import { readCaller } from './caller.ts'
 import type { Guesses } from './guesses.ts'
+import type { Tag } from './parameters.ts'
 import { type QueryShape, readQuery } from './query.ts'
 import { refusalOf } from './sql-errors.ts'
 import { describeValidation } from './validation-error.ts'
@@ -70,13 +71,6 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
-/** The responses that every route may give, for the OpenAPI description. */
-const RESPONSES = {
-  200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' as const } } } },
-  '4XX': { $ref: '#/components/responses/Refused' },
-  '5XX': { $ref: '#/components/responses/Refused' },
-}
-
 export function addressOf(request: Request, server: AddressedServer | null, trustedProxies: number): string {
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
   return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
@@ -86,6 +80,7 @@ export function addressOf(request: Request, server: AddressedServer | null, trus
 export function openController(
   { log, trustedProxies, refusals }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'refusals'>,
   prefix: string,
+  tag: Tag,
   security: { adminKey: string[] }[] = [],
 ) {
   const arrivals = new WeakMap<Request, Arrival>()
@@ -100,7 +95,7 @@ export function openController(
     }
 
   return (
-    new Elysia({ prefix, normalize: false, detail: { responses: RESPONSES, security } })
+    new Elysia({ prefix, normalize: false, detail: { tags: [tag], security } })
       .onParse(({ request }) => readJson(request))
       // Each hook destructures the request fields it needs. With a hook that takes the whole context, Elysia would parse cookies,
       // query and the rest of every request to the server, the proxy's included, and create each of its responses twice.
@@ -126,8 +121,8 @@ export function openController(
 }
 
 /** For routes that need authentication. `caller` is resolved before anything else of the request is read. */
-export function createController(options: AdminOptions, prefix: string) {
-  return openController(options, prefix, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
+export function createController(options: AdminOptions, prefix: string, tag: Tag) {
+  return openController(options, prefix, tag, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
     caller: await readCaller(options, request, address),
   }))
 }

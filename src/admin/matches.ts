@@ -13,8 +13,11 @@ import {
 import type { MatchRow, VerdictRow } from '../postgres/admin/rows.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { readPrompt } from '../text/read-prompt.ts'
+import { cacheMatch, cacheVerdict, calibrations } from './answers/cache.ts'
+import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { oneOf, pageQuery, pageSize, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict } from './stated.ts'
@@ -27,13 +30,17 @@ const matchQuery = t.Object({ project_id: t.String(), request_id: t.Optional(t.S
 export function createMatchesController(options: AdminOptions) {
   const { wordings, noteVerdict } = options
 
-  return createController(options, '/v1/cache')
-    .get('/matches', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: true }), {
-      query: matchQuery,
-    })
-    .get('/near_misses', ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: false }), {
-      query: matchQuery,
-    })
+  return createController(options, '/v1/cache', 'Matches')
+    .get(
+      '/matches',
+      ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: true }),
+      operation('List semantic hits', pagesOf(cacheMatch), { query: matchQuery }),
+    )
+    .get(
+      '/near_misses',
+      ({ caller, query: asked }) => listMatches(options, caller.actor, asked, { served: false }),
+      operation('List near misses', pagesOf(cacheMatch), { query: matchQuery }),
+    )
     .post(
       '/verdicts',
       async ({ caller, body: { project_id, request_id, verdict } }) => {
@@ -42,9 +49,9 @@ export function createMatchesController(options: AdminOptions) {
         noteVerdict('person', verdict === 'right' ? 'same' : 'different')
         return describeMatch(await findMatch(caller.actor, project, request_id), project, wordings)
       },
-      {
+      operation('Say whether a match was right', cacheMatch, {
         body: t.Object({ project_id: t.String(), request_id: t.String(), verdict: oneOf('wrong', 'right') }, strict),
-      },
+      }),
     )
     .get(
       '/verdicts',
@@ -59,7 +66,7 @@ export function createMatchesController(options: AdminOptions) {
         })
         return toPage(rows.map(describeVerdict), asked.limit)
       },
-      { query },
+      operation('List verdicts', pagesOf(cacheVerdict), { query }),
     )
     .delete(
       '/verdicts/:verdict_id',
@@ -67,7 +74,9 @@ export function createMatchesController(options: AdminOptions) {
         await removeVerdict(caller.actor, { project: requireId('proj', project_id), verdict_id })
         return { object: 'cache.verdict.deleted' as const, id: verdict_id, deleted: true }
       },
-      { query: t.Object({ project_id: t.String() }, strict) },
+      operation('Withdraw a verdict', deleted('cache.verdict', { id: text }), {
+        query: t.Object({ project_id: t.String() }, strict),
+      }),
     )
     .get(
       '/calibration',
@@ -79,7 +88,9 @@ export function createMatchesController(options: AdminOptions) {
         ])
         return { object: 'cache.calibration' as const, histogram, calibration }
       },
-      { query: t.Object({ project_id: t.String() }, strict) },
+      operation('Compare similarities with verdicts', calibrations, {
+        query: t.Object({ project_id: t.String() }, strict),
+      }),
     )
 }
 

@@ -4,7 +4,7 @@ import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
 
 export function createMethodsController(options: AdminOptions, routes: readonly { method: string; path: string }[]) {
-  const controller = openController(options, '')
+  const controller = openController(options, '', 'Sessions')
   for (const [path, known] of Map.groupBy(routes, route => route.path)) {
     const allowed = known.map(({ method }) => method).join(', ')
     controller.all(

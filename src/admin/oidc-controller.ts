@@ -7,9 +7,11 @@ import { sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { originOf } from './addresses.ts'
+import { loginOptions } from './answers/people.ts'
 import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
 import { createOidc, type OidcAttempt } from './oidc.ts'
+import { operation, redirection } from './operation.ts'
 import { hashToken, isHttps, makeSessionToken, sessionCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
@@ -30,67 +32,78 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
   const { database, trustedProxies, addresses, log } = options
   const oidc = config && createOidc(config, log)
 
-  /** The callback's address as the browser sees it. */
-  function callbackOf(request: Request): URL {
-    return new URL(CALLBACK, originOf(request, addresses))
-  }
+  return openController(options, PREFIX, 'Sessions')
+    .get(
+      '/login-options',
+      () => ({
+        object: 'login.options' as const,
+        oidc: config === null ? null : { issuer: config.issuer },
+      }),
+      operation('Read how people may log in', loginOptions),
+    )
+    .get(
+      '/oidc',
+      async ({ request }) => {
+        if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
+        // Throws when cookies would not be safe here, before the user is sent to the provider in vain.
+        sessionCookie(request, null, trustedProxies)
+        const begun = await oidc.begin(callbackOf(request, addresses)).catch(error => {
+          log.warn({ cause: describeCause(error) }, 'the OpenID Connect provider cannot be reached')
+          return null
+        })
+        if (begun === null) return redirect('/dashboard?login=unreachable')
+        return redirect(begun.location.href, attemptCookie(isHttps(request, trustedProxies), begun.attempt))
+      },
+      redirection('Go to the OpenID Connect provider'),
+    )
+    .get(
+      '/oidc/callback',
+      async ({ request, address }) => {
+        if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
+        const isSecure = isHttps(request, trustedProxies)
+        const attempt = readAttempt(request, isSecure ? SECURE_COOKIE : LOOPBACK_COOKIE)
+        const forget = attemptCookie(isSecure, null)
+        if (attempt === null) return redirect('/dashboard?login=expired', forget)
+        const origin = addressPrefix(address)
+        // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet; asked first,
+        // because beyond it nothing is written.
+        const count = (attempts: 0 | 1) => countLoginAttempt(database, `oidc ${attempt.state}`, origin, attempts)
+        if ((await count(0)) > 0 || (await count(1)) > 0) {
+          return redirect('/dashboard?login=throttled', forget)
+        }
+        const returned = callbackOf(request, addresses)
+        returned.search = urlOf(request).search
+        const outcome = await oidc.finish(returned, attempt)
+        if ('person' in outcome) await shutOutIdentity(database, outcome.person)
+        if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
+        const token = makeSessionToken()
+        const userAgent = request.headers.get('user-agent') ?? ''
+        const session = { tokenHash: hashToken(token), address, userAgent, origin }
+        const isKnown = await logInByIdentity(database, outcome.identity, session).then(
+          () => true,
+          error => {
+            if (sqlStateOf(error) === NO_DATA_FOUND) return false
+            throw error
+          },
+        )
+        if (!isKnown) return redirect('/dashboard?login=outside', forget)
+        return redirect('/dashboard', sessionCookie(request, token, trustedProxies), forget)
+      },
+      redirection('Come back from the OpenID Connect provider'),
+    )
+}
 
-  function attemptCookie(request: Request, attempt: OidcAttempt | null): string {
-    const value = attempt === null ? '' : [attempt.state, attempt.nonce, attempt.verifier].join('.')
-    const age = attempt === null ? 0 : ATTEMPT_SECONDS
-    // Lax, not Strict: the provider's redirect comes from another site.
-    const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
-    return isHttps(request, trustedProxies)
-      ? `${SECURE_COOKIE}=${value}; Secure; ${rest}`
-      : `${LOOPBACK_COOKIE}=${value}; ${rest}`
-  }
+/** The callback's address as the browser sees it. */
+function callbackOf(request: Request, addresses: AdminOptions['addresses']): URL {
+  return new URL(CALLBACK, originOf(request, addresses))
+}
 
-  return openController(options, PREFIX)
-    .get('/login-options', () => ({
-      object: 'login.options' as const,
-      oidc: config === null ? null : { issuer: config.issuer },
-    }))
-    .get('/oidc', async ({ request }) => {
-      if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
-      // Throws when cookies would not be safe here, before the user is sent to the provider in vain.
-      sessionCookie(request, null, trustedProxies)
-      const begun = await oidc.begin(callbackOf(request)).catch(error => {
-        log.warn({ cause: describeCause(error) }, 'the OpenID Connect provider cannot be reached')
-        return null
-      })
-      if (begun === null) return redirect('/dashboard?login=unreachable')
-      return redirect(begun.location.href, attemptCookie(request, begun.attempt))
-    })
-    .get('/oidc/callback', async ({ request, address }) => {
-      if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
-      const attempt = readAttempt(request, isHttps(request, trustedProxies) ? SECURE_COOKIE : LOOPBACK_COOKIE)
-      const forget = attemptCookie(request, null)
-      if (attempt === null) return redirect('/dashboard?login=expired', forget)
-      const origin = addressPrefix(address)
-      // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet; asked first,
-      // because beyond it nothing is written.
-      const count = (attempts: 0 | 1) => countLoginAttempt(database, `oidc ${attempt.state}`, origin, attempts)
-      if ((await count(0)) > 0 || (await count(1)) > 0) {
-        return redirect('/dashboard?login=throttled', forget)
-      }
-      const returned = callbackOf(request)
-      returned.search = urlOf(request).search
-      const outcome = await oidc.finish(returned, attempt)
-      if ('person' in outcome) await shutOutIdentity(database, outcome.person)
-      if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
-      const token = makeSessionToken()
-      const userAgent = request.headers.get('user-agent') ?? ''
-      const session = { tokenHash: hashToken(token), address, userAgent, origin }
-      const isKnown = await logInByIdentity(database, outcome.identity, session).then(
-        () => true,
-        error => {
-          if (sqlStateOf(error) === NO_DATA_FOUND) return false
-          throw error
-        },
-      )
-      if (!isKnown) return redirect('/dashboard?login=outside', forget)
-      return redirect('/dashboard', sessionCookie(request, token, trustedProxies), forget)
-    })
+function attemptCookie(isSecure: boolean, attempt: OidcAttempt | null): string {
+  const value = attempt === null ? '' : [attempt.state, attempt.nonce, attempt.verifier].join('.')
+  const age = attempt === null ? 0 : ATTEMPT_SECONDS
+  // Lax, not Strict: the provider's redirect comes from another site.
+  const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
+  return isSecure ? `${SECURE_COOKIE}=${value}; Secure; ${rest}` : `${LOOPBACK_COOKIE}=${value}; ${rest}`
 }
 
 function redirect(location: string, ...cookies: string[]): Response {

@@ -3,13 +3,15 @@ import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { OverviewRow } from '../postgres/admin/rows.ts'
 import { latencyPercentiles, usageOverview, usageShares } from '../postgres/admin/usage.ts'
+import { overview } from './answers/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { fromSeconds, oneOf, toSeconds } from './pages.ts'
 import { strict, timeZone, unixSeconds } from './stated.ts'
 
 export function createOverviewController(options: AdminOptions) {
-  return createController(options, '/v1/usage').get(
+  return createController(options, '/v1/usage', 'Usage').get(
     '',
     async ({ caller, query: asked }) => {
       const { start_time, end_time, width = 'hour', time_zone = 'UTC' } = asked
@@ -43,7 +45,7 @@ export function createOverviewController(options: AdminOptions) {
         latency,
       }
     },
-    {
+    operation('Sum up requests for an overview', overview, {
       query: t.Object(
         {
           start_time: unixSeconds,
@@ -58,7 +60,7 @@ export function createOverviewController(options: AdminOptions) {
         },
         strict,
       ),
-    },
+    }),
   )
 }
 

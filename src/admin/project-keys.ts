@@ -11,8 +11,11 @@ import {
   rotateKey,
   setKeyLimits,
 } from '../postgres/admin/projects.ts'
+import { apiKey, issuedKey } from './answers/projects.ts'
+import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { keyName, lifetimeSeconds, strict } from './stated.ts'
@@ -32,7 +35,7 @@ const keyLimits = t.Object(
 const MOST_GRACE_SECONDS = 7_776_000
 
 export function createProjectKeysController(options: AdminOptions) {
-  return createController(options, '/v1/organization/projects')
+  return createController(options, '/v1/organization/projects', 'API keys')
     .get(
       '/:project_id/api_keys',
       async ({ caller, params, query: { after, limit, include_inactive } }) => {
@@ -48,7 +51,9 @@ export function createProjectKeysController(options: AdminOptions) {
           limit,
         )
       },
-      { query: t.Object({ ...pageQueryOf('key'), include_inactive: t.Optional(t.Boolean()) }, strict) },
+      operation('List a project’s API keys', pagesOf(apiKey), {
+        query: t.Object({ ...pageQueryOf('key'), include_inactive: t.Optional(t.Boolean()) }, strict),
+      }),
     )
     .post(
       '/:project_id/api_keys',
@@ -65,7 +70,7 @@ export function createProjectKeysController(options: AdminOptions) {
         const [found] = await findKeyId(caller.actor, { key: value })
         return { ...(await readKey(caller.actor, project, found?.result ?? 0)), value }
       },
-      {
+      operation('Make an API key', issuedKey, {
         body: t.Object(
           {
             name: keyName,
@@ -74,22 +79,29 @@ export function createProjectKeysController(options: AdminOptions) {
           },
           strict,
         ),
+      }),
+    )
+    .get(
+      '/:project_id/api_keys/:key_id',
+      ({ caller, params }) =>
+        readKey(caller.actor, requireId('proj', params.project_id), requireId('key', params.key_id)),
+      operation('Read an API key', apiKey),
+    )
+    .delete(
+      '/:project_id/api_keys/:key_id',
+      async ({ caller, params }) => {
+        const project = requireId('proj', params.project_id)
+        const { id } = await findKey(caller.actor, project, requireId('key', params.key_id))
+        await deactivateKeyWithId(caller.actor, { key_id: id })
+        return { object: 'organization.project.api_key.deleted' as const, id: formatId('key', id), deleted: true }
       },
+      operation('Deactivate an API key', deleted('organization.project.api_key', { id: text })),
     )
-    .get('/:project_id/api_keys/:key_id', ({ caller, params }) =>
-      readKey(caller.actor, requireId('proj', params.project_id), requireId('key', params.key_id)),
-    )
-    .delete('/:project_id/api_keys/:key_id', async ({ caller, params }) => {
-      const project = requireId('proj', params.project_id)
-      const { id } = await findKey(caller.actor, project, requireId('key', params.key_id))
-      await deactivateKeyWithId(caller.actor, { key_id: id })
-      return { object: 'organization.project.api_key.deleted' as const, id: formatId('key', id), deleted: true }
-    })
 }
 
 /** What changes of a key that stays the same one. */
 export function createKeyChangesController(options: AdminOptions) {
-  return createController(options, '/v1/organization/projects')
+  return createController(options, '/v1/organization/projects', 'API keys')
     .post(
       '/:project_id/api_keys/:key_id',
       async ({ caller, params, body }) => {
@@ -98,7 +110,7 @@ export function createKeyChangesController(options: AdminOptions) {
         await setKeyLimits(caller.actor, { of_key: id, limits: body })
         return readKey(caller.actor, project, id)
       },
-      { body: keyLimits },
+      operation('Change an API key’s own limits', apiKey, { body: keyLimits }),
     )
     .post(
       '/:project_id/api_keys/:key_id/rotate',
@@ -109,7 +121,9 @@ export function createKeyChangesController(options: AdminOptions) {
         const [rotated] = await rotateKey(caller.actor, { rotated: id, grace })
         return { ...(await readKey(caller.actor, project, id)), value: rotated?.result ?? '' }
       },
-      { body: t.Object({ grace_seconds: t.Optional(t.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS })) }, strict) },
+      operation('Give an API key a new value', issuedKey, {
+        body: t.Object({ grace_seconds: t.Optional(t.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS })) }, strict),
+      }),
     )
 }
 

@@ -10,15 +10,18 @@ import {
   removeMember,
   setMember,
 } from '../postgres/admin/people.ts'
+import { addedMember, member } from './answers/people.ts'
+import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { readLogins } from './logins.ts'
+import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict } from './stated.ts'
 
 export function createProjectUsersController(options: AdminOptions) {
-  return createController(options, '/v1/organization/projects')
+  return createController(options, '/v1/organization/projects', 'Members')
     .get(
       '/:project_id/users',
       async ({ caller, params, query: { after, limit } }) => {
@@ -30,7 +33,7 @@ export function createProjectUsersController(options: AdminOptions) {
         })
         return toPage(await describeMembers(caller.actor, rows), limit)
       },
-      { query: t.Object(pageQueryOf('user'), strict) },
+      operation('List a project’s members', pagesOf(member), { query: t.Object(pageQueryOf('user'), strict) }),
     )
     .post(
       '/:project_id/users',
@@ -44,37 +47,44 @@ export function createProjectUsersController(options: AdminOptions) {
         await setMember(caller.actor, { project, of_user: user, member_role: role })
         return findMember(caller.actor, project, user)
       },
-      {
+      operation('Add a member; somebody without an account gets an invitation', addedMember, {
         body: t.Object({ role: t.String(), email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
-      },
+      }),
     )
-    .get('/:project_id/users/:user_id', ({ caller, params }) =>
-      findMember(caller.actor, requireId('proj', params.project_id), requireId('user', params.user_id)),
+    .get(
+      '/:project_id/users/:user_id',
+      ({ caller, params }) =>
+        findMember(caller.actor, requireId('proj', params.project_id), requireId('user', params.user_id)),
+      operation('Read a member', member),
     )
     .post(
       '/:project_id/users/:user_id',
       async ({ caller, params, body: { role } }) => {
         const project = requireId('proj', params.project_id)
         const user = requireId('user', params.user_id)
-        const member = await findMember(caller.actor, project, user)
+        await findMember(caller.actor, project, user)
         await setMember(caller.actor, { project, of_user: user, member_role: role })
-        return { ...member, role }
+        return findMember(caller.actor, project, user)
       },
-      { body: t.Object({ role: t.String() }, strict) },
+      operation('Change a member’s role', member, { body: t.Object({ role: t.String() }, strict) }),
     )
-    .delete('/:project_id/users/:user_id', async ({ caller, params }) => {
-      const project = requireId('proj', params.project_id)
-      const user = requireId('user', params.user_id)
-      await removeMember(caller.actor, { project, of_user: user })
-      return { object: 'organization.project.user.deleted' as const, id: formatId('user', user), deleted: true }
-    })
+    .delete(
+      '/:project_id/users/:user_id',
+      async ({ caller, params }) => {
+        const project = requireId('proj', params.project_id)
+        const user = requireId('user', params.user_id)
+        await removeMember(caller.actor, { project, of_user: user })
+        return { object: 'organization.project.user.deleted' as const, id: formatId('user', user), deleted: true }
+      },
+      operation('Remove a member', deleted('organization.project.user', { id: text })),
+    )
 }
 
 /** Somebody without an account gets an invitation. */
 async function inviteMember(actor: Actor, project: number, { email, role }: { email: string; role: string }) {
   const [added] = await addMember(actor, { project, member_email: email, member_role: role })
-  const member = await findMember(actor, project, added?.user_id ?? 0)
-  return added?.invitation ? { ...member, invitation: added.invitation } : member
+  const found = await findMember(actor, project, added?.user_id ?? 0)
+  return added?.invitation ? { ...found, invitation: added.invitation } : found
 }
 
 async function requireVisibleUser(actor: Actor, userId: string): Promise<number> {
@@ -85,9 +95,9 @@ async function requireVisibleUser(actor: Actor, userId: string): Promise<number>
 
 async function findMember(actor: Actor, project: number, user: number) {
   const rows = await pageOfMembers(actor, { of_project: project, only_user: user, page_size: 1 })
-  const [member] = await describeMembers(actor, rows)
-  if (member === undefined) throw notFound('There is no such member of this project.')
-  return member
+  const [found] = await describeMembers(actor, rows)
+  if (found === undefined) throw notFound('There is no such member of this project.')
+  return found
 }
 
 async function describeMembers(actor: Actor, rows: readonly MemberRow[]) {

@@ -12,8 +12,11 @@ import {
   updateProject,
 } from '../postgres/admin/projects.ts'
 import type { ProjectRow } from '../postgres/admin/rows.ts'
+import { project, settings } from './answers/projects.ts'
+import { pagesOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { projectName, strict } from './stated.ts'
 
@@ -30,7 +33,7 @@ export async function findProject(actor: Actor, id: string): Promise<ProjectRow>
 export function createProjectsController(options: AdminOptions) {
   const answer = async (actor: Actor, id: string) => describeProject(await findProject(actor, id))
 
-  return createController(options, '/v1/organization/projects')
+  return createController(options, '/v1/organization/projects', 'Projects')
     .get(
       '',
       async ({ caller, query: { after, limit, include_archived } }) => {
@@ -41,7 +44,9 @@ export function createProjectsController(options: AdminOptions) {
         })
         return toPage(rows.map(describeProject), limit)
       },
-      { query: t.Object({ ...pageQueryOf('proj'), include_archived: t.Optional(t.Boolean()) }, strict) },
+      operation('List projects', pagesOf(project), {
+        query: t.Object({ ...pageQueryOf('proj'), include_archived: t.Optional(t.Boolean()) }, strict),
+      }),
     )
     .post(
       '',
@@ -49,45 +54,57 @@ export function createProjectsController(options: AdminOptions) {
         const [created] = await createProjectAs(caller.actor, { project: name, plan: plan ?? DEFAULT_PLAN })
         return answer(caller.actor, formatId('proj', created?.result ?? 0))
       },
-      { body: t.Object({ name: projectName, plan: t.Optional(t.String()) }, strict) },
+      operation('Create a project', project, {
+        body: t.Object({ name: projectName, plan: t.Optional(t.String()) }, strict),
+      }),
     )
-    .get('/:project_id', ({ caller, params }) => answer(caller.actor, params.project_id))
+    .get(
+      '/:project_id',
+      ({ caller, params }) => answer(caller.actor, params.project_id),
+      operation('Read a project', project),
+    )
     .post(
       '/:project_id',
       async ({ caller, params, body: { name, plan } }) => {
-        const project = requireId('proj', params.project_id)
+        const id = requireId('proj', params.project_id)
         if (name === undefined && plan === undefined) throw invalidRequest('Give a name or a plan.', 'name')
-        await updateProject(caller.actor, { project, new_name: name, new_plan: plan })
+        await updateProject(caller.actor, { project: id, new_name: name, new_plan: plan })
         return answer(caller.actor, params.project_id)
       },
-      { body: t.Object({ name: t.Optional(projectName), plan: t.Optional(t.String()) }, strict) },
+      operation('Change a project’s name or plan', project, {
+        body: t.Object({ name: t.Optional(projectName), plan: t.Optional(t.String()) }, strict),
+      }),
     )
-    .post('/:project_id/archive', async ({ caller, params }) => {
-      const project = requireId('proj', params.project_id)
-      await archiveProject(caller.actor, { project })
-      return answer(caller.actor, params.project_id)
-    })
-    .get('/:project_id/settings', async ({ caller, params }) =>
-      describeSettings(caller.actor, requireId('proj', params.project_id)),
+    .post(
+      '/:project_id/archive',
+      async ({ caller, params }) => {
+        await archiveProject(caller.actor, { project: requireId('proj', params.project_id) })
+        return answer(caller.actor, params.project_id)
+      },
+      operation('Archive a project: its keys stop working', project),
+    )
+    .get(
+      '/:project_id/settings',
+      async ({ caller, params }) => describeSettings(caller.actor, requireId('proj', params.project_id)),
+      operation('Read a project’s settings', settings),
     )
     .post(
       '/:project_id/settings',
       async ({ caller, params, body }) => {
-        const project = requireId('proj', params.project_id)
-        await setSettings(caller.actor, { project, settings: body })
-        return describeSettings(caller.actor, project)
+        const id = requireId('proj', params.project_id)
+        await setSettings(caller.actor, { project: id, settings: body })
+        return describeSettings(caller.actor, id)
       },
-      { body: t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Array(t.String())])) },
+      operation('Change some of a project’s settings', settings, {
+        body: t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Array(t.String())])),
+      }),
     )
 }
 
-async function describeSettings(actor: Actor, project: number) {
-  const [[row], kinds] = await Promise.all([
-    projectSettings(actor, { of_project: project }),
-    listSettingKinds(actor, {}),
-  ])
+async function describeSettings(actor: Actor, id: number) {
+  const [[row], kinds] = await Promise.all([projectSettings(actor, { of_project: id }), listSettingKinds(actor, {})])
   if (!row?.result) throw notFound('This project does not exist, or you are not a member of it.')
-  return { object: 'project.settings' as const, project_id: formatId('proj', project), settings: row.result, kinds }
+  return { object: 'project.settings' as const, project_id: formatId('proj', id), settings: row.result, kinds }
 }
 
 function describeProject(row: ProjectRow) {

@@ -2,7 +2,10 @@
 import { t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 import { listRefusals } from '../postgres/admin/usage.ts'
+import { listOf } from './answers/shared.ts'
+import { refusal } from './answers/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { operation } from './operation.ts'
 import { fromSeconds, toSeconds } from './pages.ts'
 import { strict, unixSeconds } from './stated.ts'
 
@@ -10,7 +13,7 @@ const DEFAULT_SPAN_SECONDS = 86_400
 const time = t.Optional(unixSeconds)
 
 export function createRefusalsController(options: AdminOptions) {
-  return createController(options, '/v1/organization/refusals').get(
+  return createController(options, '/v1/organization/refusals', 'Usage').get(
     '',
     async ({ caller, query: { start_time, end_time } }) => {
       const end = end_time ?? nowSeconds() + 1
@@ -22,6 +25,8 @@ export function createRefusalsController(options: AdminOptions) {
       const data = rows.map(({ latest_hour, ...row }) => ({ ...row, latest_hour: toSeconds(latest_hour) }))
       return { object: 'list' as const, data, has_more: false }
     },
-    { query: t.Object({ start_time: time, end_time: time }, strict) },
+    operation('Count refused requests by reason', listOf(refusal), {
+      query: t.Object({ start_time: time, end_time: time }, strict),
+    }),
   )
 }

@@ -4,9 +4,12 @@ import { nowSeconds } from '../event-loop/clock.ts'
 import type { RequestRow } from '../postgres/admin/rows.ts'
 import { findRequestContent, findRequests } from '../postgres/admin/usage.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
+import { pagesOf } from './answers/shared.ts'
+import { content, request } from './answers/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { exportItems, MOST_EXPORTED } from './export-requests.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { fromSeconds, oneOf, pageSize, several, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict, textOf, unixSeconds } from './stated.ts'
@@ -78,7 +81,7 @@ function toCursor(after: string | undefined) {
 
 export function createRequestsController(options: AdminOptions) {
   const { wordings } = options
-  return createController(options, '/v1/requests')
+  return createController(options, '/v1/requests', 'Requests')
     .get(
       '',
       async ({ caller, query: { limit, ...asked } }) => {
@@ -87,7 +90,7 @@ export function createRequestsController(options: AdminOptions) {
         const rows = await findRequests(caller.actor, filter)
         return toPage(rows.map(describeRequest), limit)
       },
-      { query: listQuery },
+      operation('Find requests', pagesOf(request), { query: listQuery }),
     )
     .get(
       '/export',
@@ -101,7 +104,7 @@ export function createRequestsController(options: AdminOptions) {
           return rows.map(describeRequest)
         })
       },
-      { query: exportQuery },
+      operation('Write requests to a file', t.Array(request), { query: exportQuery }),
     )
     .get(
       '/:request_id',
@@ -120,7 +123,7 @@ export function createRequestsController(options: AdminOptions) {
         if (row === undefined) throw notFound('There is no such request in this project.')
         return describeRequest(row)
       },
-      { query: t.Object({ project_id: t.String() }, strict) },
+      operation('Read a request’s story', request, { query: t.Object({ project_id: t.String() }, strict) }),
     )
     .get(
       '/:request_id/content',
@@ -129,13 +132,15 @@ export function createRequestsController(options: AdminOptions) {
         const { at, requestId: of_request_id } = readTimeCursor(params.request_id, 'request_id')
         const [row] = await findRequestContent(caller.actor, { of_project: id, of_request_id, at })
         if (row === undefined) throw notFound('The content of this request was not kept, or not for so long.')
-        const [request, response] = await Promise.all([
+        const [said, response] = await Promise.all([
           open(row.sealed_request, id, wordings),
           open(row.sealed_response, id, wordings),
         ])
-        return { object: 'request.content' as const, request, response }
+        return { object: 'request.content' as const, request: said, response }
       },
-      { query: t.Object({ project_id: t.String() }, strict) },
+      operation('Read what a request said and got, where that is kept', content, {
+        query: t.Object({ project_id: t.String() }, strict),
+      }),
     )
 }
 

@@ -6,7 +6,10 @@ import { listProviderKeys, projectSettings } from '../postgres/admin/projects.ts
 import type { Account } from '../postgres/admit.ts'
 import { findAlias, listAliases } from '../providers/aliases.ts'
 import { DIRECT_PROVIDERS, type Routed } from '../providers/model-router.ts'
+import { route } from './answers/projects.ts'
+import { listOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { operation } from './operation.ts'
 import { oneOf, several } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict } from './stated.ts'
@@ -47,7 +50,7 @@ export function createRoutesController(options: AdminOptions) {
     return native.filter(({ provider }) => provider === nativeTo).map(({ model }) => model)
   }
 
-  return createController(options, '/v1/organization/projects').get(
+  return createController(options, '/v1/organization/projects', 'Projects').get(
     '/:project_id/routes',
     async ({ caller, params, query: { models, native_to, provider_keys, key_type } }) => {
       const { id } = await findProject(caller.actor, params.project_id)
@@ -59,7 +62,7 @@ export function createRoutesController(options: AdminOptions) {
       const names = models ?? listNames(account, native_to)
       return { object: 'list' as const, data: names.map(name => describeRoute(name, account)), has_more: false }
     },
-    {
+    operation('Say who would answer each model', listOf(route), {
       query: t.Object(
         {
           // Without names, and without a provider whose names they are: all that the project can use.
@@ -71,7 +74,7 @@ export function createRoutesController(options: AdminOptions) {
         },
         strict,
       ),
-    },
+    }),
   )
 }
 

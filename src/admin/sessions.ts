@@ -4,10 +4,13 @@ import type { OidcConfig } from '../config.ts'
 import { refuse } from '../errors.ts'
 import { closeSession, closeSessions, closeSessionWithId, ownSessions, setPassword } from '../postgres/admin/people.ts'
 import { baseUrlOf } from './addresses.ts'
+import { closed, loginRules, opened, openSession, session } from './answers/people.ts'
+import { listOf } from './answers/shared.ts'
 import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
 import { formatId, requireId } from './ids.ts'
 import { createLogin, hashPassword } from './login.ts'
+import { operation } from './operation.ts'
 import { toSeconds } from './pages.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
 import { strict } from './stated.ts'
@@ -21,7 +24,7 @@ export function createLoginController(options: AdminOptions) {
   const { database, trustedProxies } = options
   const login = createLogin(database)
 
-  return openController(options, PREFIX)
+  return openController(options, PREFIX, 'Sessions')
     .post(
       '/login',
       async ({ request, address, body: { email, password }, set }) => {
@@ -35,7 +38,9 @@ export function createLoginController(options: AdminOptions) {
         set.headers['set-cookie'] = sessionCookie(request, token, trustedProxies)
         return { object: 'session.opened' as const, csrf_token: csrfTokenOf(token) }
       },
-      { body: t.Object({ email: t.String({ maxLength: 254 }), password: t.String({ maxLength: 200 }) }, strict) },
+      operation('Log in with a password', opened, {
+        body: t.Object({ email: t.String({ maxLength: 254 }), password: t.String({ maxLength: 200 }) }, strict),
+      }),
     )
     .post(
       '/invitation',
@@ -47,56 +52,89 @@ export function createLoginController(options: AdminOptions) {
         set.headers['set-cookie'] = sessionCookie(request, token, trustedProxies)
         return { object: 'session.opened' as const, csrf_token: csrfTokenOf(token) }
       },
-      { body: t.Object({ invitation: t.String({ maxLength: 100 }), password: newPassword }, strict) },
+      operation('Accept an invitation, with a password', opened, {
+        body: t.Object({ invitation: t.String({ maxLength: 100 }), password: newPassword }, strict),
+      }),
     )
 }
 
 /** Routes with a session. */
 export function createSessionController(options: AdminOptions, oidc: OidcConfig | null) {
-  const { database, trustedProxies, addresses } = options
+  const { addresses } = options
+
+  return createController(options, PREFIX, 'Sessions')
+    .get(
+      '/session',
+      ({ request, caller: { actor, email, role, sessionToken } }) => ({
+        object: 'session' as const,
+        user: { id: formatId('user', actor.userId), email, role },
+        csrf_token: sessionToken === null ? null : csrfTokenOf(sessionToken),
+        // The proxy's, for snippets.
+        base_url: baseUrlOf(request, addresses),
+      }),
+      operation('Read who is logged in', session),
+    )
+    .get(
+      '/sessions',
+      async ({ caller: { actor, sessionToken } }) => {
+        const rows = await ownSessions(actor, { this_one: sessionToken && hashToken(sessionToken) })
+        const data = rows.map(({ id, address, user_agent, created_at, last_seen_at, is_this_one }) => ({
+          id: formatId('session', id),
+          object: 'session' as const,
+          address,
+          user_agent,
+          created_at: toSeconds(created_at),
+          last_seen_at: toSeconds(last_seen_at),
+          is_this_one,
+        }))
+        return { object: 'list' as const, data, has_more: false }
+      },
+      operation('List the caller’s sessions', listOf(openSession)),
+    )
+    .delete(
+      '/sessions/:session_id',
+      async ({ caller, params }) => {
+        const session_id = requireId('session', params.session_id)
+        await closeSessionWithId(caller.actor, { session_id })
+        return { object: 'session.closed' as const, id: formatId('session', session_id) }
+      },
+      operation('End one of the caller’s sessions', closed),
+    )
+    .get(
+      '/login-rules',
+      ({ caller }) => {
+        if (caller.role !== 'owner') throw refuse('notPermitted', { problem: 'This takes an administrator.' })
+        return { object: 'login.rules' as const, oidc: oidc && describeRules(oidc) }
+      },
+      operation('Read who may log in with the OpenID Connect provider', loginRules),
+    )
+}
+
+/** What ends sessions. */
+export function createLogoutController(options: AdminOptions) {
+  const { database, trustedProxies } = options
   const login = createLogin(database)
 
-  return createController(options, PREFIX)
-    .get('/session', ({ request, caller: { actor, email, role, sessionToken } }) => ({
-      object: 'session' as const,
-      user: { id: formatId('user', actor.userId), email, role },
-      csrf_token: sessionToken === null ? null : csrfTokenOf(sessionToken),
-      // The proxy's, for snippets.
-      base_url: baseUrlOf(request, addresses),
-    }))
-    .get('/sessions', async ({ caller: { actor, sessionToken } }) => {
-      const rows = await ownSessions(actor, { this_one: sessionToken && hashToken(sessionToken) })
-      const data = rows.map(({ id, address, user_agent, created_at, last_seen_at, is_this_one }) => ({
-        id: formatId('session', id),
-        object: 'session' as const,
-        address,
-        user_agent,
-        created_at: toSeconds(created_at),
-        last_seen_at: toSeconds(last_seen_at),
-        is_this_one,
-      }))
-      return { object: 'list' as const, data, has_more: false }
-    })
-    .delete('/sessions/:session_id', async ({ caller, params }) => {
-      const session = requireId('session', params.session_id)
-      await closeSessionWithId(caller.actor, { session_id: session })
-      return { object: 'session.closed' as const, id: formatId('session', session) }
-    })
-    .get('/login-rules', ({ caller }) => {
-      if (caller.role !== 'owner') throw refuse('notPermitted', { problem: 'This takes an administrator.' })
-      return { object: 'login.rules' as const, oidc: oidc && describeRules(oidc) }
-    })
-    .post('/logout', async ({ request, caller, set }) => {
-      const { actor, sessionToken } = caller
-      if (sessionToken !== null) await closeSession(actor, { token_hash: hashToken(sessionToken) })
-      set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
-      return { object: 'session.closed' as const }
-    })
-    .post('/logout-everywhere', async ({ request, caller, set }) => {
-      const [closed] = await closeSessions(caller.actor, {})
-      set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
-      return { object: 'session.closed' as const, sessions: closed?.result ?? 0 }
-    })
+  return createController(options, PREFIX, 'Sessions')
+    .post(
+      '/logout',
+      async ({ request, caller, set }) => {
+        const { actor, sessionToken } = caller
+        if (sessionToken !== null) await closeSession(actor, { token_hash: hashToken(sessionToken) })
+        set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
+        return { object: 'session.closed' as const }
+      },
+      operation('Log out', closed),
+    )
+    .post(
+      '/logout-everywhere',
+      async ({ request, caller, set }) => {
+        const [ended] = await closeSessions(caller.actor, {})
+        set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
+        return { object: 'session.closed' as const, sessions: ended?.result ?? 0 }
+      },
+      operation('End all of the caller’s sessions', closed),
+    )
     .post(
       '/password',
       async ({ caller, address, body }) => {
@@ -107,7 +145,9 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
         })
         return { object: 'user.password_changed' as const }
       },
-      { body: t.Object({ password: t.String({ maxLength: 200 }), new_password: newPassword }, strict) },
+      operation('Change the caller’s password', t.Object({ object: t.Literal('user.password_changed') }), {
+        body: t.Object({ password: t.String({ maxLength: 200 }), new_password: newPassword }, strict),
+      }),
     )
 }
 
@@ -115,7 +155,7 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
 function describeRules({ issuer, allowedDomains, groupsClaim, groupRoles }: OidcConfig) {
   return {
     issuer,
-    allowed_domains: allowedDomains,
+    allowed_domains: allowedDomains && [...allowedDomains],
     groups_claim: groupsClaim,
     group_roles: groupRoles && [...groupRoles].map(([group, role]) => ({ group, role })),
   }

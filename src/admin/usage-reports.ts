@@ -1,44 +1,62 @@
 /** Which report tells of which requests, and how its rows are called: OpenAI's names, where it has the report. */
+import { type Static, type TObject, type TProperties, Type as t } from '@sinclair/typebox'
 import type { UsageRow } from '../postgres/admin/rows.ts'
 import type { RecordedEndpoint } from '../providers/operations.ts'
+import { count, objectOf } from './answers/shared.ts'
+import { type costs, usageFields } from './answers/usage.ts'
 import { formatId } from './ids.ts'
 
 export interface Report {
   /** The last part of its path. */
-  name: string
+  name: ReportName
   endpoints: string[]
+  /** What it is a report of. */
+  title: string
+  row: TObject
   describe(row: UsageRow): Record<string, unknown>
 }
 
 /** What a row has besides what all have. */
+function rowsOf<Fields extends TProperties>(
+  title: string,
+  fields: Fields,
+  describe: (row: UsageRow) => { [Name in keyof Fields]: Static<Fields[Name]> },
+) {
+  return { title, fields, describe }
+}
+
+const input = { input_tokens: count }
+const both = { ...input, output_tokens: count }
+const nothing = t.Null({ description: 'Not recorded.' })
+
 const ROWS = {
-  completions: (row: UsageRow) => ({
-    object: 'organization.usage.completions.result',
-    input_tokens: row.prompt_tokens,
-    output_tokens: row.completion_tokens,
-    input_cached_tokens: row.cached_prompt_tokens,
-    batch: null,
-    service_tier: null,
-  }),
-  embeddings: (row: UsageRow) => ({ object: 'organization.usage.embeddings.result', input_tokens: row.prompt_tokens }),
-  moderations: (row: UsageRow) => ({
-    object: 'organization.usage.moderations.result',
-    input_tokens: row.prompt_tokens,
-  }),
+  completions: rowsOf(
+    'chat and text completions, responses and messages',
+    { ...both, input_cached_tokens: count, batch: nothing, service_tier: nothing },
+    row => ({
+      input_tokens: row.prompt_tokens,
+      output_tokens: row.completion_tokens,
+      input_cached_tokens: row.cached_prompt_tokens,
+      batch: null,
+      service_tier: null,
+    }),
+  ),
+  embeddings: rowsOf('embeddings', input, row => ({ input_tokens: row.prompt_tokens })),
+  moderations: rowsOf('moderations', input, row => ({ input_tokens: row.prompt_tokens })),
   // How many pictures, characters and seconds is not recorded.
-  images: (_: UsageRow) => ({ object: 'organization.usage.images.result', images: null, size: null, source: null }),
-  audio_speeches: (_: UsageRow) => ({ object: 'organization.usage.audio_speeches.result', characters: null }),
-  audio_transcriptions: (_: UsageRow) => ({ object: 'organization.usage.audio_transcriptions.result', seconds: null }),
+  images: rowsOf('images', { images: nothing, size: nothing, source: nothing }, () => ({
+    images: null,
+    size: null,
+    source: null,
+  })),
+  audio_speeches: rowsOf('speech', { characters: nothing }, () => ({ characters: null })),
+  audio_transcriptions: rowsOf('transcriptions and translations', { seconds: nothing }, () => ({ seconds: null })),
   // The proxy's own.
-  rerankings: (row: UsageRow) => ({
-    object: 'organization.usage.rerankings.result',
-    input_tokens: row.prompt_tokens,
-  }),
-  files_and_batches: (row: UsageRow) => ({
-    object: 'organization.usage.files_and_batches.result',
+  rerankings: rowsOf('rankings', input, row => ({ input_tokens: row.prompt_tokens })),
+  files_and_batches: rowsOf('files and batches', both, row => ({
     input_tokens: row.prompt_tokens,
     output_tokens: row.completion_tokens,
-  }),
+  })),
 }
 type ReportName = keyof typeof ROWS
 
@@ -63,11 +81,17 @@ const REPORT_OF: Record<RecordedEndpoint, ReportName> = {
   message_batches: 'files_and_batches',
 }
 
-export const REPORTS: readonly Report[] = Object.entries(ROWS).map(([name, describe]) => ({
-  name,
-  endpoints: Object.entries(REPORT_OF).flatMap(([endpoint, report]) => (report === name ? [endpoint] : [])),
-  describe: row => ({ ...describe(row), ...describeShared(row) }),
-}))
+export const REPORTS: readonly Report[] = Object.entries(ROWS).map(([key, { title, fields, describe }]) => {
+  const name = key as ReportName
+  const object = `organization.usage.${name}.result`
+  return {
+    name,
+    title,
+    endpoints: Object.entries(REPORT_OF).flatMap(([endpoint, report]) => (report === name ? [endpoint] : [])),
+    row: objectOf(`Usage_${name}`, object, { ...usageFields, ...fields }),
+    describe: row => ({ object, ...describe(row), ...describeShared(row) }),
+  }
+})
 
 function describeGroup(row: UsageRow) {
   return {
@@ -88,7 +112,7 @@ function describeShared(row: UsageRow) {
   }
 }
 
-export function describeCosts(row: UsageRow) {
+export function describeCosts(row: UsageRow): Static<typeof costs> {
   return {
     object: 'organization.costs.result',
     amount: { value: row.cost_usd, currency: 'usd' },

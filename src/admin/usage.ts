@@ -5,8 +5,10 @@ import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor, ValuesOf } from '../postgres/admin/act-as.ts'
 import type { UsageRow } from '../postgres/admin/rows.ts'
 import { usageBuckets } from '../postgres/admin/usage.ts'
+import { bucketsOf, costs } from './answers/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { idsOf } from './ids.ts'
+import { operation } from './operation.ts'
 import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
 import { strict, textOf } from './stated.ts'
 import { describeCosts, REPORTS } from './usage-reports.ts'
@@ -70,15 +72,17 @@ const USAGE_QUERY = queryOf(['1m', '1h', '1d'], USAGE_GROUPS, { models: names })
 const COSTS_QUERY = queryOf(['1d'], COSTS_GROUPS, { line_items: names })
 
 export function createUsageController(options: AdminOptions) {
-  const controller = createController(options, '/v1/organization').get(
+  const controller = createController(options, '/v1/organization', 'Usage').get(
     '/costs',
     ({ caller, query: asked }) => report(caller.actor, asked, null, describeCosts),
-    { query: COSTS_QUERY },
+    operation('Report costs by the day', bucketsOf(costs), { query: COSTS_QUERY }),
   )
-  for (const { name, endpoints, describe } of REPORTS) {
-    controller.get(`/usage/${name}`, ({ caller, query: asked }) => report(caller.actor, asked, endpoints, describe), {
-      query: USAGE_QUERY,
-    })
+  for (const { name, title, endpoints, row, describe } of REPORTS) {
+    controller.get(
+      `/usage/${name}`,
+      ({ caller, query: asked }) => report(caller.actor, asked, endpoints, describe),
+      operation(`Report usage of ${title}`, bucketsOf(row), { query: USAGE_QUERY }),
+    )
   }
   return controller
 }
@@ -106,7 +110,7 @@ async function report(
   const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
   return {
     object: 'page' as const,
-    data: bucketsOf({ ...span, until: read.until }).map(([start, end]) => ({
+    data: timesOf({ ...span, until: read.until }).map(([start, end]) => ({
       object: 'bucket' as const,
       start_time: start,
       end_time: end,
@@ -173,7 +177,7 @@ async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpa
   return { rows: rows.slice(0, MOST_ROWS), until: cut + seconds, next: `${cut}_${span.passedOver + MOST_ROWS}` }
 }
 
-function bucketsOf({ from, until, width }: TimeSpan): [start: number, end: number][] {
+function timesOf({ from, until, width }: TimeSpan): [start: number, end: number][] {
   const { seconds } = WIDTHS[width]
   return Array.from({ length: (until - from) / seconds }, (_, at) => [from + at * seconds, from + (at + 1) * seconds])
 }

@@ -2,14 +2,17 @@
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { createUser, deleteUser, inviteUser, pageOfUsers, setUserRole, type UserRow } from '../postgres/admin/people.ts'
+import { addedUser, invitation, user } from './answers/people.ts'
+import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { readLogins } from './logins.ts'
+import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
 import { email, strict, userRole } from './stated.ts'
 
 export function createUsersController(options: AdminOptions) {
-  return createController(options, '/v1/organization/users')
+  return createController(options, '/v1/organization/users', 'Users')
     .get(
       '',
       async ({ caller, query: { after, limit, emails } }) => {
@@ -20,50 +23,66 @@ export function createUsersController(options: AdminOptions) {
         })
         return toPage(await describeUsers(caller.actor, rows), limit)
       },
-      { query: t.Object({ ...pageQueryOf('user'), emails: several(t.String()) }, strict) },
+      operation('List users', pagesOf(user), {
+        query: t.Object({ ...pageQueryOf('user'), emails: several(t.String()) }, strict),
+      }),
     )
     .post(
       '',
       async ({ caller, body }) => {
         const { email: address, role = 'reader' } = body
         const [created] = await createUser(caller.actor, { email: address, user_role: role })
-        const user = created?.result ?? 0
-        const [invited] = await inviteUser(caller.actor, { of_user: user })
-        return { ...(await findUser(caller.actor, user)), invitation: invited?.result }
+        const id = created?.result ?? 0
+        const [invited] = await inviteUser(caller.actor, { of_user: id })
+        return { ...(await findUser(caller.actor, id)), invitation: invited?.result ?? '' }
       },
-      { body: t.Object({ email, role: t.Optional(userRole) }, strict) },
+      operation('Add a user, with an invitation', addedUser, {
+        body: t.Object({ email, role: t.Optional(userRole) }, strict),
+      }),
     )
-    .get('/:user_id', ({ caller, params }) => findUser(caller.actor, requireId('user', params.user_id)))
+    .get(
+      '/:user_id',
+      ({ caller, params }) => findUser(caller.actor, requireId('user', params.user_id)),
+      operation('Read a user', user),
+    )
     .post(
       '/:user_id',
       async ({ caller, params, body: { role } }) => {
-        const user = requireId('user', params.user_id)
-        await setUserRole(caller.actor, { of_user: user, user_role: role })
-        return findUser(caller.actor, user)
+        const id = requireId('user', params.user_id)
+        await setUserRole(caller.actor, { of_user: id, user_role: role })
+        return findUser(caller.actor, id)
       },
-      { body: t.Object({ role: userRole }, strict) },
+      operation('Change a user’s role', user, { body: t.Object({ role: userRole }, strict) }),
     )
-    .post('/:user_id/invitation', async ({ caller, params }) => {
-      const user = requireId('user', params.user_id)
-      const [invited] = await inviteUser(caller.actor, { of_user: user })
-      return {
-        object: 'organization.user.invitation' as const,
-        id: formatId('user', user),
-        invitation: invited?.result,
-      }
-    })
-    .delete('/:user_id', async ({ caller, params }) => {
-      const user = requireId('user', params.user_id)
-      await deleteUser(caller.actor, { of_user: user })
-      return { object: 'organization.user.deleted' as const, id: formatId('user', user), deleted: true }
-    })
+    .post(
+      '/:user_id/invitation',
+      async ({ caller, params }) => {
+        const id = requireId('user', params.user_id)
+        const [invited] = await inviteUser(caller.actor, { of_user: id })
+        return {
+          object: 'organization.user.invitation' as const,
+          id: formatId('user', id),
+          invitation: invited?.result ?? '',
+        }
+      },
+      operation('Invite a user again', invitation),
+    )
+    .delete(
+      '/:user_id',
+      async ({ caller, params }) => {
+        const id = requireId('user', params.user_id)
+        await deleteUser(caller.actor, { of_user: id })
+        return { object: 'organization.user.deleted' as const, id: formatId('user', id), deleted: true }
+      },
+      operation('Delete a user', deleted('organization.user', { id: text })),
+    )
 }
 
 async function findUser(actor: Actor, id: number) {
   const rows = await pageOfUsers(actor, { only_user: id, page_size: 1 })
-  const [user] = await describeUsers(actor, rows)
-  if (user === undefined) throw notFound('There is no such user.')
-  return user
+  const [found] = await describeUsers(actor, rows)
+  if (found === undefined) throw notFound('There is no such user.')
+  return found
 }
 
 async function describeUsers(actor: Actor, rows: readonly UserRow[]) {

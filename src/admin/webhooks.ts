@@ -13,8 +13,11 @@ import {
 } from '../postgres/admin/webhooks.ts'
 import { SEALED_AS } from '../webhooks/deliver.ts'
 import { checkUrl, Unreached } from '../webhooks/post.ts'
+import { addedWebhook, begunDelivery, toldEvent, webhook } from './answers/projects.ts'
+import { deleted, listOf, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, requireId } from './ids.ts'
+import { operation } from './operation.ts'
 import { cursorOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict, textOf } from './stated.ts'
@@ -37,12 +40,16 @@ export const KINDS = [
 export function createWebhooksController(options: AdminOptions) {
   const { vault, webhooksToPrivateNetworks } = options
 
-  return createController(options, '/v1/organization/projects')
-    .get('/:project_id/webhooks', async ({ caller, params }) => {
-      const { id } = await findProject(caller.actor, params.project_id)
-      const rows = await listWebhooks(caller.actor, { of_project: id })
-      return { object: 'list' as const, data: rows.map(describeWebhook), has_more: false }
-    })
+  return createController(options, '/v1/organization/projects', 'Webhooks')
+    .get(
+      '/:project_id/webhooks',
+      async ({ caller, params }) => {
+        const { id } = await findProject(caller.actor, params.project_id)
+        const rows = await listWebhooks(caller.actor, { of_project: id })
+        return { object: 'list' as const, data: rows.map(describeWebhook), has_more: false }
+      },
+      operation('List a project’s webhooks', listOf(webhook)),
+    )
     .post(
       '/:project_id/webhooks',
       async ({ caller, params, body: { url, events = [] } }) => {
@@ -58,7 +65,7 @@ export function createWebhooksController(options: AdminOptions) {
         })
         return { object: 'project.webhook' as const, id: formatId('webhook', added?.result ?? 0), url, events, secret }
       },
-      {
+      operation('Add a webhook', addedWebhook, {
         body: t.Object(
           {
             url: textOf({ pattern: URL_FORM }),
@@ -66,23 +73,33 @@ export function createWebhooksController(options: AdminOptions) {
           },
           strict,
         ),
-      },
+      }),
     )
-    .delete('/:project_id/webhooks/:webhook_id', async ({ caller, params }) => {
-      const webhook = requireId('webhook', params.webhook_id)
-      await removeWebhook(caller.actor, {
-        project: requireId('proj', params.project_id),
-        webhook_id: webhook,
-      })
-      return { object: 'project.webhook.deleted' as const, id: formatId('webhook', webhook), deleted: true }
-    })
-    .post('/:project_id/webhooks/:webhook_id/test', async ({ caller, params }) => {
-      const [sent] = await sendTestEvent(caller.actor, {
-        project: requireId('proj', params.project_id),
-        webhook_id: requireId('webhook', params.webhook_id),
-      })
-      return { object: 'project.delivery' as const, id: formatId('delivery', sent?.result ?? 0) }
-    })
+    .delete(
+      '/:project_id/webhooks/:webhook_id',
+      async ({ caller, params }) => {
+        const webhook_id = requireId('webhook', params.webhook_id)
+        await removeWebhook(caller.actor, { project: requireId('proj', params.project_id), webhook_id })
+        return { object: 'project.webhook.deleted' as const, id: formatId('webhook', webhook_id), deleted: true }
+      },
+      operation('Remove a webhook', deleted('project.webhook', { id: text })),
+    )
+}
+
+/** What webhooks are told. */
+export function createDeliveriesController(options: AdminOptions) {
+  return createController(options, '/v1/organization/projects', 'Webhooks')
+    .post(
+      '/:project_id/webhooks/:webhook_id/test',
+      async ({ caller, params }) => {
+        const [sent] = await sendTestEvent(caller.actor, {
+          project: requireId('proj', params.project_id),
+          webhook_id: requireId('webhook', params.webhook_id),
+        })
+        return { object: 'project.delivery' as const, id: formatId('delivery', sent?.result ?? 0) }
+      },
+      operation('Tell a webhook of a test event', begunDelivery),
+    )
     .get(
       '/:project_id/deliveries',
       async ({ caller, params, query: { after, limit, webhook_id } }) => {
@@ -95,16 +112,22 @@ export function createWebhooksController(options: AdminOptions) {
         })
         return toPage(rows.map(describeDelivery), limit)
       },
-      { query: t.Object({ ...pageQueryOf('delivery'), webhook_id: cursorOf('webhook') }, strict) },
+      operation('List what webhooks were told', pagesOf(toldEvent), {
+        query: t.Object({ ...pageQueryOf('delivery'), webhook_id: cursorOf('webhook') }, strict),
+      }),
     )
-    .post('/:project_id/deliveries/:delivery_id/resend', async ({ caller, params }) => {
-      const delivery = requireId('delivery', params.delivery_id)
-      await resendDelivery(caller.actor, {
-        project: requireId('proj', params.project_id),
-        delivery_id: delivery,
-      })
-      return { object: 'project.delivery' as const, id: formatId('delivery', delivery), state: 'pending' as const }
-    })
+    .post(
+      '/:project_id/deliveries/:delivery_id/resend',
+      async ({ caller, params }) => {
+        const delivery = requireId('delivery', params.delivery_id)
+        await resendDelivery(caller.actor, {
+          project: requireId('proj', params.project_id),
+          delivery_id: delivery,
+        })
+        return { object: 'project.delivery' as const, id: formatId('delivery', delivery), state: 'pending' as const }
+      },
+      operation('Tell a webhook again', begunDelivery),
+    )
 }
 
 function checkAddress(url: string, toPrivateNetworks: boolean): void {

@@ -20,3 +20,11 @@ export interface BudgetRow {
   /** Null for a total. */
   resets_at: string | null
 }
+
+export interface SpendAlertRow {
+  id: number
+  /** In US dollars. */
+  amount: number
+  recipients: string[]
+  subject_prefix: string | null
+}

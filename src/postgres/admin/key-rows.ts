@@ -27,3 +27,13 @@ export interface KeyActivityRow {
   requests_last_minute: number
   requests_per_minute: number
 }
+
+export interface ProviderKeyRow {
+  provider: string
+  last_four: string
+  /** ISO 8601. */
+  created: string
+  updated: string
+  name: string
+  weight: number
+}

@@ -1,8 +1,8 @@
 /** Projects, their keys, settings and plans. */
 import { defineChange, defineRead } from './act-as.ts'
-import type { BudgetRow } from './budget-row.ts'
-import type { KeyActivityRow, KeyRow } from './key-rows.ts'
-import type { PlanRow, ProjectRow, ProviderKeyRow, QuotaRow, SettingKindRow, SpendAlertRow } from './rows.ts'
+import type { BudgetRow, SpendAlertRow } from './budget-row.ts'
+import type { KeyActivityRow, KeyRow, ProviderKeyRow } from './key-rows.ts'
+import type { PlanRow, ProjectRow, QuotaRow, SettingKindRow } from './rows.ts'
 
 export const pageOfProjects = defineRead<ProjectRow>()('page_of_projects', {
   only_project: 'bigint?',

@@ -1,15 +1,29 @@
-/** Rows that functions of the admin API return, as JSON. Imports only types, because the dashboard's pages use it in the browser. */
+/**
+ * Rows that functions of the admin API return, as JSON. What the API answers unchanged is said as a schema, which its description has
+ * too. The dashboard's pages import only types of this file.
+ */
+import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import type { UsageRecord } from '../usage-record.ts'
 
+export const orNull = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+export const words = <const Word extends string>(...choices: Word[]) =>
+  t.Unsafe<Word>({ type: 'string', enum: choices })
+const count = t.Integer({ minimum: 0 })
+const text = t.String()
+const usd = t.Number({ description: 'US dollars.' })
+
 /** What requests took, and what the cache saved of it. */
-interface Taken {
+const taken = {
+  requests: count,
+  prompt_tokens: count,
+  completion_tokens: count,
+  tokens_saved: count,
+  cost_usd: usd,
+  saved_usd: usd,
+}
+
+interface Taken extends Static<ReturnType<typeof t.Object<typeof taken>>> {
   bucket_start: string
-  requests: number
-  prompt_tokens: number
-  completion_tokens: number
-  tokens_saved: number
-  cost_usd: number
-  saved_usd: number
 }
 
 export interface UsageRow extends Taken {
@@ -21,47 +35,47 @@ export interface UsageRow extends Taken {
   cached_prompt_tokens: number
 }
 
-export interface OverviewRow extends Taken {
-  exact_hits: number
-  semantic_hits: number
-  misses: number
-  client_errors: number
-  server_errors: number
-  hit_duration_ms: number
-  miss_duration_ms: number
+/** Of how requests were answered. */
+export const counts = {
+  ...taken,
+  exact_hits: count,
+  semantic_hits: count,
+  misses: count,
+  client_errors: count,
+  server_errors: count,
 }
 
-export interface ShareRow {
-  name: string
-  requests: number
-  hits: number
-  failed: number
-  tokens: number
-  cost_usd: number
-  saved_usd: number
-}
+export const overviewBucket = t.Object({ ...counts, hit_duration_ms: t.Number(), miss_duration_ms: t.Number() })
+export type OverviewRow = Static<typeof overviewBucket> & { bucket_start: string }
 
-export interface LatencyRow {
-  cache_result: 'HIT' | 'HIT-SEMANTIC' | 'MISS'
-  requests: number
-  p50_ms: number
-  p95_ms: number
-  p99_ms: number
-}
+export const share = t.Object(
+  { name: text, requests: count, hits: count, failed: count, tokens: count, cost_usd: usd, saved_usd: usd },
+  { $id: 'Share', description: 'What one model, key or tag had of the requests.' },
+)
+export type ShareRow = Static<typeof share>
+
+export const latency = t.Object(
+  {
+    cache_result: words('HIT', 'HIT-SEMANTIC', 'MISS'),
+    requests: count,
+    p50_ms: t.Number(),
+    p95_ms: t.Number(),
+    p99_ms: t.Number(),
+  },
+  { $id: 'Latency' },
+)
+export type LatencyRow = Static<typeof latency>
 
 /** One request of a project, and the key it came with. */
 export interface RequestRow {
   /** `id` is the record's own. */
-  record: Omit<UsageRecord, 'tags'> & { id: string; tags: Record<string, string> | null }
+  record: Omit<UsageRecord, 'tags' | 'reservation'> & { id: string; tags: Record<string, string> | null }
   key_name: string | null
   key_prefix: string | null
 }
 
 /** In PostgreSQL's text format, `\\x` and hex. */
-export interface RequestContentRow {
-  sealed_request: string | null
-  sealed_response: string | null
-}
+export type RequestContentRow = Record<'sealed_request' | 'sealed_response', string | null>
 
 export interface RefusalRow {
   /** The error's code. */
@@ -70,83 +84,86 @@ export interface RefusalRow {
   latest_hour: string
 }
 
-export interface CacheStatsRow {
-  entries: number
-  bytes: number
-  prompts: number
-  with_vector: number
-  vectors: number
-  expired: number
-  oldest_at: string | null
-  newest_at: string | null
-  saveable_tokens: number
-}
+export const cacheStats = t.Object({
+  entries: count,
+  bytes: count,
+  prompts: count,
+  with_vector: count,
+  vectors: count,
+  expired: count,
+  saveable_tokens: count,
+})
+export type CacheStatsRow = Static<typeof cacheStats> & { oldest_at: string | null; newest_at: string | null }
 
-export interface EntryRow {
-  id: number
-  endpoint: string
-  model: string
-  provider: string
-  namespace: string
-  created_at: string
-  expires_at: string
-  bytes: number
-  prompt_tokens: number
-  completion_tokens: number
-  found_by: 'exact' | 'normalized' | 'similar'
-}
+export const entry = t.Object({
+  endpoint: text,
+  model: text,
+  provider: text,
+  namespace: text,
+  bytes: count,
+  prompt_tokens: count,
+  completion_tokens: count,
+  found_by: words('exact', 'normalized', 'similar'),
+})
+export type EntryRow = Static<typeof entry> & { id: number; created_at: string; expires_at: string }
 
-export interface MatchRow {
-  request_id: string
+export const match = t.Object({
+  request_id: text,
+  reason: words('normalized', 'proved', 'verified', 'judged', 'threshold', 'undecided'),
+  difference: orNull(text),
+  similarity: t.Number(),
+  is_shadow: t.Boolean(),
+  saved_usd: usd,
+  prompt_tokens: count,
+  model: orNull(text),
+  endpoint: orNull(text),
+  verdict: orNull(words('same', 'different')),
+  verdict_source: orNull(words('person', 'review', 'judge')),
+})
+export type MatchRow = Static<typeof match> & {
   served_at: string
-  reason: 'normalized' | 'proved' | 'judged' | 'threshold' | 'undecided'
-  difference: string | null
-  similarity: number
-  is_shadow: boolean
-  saved_usd: number
-  prompt_tokens: number
   /** Null when the entry is gone. */
   entry_id: number | null
-  model: string | null
-  endpoint: string | null
   cached_wording: string | null
   /** Encrypted bytes in PostgreSQL's text format, `\\x` and hex. */
   sealed_wording: string | null
-  verdict: 'same' | 'different' | null
-  verdict_source: 'person' | 'review' | 'judge' | null
 }
 
-export interface VerdictRow {
-  verdict_id: string
-  verdict: 'same' | 'different'
-  source: 'person' | 'review' | 'judge'
-  similarity: number | null
-  difference: string | null
+export const verdict = t.Object({
+  verdict_id: text,
+  verdict: words('same', 'different'),
+  source: words('person', 'review', 'judge'),
+  similarity: orNull(t.Number()),
+  difference: orNull(text),
+  model: orNull(text),
+})
+export type VerdictRow = Static<typeof verdict> & {
   given_at: string
-  model: string | null
   /** Null when the project stores no wordings, or the entry is gone. */
   one_wording: string | null
   other_wording: string | null
 }
 
-export interface SimilarityRow {
-  at_least: number
-  served: number
-  stopped: number
-  saved_usd: number
-  missed_usd: number
-  same: number
-  different: number
-}
+export const similarity = t.Object({
+  at_least: t.Number(),
+  served: count,
+  stopped: count,
+  saved_usd: usd,
+  missed_usd: usd,
+  same: count,
+  different: count,
+})
+export type SimilarityRow = Static<typeof similarity>
 
-export interface CalibrationRow {
-  difference: string
-  threshold: number
-  served: number
-  precision: number
-  precision_low: number
-  precision_high: number
-}
+export const calibration = t.Object({
+  difference: text,
+  threshold: t.Number(),
+  served: count,
+  precision: t.Number(),
+  precision_low: t.Number(),
+  precision_high: t.Number(),
+})
+export type CalibrationRow = Static<typeof calibration>
 
 export interface ProjectRow {
   id: number
@@ -157,29 +174,24 @@ export interface ProjectRow {
   your_role: 'owner' | 'member' | 'viewer'
 }
 
-export interface ProviderKeyRow {
-  provider: string
-  last_four: string
-  /** ISO 8601. */
-  created: string
-  updated: string
-  name: string
-  weight: number
-}
-
-export interface SettingKindRow {
-  name: string
-  type: 'choice' | 'number' | 'whole' | 'text' | 'models' | 'aliases'
-  least: number | null
-  most: number | null
-  words: string[]
-  /** What else it stands with on a page, and its name there. */
-  area: string
-  title: string
-  help: string
-  /** For each of the words of a choice: a title, a colon, and what it does. */
-  choices: string[]
-}
+export const settingKind = t.Object(
+  {
+    name: text,
+    type: words('choice', 'number', 'whole', 'text', 'models', 'aliases'),
+    least: orNull(t.Number()),
+    most: orNull(t.Number()),
+    words: t.Array(text),
+    area: t.String({ description: 'What else it stands with on a page.' }),
+    title: t.String({ description: 'Its name there.' }),
+    help: text,
+    place: t.Integer({ description: 'Its place in the area.' }),
+    choices: t.Array(text, {
+      description: 'For each of the words of a choice: a title, a colon, and what it does.',
+    }),
+  },
+  { $id: 'SettingKind' },
+)
+export type SettingKindRow = Static<typeof settingKind>
 
 export interface WebhookRow {
   id: number
@@ -193,44 +205,39 @@ export interface WebhookRow {
   failed: number
 }
 
-export interface DeliveryRow {
+export const delivery = t.Object({
+  event_id: text,
+  kind: text,
+  payload: t.Record(t.String(), t.Unknown()),
+  state: words('pending', 'delivered', 'failed'),
+  attempts: count,
+  status: orNull(t.Integer()),
+  problem: orNull(text),
+})
+export type DeliveryRow = Static<typeof delivery> & {
   id: number
   webhook_id: number
-  event_id: string
-  kind: string
   /** ISO 8601. */
   at: string
-  payload: Record<string, unknown>
-  state: 'pending' | 'delivered' | 'failed'
-  attempts: number
-  status: number | null
-  problem: string | null
   tried_at: string | null
   next_at: string | null
 }
 
-export interface PlanRow {
-  name: string
-  requests_per_minute_per_key: number
-  requests_per_minute_per_address: number
-  /** Null for any number. */
-  tokens_per_minute_per_key: number | null
-  requests_per_month: number
-  test_requests_per_minute: number
-  test_requests_per_month: number
-}
+export const plan = t.Object(
+  {
+    name: text,
+    requests_per_minute_per_key: count,
+    requests_per_minute_per_address: count,
+    tokens_per_minute_per_key: orNull(count),
+    requests_per_month: count,
+    test_requests_per_minute: count,
+    test_requests_per_month: count,
+    max_cache_ttl_seconds: count,
+    concurrent_requests: count,
+  },
+  { $id: 'Plan' },
+)
+export type PlanRow = Static<typeof plan>
 
-export interface QuotaRow {
-  keys: 'project' | 'test'
-  used: number
-  quota: number
-  remaining: number
-}
-
-export interface SpendAlertRow {
-  id: number
-  /** In US dollars. */
-  amount: number
-  recipients: string[]
-  subject_prefix: string | null
-}
+export const quota = t.Object({ keys: words('project', 'test'), used: count, quota: count, remaining: t.Integer() })
+export type QuotaRow = Static<typeof quota>

@@ -82,6 +82,7 @@ function KeepWordings({ project }: { project: Project }) {
 const REASONS: Record<CacheMatch['reason'], string> = {
   normalized: 'Same wording',
   proved: 'Proved',
+  verified: 'Verified',
   judged: 'Confirmed',
   threshold: 'Similar enough',
   undecided: 'Undecided',

@@ -1,0 +1,61 @@
+/** What the cache holds, its semantic matches, and what people said of them. */
+import { type Static, Type as t } from '@sinclair/typebox'
+import { cacheStats, calibration, entry, match, orNull, similarity, verdict } from '../../postgres/admin/rows.ts'
+import { count, objectOf, seconds, secondsOrNull, text } from './shared.ts'
+
+export const stats = objectOf('CacheStats', 'cache.stats', {
+  ...cacheStats.properties,
+  oldest_at: secondsOrNull,
+  newest_at: secondsOrNull,
+})
+export type CacheStats = Static<typeof stats>
+
+export const cacheEntry = objectOf('CacheEntry', 'cache.entry', {
+  ...entry.properties,
+  id: text,
+  created_at: seconds,
+  expires_at: seconds,
+})
+export type CacheEntry = Static<typeof cacheEntry>
+
+export const invalidation = objectOf('Invalidation', 'cache.invalidation', { entries: count, dry_run: t.Boolean() })
+
+const wordingDifference = t.Object({
+  kind: text,
+  harmless: t.Boolean({ description: 'Whether both wordings ask the same in spite of it.' }),
+  asked_at: count,
+  asked_text: text,
+  cached_at: count,
+  cached_text: text,
+})
+export type WordingDifference = Static<typeof wordingDifference>
+const wordings = t.Object({ asked: text, cached: text, differences: t.Array(wordingDifference) })
+export type Wordings = Static<typeof wordings>
+
+/** A semantic hit, or a near miss. */
+export const cacheMatch = t.Object(
+  {
+    ...match.properties,
+    id: text,
+    object: t.Union([t.Literal('cache.match'), t.Literal('cache.near_miss')]),
+    created_at: seconds,
+    entry_id: orNull(text),
+    wordings: orNull(wordings),
+  },
+  { $id: 'CacheMatch', description: 'A semantic hit, or a near miss.' },
+)
+export type CacheMatch = Static<typeof cacheMatch>
+
+export const cacheVerdict = objectOf('CacheVerdict', 'cache.verdict', {
+  ...verdict.properties,
+  id: t.String({ description: 'The list’s cursor.' }),
+  created_at: seconds,
+  wordings: t.Array(orNull(text), { minItems: 2, maxItems: 2 }),
+})
+export type CacheVerdict = Static<typeof cacheVerdict>
+
+export const calibrations = objectOf('Calibration', 'cache.calibration', {
+  histogram: t.Array(similarity),
+  calibration: t.Array(calibration),
+})
+export type Calibration = Static<typeof calibrations>

@@ -1,0 +1,107 @@
+/** The admin API's description, as any proxy serves it, and what of an answer it does not say. */
+import Ajv, { type ValidateFunction } from 'ajv'
+import { type AdminSetup, createAdmin } from '../../src/admin/admin.ts'
+import { readConfig } from '../../src/config.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the description holds
+type Json = any
+
+export interface Described {
+  method: string
+  path: string
+  operation: Json
+}
+
+export interface Description {
+  openapi: string
+  paths: Record<string, Record<string, Json>>
+  components: Json
+}
+
+let read: Promise<Description> | null = null
+
+export function readDescription(): Promise<Description> {
+  read ??= (async () => {
+    // Nothing but the description is asked for, so that nothing of the rest is needed.
+    const setup = { config: readConfig({ PORT: '0' }), store: {}, database: {}, refusals: {}, modelRouter: {}, log: {} }
+    const admin = createAdmin(setup as unknown as AdminSetup)
+    const answer = await admin.handle(new Request('http://localhost/openapi.json'))
+    return (await answer.json()) as Description
+  })()
+  return read
+}
+
+export async function listOperations(): Promise<Described[]> {
+  const { paths } = await readDescription()
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+}
+
+interface Held {
+  matches: RegExp
+  /** By method; compiled at first need. */
+  schemas: Map<string, Json>
+}
+
+let held: Promise<{ paths: Held[]; check(schema: Json): ValidateFunction }> | null = null
+
+async function prepare() {
+  const { paths, components } = await readDescription()
+  const ajv = new Ajv({ strict: false, allErrors: true })
+  const closed = close(components)
+  const compiled = new Map<Json, ValidateFunction>()
+  const list = Object.entries(paths).map(([path, operations]) => ({
+    matches: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`),
+    schemas: new Map(
+      Object.entries(operations).map(([method, { responses }]) => [
+        method.toUpperCase(),
+        responses[200]?.content['application/json'].schema,
+      ]),
+    ),
+  }))
+  // What has no part that varies comes first.
+  list.sort((a, b) => Number(a.matches.source.includes('[')) - Number(b.matches.source.includes('[')))
+  return {
+    paths: list,
+    check(schema: Json) {
+      const known = compiled.get(schema) ?? ajv.compile({ ...close(schema), components: closed })
+      compiled.set(schema, known)
+      return known
+    },
+  }
+}
+
+const FAILURE = { $ref: '#/components/schemas/Error' }
+
+/** Clients must bear further fields; here, one that the description does not name is a defect of it. */
+function close(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(close)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, close(part)]))
+  return 'properties' in schema && !('additionalProperties' in schema)
+    ? { ...parts, additionalProperties: false }
+    : parts
+}
+
+/** Null where the answer is as described, or the address is none of the admin API's. */
+export async function findUndescribed(method: string, path: string, response: Response): Promise<string | null> {
+  held ??= prepare()
+  const { paths, check } = await held
+  const found = paths.find(({ matches }) => matches.test(path))
+  if (found === undefined && !path.startsWith('/v1/organization/')) return null
+  const about = `${method} ${path} ${response.status}`
+  if (response.status === 302 || method === 'HEAD') return null
+  if (!response.headers.get('content-type')?.startsWith('application/json')) {
+    return response.headers.has('content-disposition') ? null : `${about} is no JSON`
+  }
+  const schema = response.status === 200 ? found?.schemas.get(method) : FAILURE
+  if (!schema) return `${about} is not described`
+  const validate = check(schema)
+  const body = await response.clone().json()
+  if (validate(body)) return null
+  const told = validate.errors?.map(
+    ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+  )
+  return `${about} is not as described: ${told?.join('; ')}`
+}
