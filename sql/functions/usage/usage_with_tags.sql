@@ -14,10 +14,13 @@ as $$
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     )
+    -- One index range after the other, as in usage_within().
     select u.*
     from span s
-    join usage_tagged u on u.at >= s.first and u.at < s.last
-    where u.project_id in (select seen.id from seen)
+    cross join seen
+    cross join lateral (
+        select x.* from usage_tagged x where x.project_id = seen.id and x.at >= s.first and x.at < s.last offset 0
+    ) u
     union all
     select
         p.project_id, p.at, p.tags, p.key_id, p.endpoint, p.model, p.requests,
@@ -38,7 +41,9 @@ as $$
         values (s.begins, least(s.first, s.ends)), (greatest(s.last, s.first), s.ends)
     ) as cut (begins, ends)
     cross join seen
-    join usage_records r on r.project_id = seen.id and r.recorded_at >= cut.begins and r.recorded_at < cut.ends
+    cross join lateral (
+        select x.* from usage_records x where x.project_id = seen.id and x.recorded_at >= cut.begins and x.recorded_at < cut.ends offset 0
+    ) r
     where r.tags is not null;
 $$;
 
