@@ -33,7 +33,7 @@ set jit = off
 set work_mem = '64MB'
 as $$
     with pieces as materialized (
-        select p.begins, p.ends, p.grain from usage_pieces(from_time, until_time, width, zone) p
+        select p.begins, p.ends, p.grain, p.counted_at, p.sign from usage_pieces(from_time, until_time, width, zone) p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
@@ -46,7 +46,7 @@ as $$
         cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, duration_ms
     ) as (
         select
-            u.at, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class, u.requests,
+            u.at + interval '14 days', u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class, u.requests,
             u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, u.duration_ms
         from usage_sums u
         where u.grain = 'month'
@@ -56,7 +56,7 @@ as $$
             and u.at in (select w.begins from pieces w where w.grain = 'month')
         union all
         select
-            u.at, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class, u.requests,
+            u.at + interval '12 hours', u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class, u.requests,
             u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, u.duration_ms
         from usage_sums u
         where u.grain = 'day'
@@ -67,8 +67,9 @@ as $$
         union all
         -- One index range after the other. A plain join would read the whole table.
         select
-            u.at, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class, u.requests,
-            u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, u.duration_ms
+            coalesce(w.counted_at, u.at), u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class,
+            w.sign * u.requests, w.sign * u.prompt_tokens, w.sign * u.cached_prompt_tokens, w.sign * u.completion_tokens,
+            w.sign * u.tokens_saved, w.sign * u.cost_usd, w.sign * u.saved_usd, w.sign * u.duration_ms
         from summed s
         join pieces w on w.grain in ('hour', 'quarter')
         cross join lateral (
@@ -79,9 +80,9 @@ as $$
         ) u
         union all
         select
-            r.recorded_at, r.project_id, r.key_id, r.endpoint, r.model, coalesce(r.provider, ''), coalesce(r.cache_result, ''),
-            (r.status / 100)::smallint, 1, r.prompt_tokens, r.cached_prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd,
-            r.saved_usd, r.duration_ms
+            coalesce(w.counted_at, r.recorded_at), r.project_id, r.key_id, r.endpoint, r.model, coalesce(r.provider, ''),
+            coalesce(r.cache_result, ''), (r.status / 100)::smallint, w.sign, w.sign * r.prompt_tokens, w.sign * r.cached_prompt_tokens,
+            w.sign * r.completion_tokens, w.sign * r.tokens_saved, w.sign * r.cost_usd, w.sign * r.saved_usd, w.sign * r.duration_ms
         from seen s
         join pieces w on w.grain = 'record'
         cross join lateral (
@@ -115,7 +116,8 @@ as $$
         sum(c.saved_usd),
         sum(c.duration_ms)
     from counted c
-    group by 1, 2, 3, 4, 5, 6, 7, 8;
+    group by 1, 2, 3, 4, 5, 6, 7, 8
+    having sum(c.requests) <> 0;
 $$;
 
 comment on function usage_within(bigint[], timestamptz, timestamptz, text, text, boolean) is
