@@ -180,6 +180,11 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
     'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
   ],
   [
+    /\/[a-z]+-model$/,
+    'the protocol of Vercel’s AI Gateway',
+    'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
+  ],
+  [
     /\/(uploads|fine_tuning|containers|evals|videos)(\/|$)/,
     'an API that this proxy does not forward',
     'Give your client the vendor’s own address for these requests.',

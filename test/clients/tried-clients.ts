@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 
 interface TriedClient {
   client: string
-  /** As it is named where its version is written. */
+  /** As it is named where its version is written; none, where no package carries the client. */
   packages: readonly string[]
   doors: string
   /** Whose models. */
@@ -15,13 +15,14 @@ interface TriedClient {
 }
 
 const OWN = 'OpenAI, Claude, aggregator'
+const ALL = 'OpenAI, Claude, Groq, aggregator'
 
 export const TRIED_CLIENTS: readonly TriedClient[] = [
   {
     client: 'AI SDK',
     packages: ['ai', 'ai-6', 'ai-5'],
     doors: 'Responses, Messages, chat',
-    models: 'OpenAI, Claude, Groq, aggregator',
+    models: ALL,
     tried: 'three turns, streamed, a call with text before it',
     test: 'ai-sdk.test.ts',
   },
@@ -29,7 +30,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     client: 'openai for JavaScript',
     packages: ['openai'],
     doors: 'chat, Responses, embeddings, images, audio, files, batches, Realtime',
-    models: 'OpenAI, Claude, Groq, aggregator',
+    models: ALL,
     tried: 'streamed, calls, earlier responses and items by id',
     test: 'openai.test.ts',
   },
@@ -75,22 +76,34 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     tried,
     test: `python/test_${name.replace(/-slim$|(?<=langchain)-openai/, '').replaceAll('-', '_')}.py`,
   })),
-  {
-    client: 'openai-go',
-    packages: ['github.com/openai/openai-go/v3'],
-    doors: 'chat, Responses',
-    models: OWN,
-    tried: 'two turns, by id too, streamed, a call',
-    test: 'go/main.go',
-  },
-  {
-    client: 'anthropic-sdk-go',
-    packages: ['github.com/anthropics/anthropic-sdk-go'],
-    doors: 'Messages',
-    models: OWN,
-    tried: 'two turns, streamed, a call',
-    test: 'go/main.go',
-  },
+  ...(
+    [
+      [
+        'openai-go',
+        'github.com/openai/openai-go/v3',
+        'chat, Responses',
+        'two turns, by id too, streamed, a call',
+        'go/main.go',
+      ],
+      [
+        'anthropic-sdk-go',
+        'github.com/anthropics/anthropic-sdk-go',
+        'Messages',
+        'two turns, streamed, a call',
+        'go/main.go',
+      ],
+      ['openai-java', 'openai-java', 'chat, Responses', 'two turns, by id too, streamed, a call', 'java/Clients.java'],
+      ['anthropic-java', 'anthropic-java', 'Messages', 'two turns, streamed, a call', 'java/Clients.java'],
+      ['LangChain4j', 'langchain4j', 'chat', 'an assistant with a tool, two turns, streamed', 'java/Clients.java'],
+      [
+        'async-openai for Rust',
+        'async-openai',
+        'chat, Responses, embeddings',
+        'two turns, by id too, streamed, a call',
+        'rust/main.rs',
+      ],
+    ] as const
+  ).map(([client, name, doors, tried, test]) => ({ client, packages: [name], doors, models: ALL, tried, test })),
   {
     client: 'Codex',
     packages: ['@openai/codex'],
@@ -115,20 +128,49 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     tried: 'a file that it reads, and what came of it',
     test: 'command-line/command-line.test.ts',
   },
+  {
+    client: 'Cline',
+    packages: ['@cline/cli'],
+    doors: 'chat',
+    models: 'aggregator',
+    tried: 'a file that it reads, and what came of it',
+    test: 'command-line/command-line.test.ts',
+  },
+  {
+    client: 'Mastra',
+    packages: ['@mastra/core'],
+    doors: 'chat, Responses',
+    models: ALL,
+    tried: 'an agent with a tool, two turns, streamed',
+    test: 'command-line/command-line.test.ts',
+  },
+  {
+    client: 'Zed, VS Code',
+    packages: [],
+    doors: 'chat, Responses',
+    models: ALL,
+    tried: 'requests of the shape that their sources build: a call and its result, streamed',
+    test: 'editors.test.ts',
+  },
 ]
 
 /** By a test's folder: where the version is pinned that it runs with, and how. */
 const PINS: Readonly<Record<string, { path: string; pin: (name: string) => RegExp }>> = {
   python: { path: 'python/requirements.txt', pin: name => new RegExp(`^${name}==(\\S+)`, 'm') },
   go: { path: 'go/go.mod', pin: name => new RegExp(`^\\s*${name} v(\\S+)`, 'm') },
-  'command-line': { path: 'command-line/install-clients.ts', pin: name => new RegExp(`'${name}@([\\d.]+)'`) },
+  java: {
+    path: 'java/pom.xml',
+    pin: name => new RegExp(`<artifactId>${name}</artifactId><version>([\\d.]+)<`),
+  },
+  rust: { path: 'rust/Cargo.toml', pin: name => new RegExp(`^${name} = \\{ version = "=([\\d.]+)"`, 'm') },
+  'command-line': { path: 'command-line/install-clients.ts', pin: name => new RegExp(`${name}[^@]*@([\\d.]+)['\`]`) },
   '.': { path: '../../package.json', pin: name => new RegExp(`"${name}": "(?:npm:.+@)?([\\d.]+)"`) },
 }
 
 export function writeClientTable(): string {
   const rows = TRIED_CLIENTS.map(({ client, packages, doors, models, tried, test }) => {
     const versions = packages.map(name => findVersion(name, test))
-    return `| ${client} | ${versions.join(', ')} | ${doors} | ${models} | ${tried} |`
+    return `| ${client} | ${versions.join(', ') || '–'} | ${doors} | ${models} | ${tried} |`
   })
   return ['| client | version | doors | models | turns and tools |', '|---|---|---|---|---|', ...rows].join('\n')
 }

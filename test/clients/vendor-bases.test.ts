@@ -1,5 +1,6 @@
 /** Clients that keep the rest of their vendor's base address, and change its host alone. */
 import Anthropic from '@anthropic-ai/sdk'
+import { createGateway, generateText } from 'ai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
@@ -66,5 +67,18 @@ describeOnce('a vendor’s base address', backend => {
       status: 404,
       error: { type: 'error', error: { type: 'not_found_error' } },
     })
+  })
+
+  test('of a protocol that the proxy does not speak: what to choose instead', async () => {
+    const advice = 'Choose your client’s provider for OpenAI-compatible servers'
+    // As Gemini CLI asks with GOOGLE_GEMINI_BASE_URL.
+    const asked = await fetch(`${root}/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hi.' }] }] }),
+    })
+    expect([asked.status, await asked.text()]).toEqual([404, expect.stringContaining(advice)])
+    const model = createGateway({ baseURL: `${root}/v1/ai`, apiKey })('openai/gpt-5-mini')
+    await expect(generateText({ model, prompt: 'Hi.', maxRetries: 0 })).rejects.toThrow(advice)
   })
 })

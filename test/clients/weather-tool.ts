@@ -16,8 +16,8 @@ function wantsWeather(body: unknown): boolean {
   return /"tools":\[/.test(text) && text.includes('"get_weather"') && !isAnswered
 }
 
-export function callWeather({ openai, aggregator, anthropic }: Upstreams): void {
-  for (const standin of [openai, aggregator]) {
+export function callWeather({ openai, aggregator, groq, anthropic }: Upstreams): void {
+  for (const standin of [openai, aggregator, groq]) {
     standin.script(({ body }) => (wantsWeather(body) ? { kind: 'answer', toolCalls: [CALL] } : undefined))
   }
   anthropic.script(({ body }) =>

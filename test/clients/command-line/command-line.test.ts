@@ -1,25 +1,42 @@
-/** Codex, Claude Code and opencode, unmodified but for address and key: without them with `COMMAND_LINE_CLIENTS=off`. */
+/** Codex, Claude Code, opencode, Cline and Mastra, unmodified but for address and key: without them with `COMMAND_LINE_CLIENTS=off`. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createOpenAI } from '@ai-sdk/openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { callWeather } from '../weather-tool.ts'
 import { installClients } from './install-clients.ts'
 
 const isWanted = process.env.COMMAND_LINE_CLIENTS !== 'off'
 const TIME_LIMIT_MS = 120_000
 const NOTE = 'The blue heron stands in the reeds.'
 
+interface MastraOutput {
+  text: string
+  error?: unknown
+  response: { messages: unknown[] }
+}
+/** What of Mastra is used here: its own types come with it. */
+interface Mastra {
+  Agent: new (
+    options: object,
+  ) => {
+    generate(messages: unknown[]): Promise<MastraOutput>
+    stream(messages: unknown[]): Promise<{ getFullOutput(): Promise<MastraOutput> }>
+  }
+}
+
 describe.skipIf(!isWanted)('command-line clients', () => {
-  let commands: string
+  let modules: string
   let upstreams: Upstreams
   const home = temporaryFolder()
   const work = join(home, 'work')
 
   beforeAll(async () => {
-    commands = await installClients()
+    modules = await installClients()
     upstreams = await startUpstreams()
     await mkdir(work, { recursive: true })
     await Bun.write(join(work, 'note.txt'), NOTE)
@@ -29,7 +46,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
   /** In an environment that holds nothing else; what it prints on its standard output. */
   async function run(command: string[], environment: Record<string, string>): Promise<string> {
     const [name = '', ...given] = command
-    const child = Bun.spawn([join(commands, name), ...given], {
+    const child = Bun.spawn([join(modules, '.bin', name), ...given], {
       cwd: work,
       env: { PATH: process.env.PATH ?? '', HOME: home, ...environment },
       stdin: 'ignore',
@@ -53,8 +70,8 @@ describe.skipIf(!isWanted)('command-line clients', () => {
         direct: await proxy.createKey({ project: 'direct', type: 'project' }),
         aggregator: await proxy.createKey({ type: 'project' }),
       }
-      await storeKey(proxy.stores, 'direct', 'openai', 'sk-own')
-      await storeKey(proxy.stores, 'direct', 'anthropic', 'sk-ant-own')
+      for (const provider of ['openai', 'anthropic', 'groq'] as const)
+        await storeKey(proxy.stores, 'direct', provider, 'sk-own')
     })
     beforeEach(() => upstreams.reset())
     afterAll(() => proxy.stop())
@@ -125,6 +142,71 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       const asked = ['opencode', 'run', '-m', `proxy/${model}`, 'What does the note say?']
       expect(await run(asked, {})).toContain('It speaks of a heron.')
       expect(upstreams.aggregator.requests.some(({ bodyText }) => bodyText.includes(NOTE))).toBe(true)
+    })
+
+    test('Cline: reads a file and tells what it says, of the aggregator’s model', async () => {
+      const model = 'openai/gpt-4o-mini'
+      upstreams.aggregator.scriptOnce(
+        {
+          kind: 'answer',
+          toolCalls: [{ name: 'read_files', arguments: { files: [{ path: join(work, 'note.txt') }] } }],
+        },
+        { kind: 'answer', content: 'It speaks of a heron.' },
+      )
+      await run(['cline', 'auth', 'openai', '-k', keys.aggregator, '-m', model, '-b', proxy.baseUrl], {})
+      expect(await run(['cline', '-c', work, '--json', 'What does the note say?'], {})).toContain(
+        'It speaks of a heron.',
+      )
+      expect(upstreams.aggregator.requests.at(-1)?.bodyText).toContain(NOTE)
+    })
+
+    describe('Mastra: an agent with a tool, over two turns', () => {
+      const schema = { type: 'object', properties: { place: { type: 'string' } } }
+
+      test.each(
+        ['gpt-5-mini', 'claude-haiku-4-5', 'llama-3.3-70b-versatile', 'openai/gpt-5-mini'].flatMap(model =>
+          ['its own provider', 'the AI SDK’s'].flatMap(provider => [
+            [model, provider, 'plain'] as const,
+            [model, provider, 'streamed'] as const,
+          ]),
+        ),
+      )('of %s by %s, %s', async (model, provider, how) => {
+        callWeather(upstreams)
+        const { Agent } = (await import(join(modules, '@mastra/core/dist/agent/index.js'))) as Mastra
+        const at = { apiKey: keys[model.includes('/') ? 'aggregator' : 'direct'] }
+        const places: unknown[] = []
+        const agent = new Agent({
+          id: 'weather',
+          name: 'weather',
+          instructions: 'Tell the weather.',
+          model:
+            provider === 'its own provider'
+              ? { id: `proxy/${model}`, url: proxy.baseUrl, ...at }
+              : createOpenAI({ baseURL: proxy.baseUrl, ...at })(model),
+          tools: {
+            get_weather: {
+              id: 'get_weather',
+              description: 'The weather of a place.',
+              inputSchema: schema,
+              async execute(input: unknown) {
+                places.push(input)
+                return 'Sunny in Linz'
+              },
+            },
+          },
+        })
+        const said: unknown[] = []
+        const turn = async (content: string) => {
+          said.push({ role: 'user', content })
+          const output = how === 'plain' ? await agent.generate(said) : await (await agent.stream(said)).getFullOutput()
+          if (output.error) throw output.error
+          said.push(...output.response.messages)
+          expect(output.text).toMatch(/.{10}/)
+        }
+        await turn(`What is the weather in Linz? ${crypto.randomUUID()}`)
+        expect(places).toMatchObject([{ place: 'Linz' }])
+        await turn('And where was that?')
+      })
     })
 
     test('Claude Code: an answer of the sandbox', async () => {

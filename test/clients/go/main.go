@@ -27,15 +27,18 @@ var (
 
 func main() {
 	root := os.Getenv("PROXY_ROOT")
-	for _, target := range []struct{ name, openai, anthropic string }{
-		{"direct", "gpt-5-mini", "claude-haiku-4-5"},
-		{"aggregator", "openai/gpt-5-mini", "anthropic/claude-haiku-4.5"},
+	for _, target := range []struct {
+		name   string
+		models []string
+	}{
+		{"direct", []string{"gpt-5-mini", "claude-haiku-4-5", "llama-3.3-70b-versatile"}},
+		{"aggregator", []string{"openai/gpt-5-mini", "anthropic/claude-haiku-4.5", "meta-llama/llama-3.3-70b-instruct"}},
 	} {
 		key := os.Getenv("PROXY_KEY_" + strings.ToUpper(target.name))
 		ai := openai.NewClient(option.WithBaseURL(root+"/v1"), option.WithAPIKey(key), option.WithMaxRetries(0))
 		claude := anthropic.NewClient(
 			anthropicoption.WithBaseURL(root), anthropicoption.WithAPIKey(key), anthropicoption.WithMaxRetries(0))
-		for _, model := range []string{target.openai, target.anthropic} {
+		for _, model := range target.models {
 			at := " of the " + target.name + "'s " + model
 			try("openai-go chat turns"+at, func() error { return chatTurns(ai, model) })
 			try("openai-go chat streamed"+at, func() error { return chatStreamed(ai, model) })

@@ -1,0 +1,211 @@
+/** Zed and VS Code, whose own code no package carries: requests of the shape that their sources build, and what their readers need of each event. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { readEvents } from './streams/read-events.ts'
+import { callWeather } from './weather-tool.ts'
+
+interface Said {
+  text: string
+  call: { id: string; name: string; arguments: string } | null
+  responseId: string | null
+}
+type Body = Record<string, unknown>
+
+const ASKED = 'What is the weather in Linz?'
+const SYSTEM = 'You help with code.'
+const schema = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }
+const described = { name: 'get_weather', description: 'The weather of a place.', parameters: schema }
+const CHAT_TOOLS = [{ type: 'function', function: described }]
+
+const chatCall = ({ call }: Said) => ({
+  tool_calls: [{ id: call?.id, type: 'function', function: { name: call?.name, arguments: call?.arguments } }],
+})
+const itemsOf = ({ call }: Said) => [
+  { type: 'function_call', name: call?.name, arguments: call?.arguments, call_id: call?.id },
+  { type: 'function_call_output', call_id: call?.id, output: 'Sunny' },
+]
+const inputText = (text: string) => [{ type: 'input_text', text }]
+
+/** Zed's crates/open_ai, and the BYOK endpoints of VS Code's Copilot Chat: the first request, and the one that has the tool's result. */
+const EDITORS: Record<string, { door: string; ask(model: string, said: Said | null): Body }> = {
+  'Zed, chat': {
+    door: '/chat/completions',
+    ask: (model, said) => ({
+      model,
+      messages: [
+        { role: 'system', content: SYSTEM },
+        { role: 'user', content: ASKED },
+        ...(said === null
+          ? []
+          : [
+              { role: 'assistant', content: said.text || null, ...chatCall(said) },
+              { role: 'tool', content: 'Sunny', tool_call_id: said.call?.id },
+            ]),
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+      max_completion_tokens: 8_192,
+      temperature: 1,
+      tool_choice: 'auto',
+      tools: CHAT_TOOLS,
+      prompt_cache_key: 'a-thread-of-the-editor',
+    }),
+  },
+  'Zed, responses': {
+    door: '/responses',
+    ask: (model, said) => ({
+      model,
+      input: [
+        { type: 'message', role: 'system', content: inputText(SYSTEM) },
+        { type: 'message', role: 'user', content: inputText(ASKED) },
+        ...(said === null
+          ? []
+          : [
+              ...(said.text === ''
+                ? []
+                : [
+                    {
+                      type: 'message',
+                      role: 'assistant',
+                      content: [{ type: 'output_text', text: said.text, annotations: [] }],
+                    },
+                  ]),
+              ...itemsOf(said),
+            ]),
+      ],
+      stream: true,
+      max_output_tokens: 8_192,
+      tools: [{ type: 'function', ...described }],
+      prompt_cache_key: 'a-thread-of-the-editor',
+      reasoning: { effort: 'medium', summary: 'auto' },
+    }),
+  },
+  'VS Code, chat': {
+    door: '/chat/completions',
+    ask: (model, said) => ({
+      messages: [
+        { role: 'system', content: SYSTEM },
+        { role: 'user', content: [{ type: 'text', text: ASKED }] },
+        ...(said === null
+          ? []
+          : [
+              { role: 'assistant', content: said.text, ...chatCall(said), cot_id: 'cot_1', cot_summary: 'Hm.' },
+              { role: 'tool', content: 'Sunny', tool_call_id: said.call?.id },
+            ]),
+      ],
+      model,
+      top_p: 1,
+      n: 1,
+      stream: true,
+      tools: CHAT_TOOLS,
+      stream_options: { include_usage: true },
+    }),
+  },
+  'VS Code, responses': {
+    door: '/responses',
+    // Goes on from the response that it was given; what is older is not sent again.
+    ask: (model, said) => ({
+      model,
+      ...(said === null
+        ? {
+            input: [
+              { role: 'system', content: inputText(SYSTEM) },
+              { role: 'user', content: inputText(ASKED) },
+            ],
+          }
+        : { input: itemsOf(said).slice(1), previous_response_id: said.responseId }),
+      stream: true,
+      tools: [{ ...described, type: 'function', strict: false }],
+      max_output_tokens: 4_096,
+      store: true,
+      truncation: 'disabled',
+      reasoning: { effort: 'medium', summary: 'detailed' },
+      include: ['reasoning.encrypted_content'],
+    }),
+  },
+}
+
+/** Zed's `choices` and, where it is given, all of `usage` must be there. */
+function readChunk(chunk: Body, said: Said): void {
+  const choices = chunk.choices as { delta?: { content?: string | null; tool_calls?: Body[] } }[]
+  expect(choices).toBeInstanceOf(Array)
+  if (chunk.usage)
+    expect(chunk.usage).toMatchObject({ prompt_tokens: expect.any(Number), total_tokens: expect.any(Number) })
+  said.text += choices[0]?.delta?.content ?? ''
+  for (const { index, id, function: called } of choices[0]?.delta?.tool_calls ?? []) {
+    expect(index).toBe(0)
+    const { name, arguments: part } = called as Record<string, string | undefined>
+    said.call ??= { id: '', name: '', arguments: '' }
+    said.call.id ||= String(id ?? '')
+    said.call.name ||= name ?? ''
+    said.call.arguments += part ?? ''
+  }
+}
+
+function readEvent(event: Body, said: Said): void {
+  const item = event.item as Record<string, string> | undefined
+  if (event.type === 'response.output_text.delta') said.text += event.delta
+  if (event.type === 'response.output_item.done' && item?.type === 'function_call')
+    said.call = { id: item.call_id ?? '', name: item.name ?? '', arguments: item.arguments ?? '' }
+  if (event.type !== 'response.completed') return
+  const { id, usage } = event.response as { id: string; usage: unknown }
+  expect(usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) })
+  // VS Code goes on from no other.
+  expect(id).toMatch(/^resp_/)
+  said.responseId = id
+}
+
+describeOnce('editors', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let keys: Record<'direct' | 'aggregator', string>
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const stores = await backend.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+    keys = {
+      direct: await proxy.createKey({ project: 'direct', type: 'project' }),
+      aggregator: await proxy.createKey({ type: 'project' }),
+    }
+    for (const provider of ['openai', 'anthropic', 'groq'] as const)
+      await storeKey(stores, 'direct', provider, 'sk-own')
+  })
+  beforeEach(() => {
+    upstreams.reset()
+    callWeather(upstreams)
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  async function send(door: string, model: string, body: Body): Promise<Said> {
+    const response = await fetch(proxy.baseUrl + door, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${keys[model.includes('/') ? 'aggregator' : 'direct']}`,
+      },
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    expect([response.status, text]).toEqual([200, expect.any(String)])
+    const said: Said = { text: '', call: null, responseId: null }
+    for (const event of readEvents(text) as Body[]) (door === '/responses' ? readEvent : readChunk)(event, said)
+    return said
+  }
+
+  describe.each(Object.entries(EDITORS))('%s', (_editor, { door, ask }) => {
+    test.each(['gpt-5-mini', 'claude-haiku-4-5', 'llama-3.3-70b-versatile', 'openai/gpt-5-mini'])(
+      'a call and its result, with %s',
+      async model => {
+        const first = await send(door, model, ask(model, null))
+        expect(first.call).toMatchObject({ name: 'get_weather', arguments: expect.stringContaining('Linz') })
+        expect((await send(door, model, ask(model, first))).text).toMatch(/.{5}/)
+      },
+    )
+  })
+})

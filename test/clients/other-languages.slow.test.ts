@@ -1,0 +1,97 @@
+/** Clients of Go, Java and Rust, unmodified but for address and key: one program of each language holds all conversations, and prints a line for each. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { takeEmbedded } from '../harness/take-embedded.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { callWeather } from './weather-tool.ts'
+
+const made = temporaryFolder()
+/** Kept for the next run: a minute of both cores, at the lowest priority. */
+const RUST_TARGET = join(tmpdir(), 'model-proxy-clients-rust')
+
+const LANGUAGES = [
+  {
+    language: 'Go',
+    folder: 'go',
+    needed: ['go'],
+    prepare: ['go', 'build', '-o', join(made, 'clients'), '.'],
+    program: async () => [join(made, 'clients')],
+    /** Of each of three models, directly and of the aggregator. */
+    conversations: 8,
+    /** Besides. */
+    others: 1,
+  },
+  {
+    language: 'Java',
+    folder: 'java',
+    needed: ['java', 'mvn'],
+    prepare: ['mvn', '-q', '-B', 'dependency:build-classpath', `-Dmdep.outputFile=${join(made, 'class-path')}`],
+    program: async () => ['java', '-cp', await Bun.file(join(made, 'class-path')).text(), 'Clients.java'],
+    conversations: 11,
+    others: 1,
+  },
+  {
+    language: 'Rust',
+    folder: 'rust',
+    needed: ['cargo'],
+    prepare: ['nice', '-n', '19', 'cargo', 'build', '--quiet', '--locked', '--target-dir', RUST_TARGET],
+    program: async () => [join(RUST_TARGET, 'debug', 'clients')],
+    conversations: 6,
+    others: 2,
+  },
+]
+
+async function run(command: string[], folder: string, environment: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn(command, {
+    cwd: join(import.meta.dirname, folder),
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, complaint] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed: ${complaint}${out}`)
+  return out
+}
+
+describe.each(LANGUAGES)('$language’s clients', ({ language, folder, needed, prepare, program, ...counts }) => {
+  const missing = needed.find(name => !Bun.which(name))
+  if (missing) process.stdout.write(`${language}’s clients are skipped: there is no ${missing}.\n`)
+
+  let upstreams: Upstreams
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    if (missing) return
+    await run(prepare, folder)
+    upstreams = await startUpstreams()
+    callWeather(upstreams)
+    const stores = { database: await takeEmbedded(), store: createInProcessStore(), databaseUrl: null, redisUrl: null }
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+  }, 900_000)
+  afterAll(async () => {
+    await proxy?.stop()
+    await upstreams?.stop()
+  })
+
+  test.skipIf(missing)(
+    'hold conversations at every door, of every provider’s models',
+    async () => {
+      const direct = await proxy.createKey({ project: 'direct', type: 'project' })
+      for (const provider of ['openai', 'anthropic', 'groq'] as const)
+        await storeKey(proxy.stores, 'direct', provider, 'sk-own')
+      const environment = {
+        PROXY_ROOT: proxy.baseUrl.replace(/\/v1$/, ''),
+        PROXY_KEY_DIRECT: direct,
+        PROXY_KEY_AGGREGATOR: await proxy.createKey({ type: 'project' }),
+      }
+      const lines = (await run(await program(), folder, environment)).trim().split('\n')
+      expect(lines.filter(line => !line.startsWith('PASSED'))).toEqual([])
+      expect(lines).toHaveLength(2 * 3 * counts.conversations + counts.others)
+    },
+    180_000,
+  )
+})
