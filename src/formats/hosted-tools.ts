@@ -22,7 +22,8 @@ export function dropHostedTools(endpoint: keyof typeof IS_OWN, body: JsonObject)
   const hosted = tools.filter(tool => isJsonObject(tool) && !isOwn(tool))
   if (hosted.length === 0) return { body, dropped: [] }
   const dropped = [...new Set(hosted.map(({ type }) => (TYPE.test(String(type)) ? String(type) : 'unknown')))]
-  const kept = tools.filter(tool => !hosted.includes(tool))
+  // The others keep their places, by which errors name them.
+  const kept = tools.map(tool => (hosted.includes(tool) ? undefined : tool))
   return { body: { ...body, tools: kept, ...narrowed(choice, isOwn) }, dropped }
 }
 

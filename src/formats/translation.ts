@@ -7,6 +7,7 @@ import type { MessageContext } from './messages/growing-message.ts'
 import { translateError } from './messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from './messages/message-request-to-chat.ts'
 import { createMessageStream, messageFromChat } from './messages/message-stream.ts'
+import { nameOwnField, writeOwnNames } from './own-place.ts'
 import { responseToChat } from './responses/response-request-to-chat.ts'
 import { createResponseStream, responseFromChat } from './responses/response-stream.ts'
 import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
@@ -54,6 +55,24 @@ export function translate(endpoint: TranslatedEndpoint, given: JsonObject, targe
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
   const context = { model: String(body.model), inputTokens: estimatePromptTokens(chatRequest, 'chat'), requestId }
   return { chatRequest, droppedTools, context: { endpoint, context } }
+}
+
+/** What an error says: the field that it is about, if it names one, and its text. */
+export interface Told {
+  param: string | null
+  message: string
+}
+
+/** Says of the client's own request what an error says of the chat request that it became. */
+export function tellOwn(
+  endpoint: TranslatedEndpoint,
+  own: JsonObject,
+  target: RequestTarget,
+  { param, message }: Told,
+): Told {
+  const { chatRequest } = translate(endpoint, own, target)
+  const renamed = param === null ? null : { from: param, to: nameOwnField(endpoint, own, chatRequest, param) }
+  return { param: renamed?.to ?? null, message: writeOwnNames(endpoint, own, message, renamed) }
 }
 
 export function translationOf({ endpoint, context }: TranslationContext): Translation {

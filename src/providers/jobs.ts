@@ -1,14 +1,14 @@
 /** The worker's jobs for providers: long bodies, and all answers of the sandbox. */
 import type { JobDone } from '../event-loop/off-loop.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
-import { countInput, type TranslationContext, translate } from '../formats/translation.ts'
+import { countInput, type Told, type TranslationContext, tellOwn, translate } from '../formats/translation.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { parseExactly } from '../json/exact-json.ts'
 import { type LongChat, type LongTranslatedChat, translateBody } from './anthropic/request/translate-chat.ts'
 import { type RenameInput, writeRenamed } from './rename-model.ts'
 import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/answer.ts'
 import { type PlainAnswer, type PlainTranslation, translateBytes } from './translations/translate-answer.ts'
-import type { LongTranslated, ToCount, ToTranslate } from './translations/translate-request.ts'
+import type { LongTranslated, ToCount, ToTell, ToTranslate } from './translations/translate-request.ts'
 
 /** Writes another model into a body. */
 export function renameModel({ bytes, name }: RenameInput): JobDone<Uint8Array> {
@@ -36,6 +36,11 @@ export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobD
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
   const result = { bytes: output, fields: plain(fields), droppedTools, context: withoutInput(context) }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
+}
+
+/** Says of a request what an error says of the chat request that it became. */
+export function tellOwnRequest({ endpoint, target, bytes, told }: ToTell): JobDone<Told> {
+  return { output: tellOwn(endpoint, readObject(bytes), target, told) }
 }
 
 /** Translates a plain chat response. */

@@ -227,7 +227,7 @@ describeOnce('the openai package asks for responses', backend => {
     const body = ask('gpt-5-mini')
     const { answer } = await create(body)
     expect(await client.responses.retrieve(answer.id)).toMatchObject({ id: answer.id, object: 'response' })
-    expect(await client.responses.inputItems.list(answer.id)).toMatchObject({ data: [] })
+    expect(await client.responses.inputItems.list(answer.id)).toMatchObject({ data: [{ id: 'msg_1' }] })
     expect((await create(body)).cache).toBe('HIT')
     await client.responses.delete(answer.id)
     expect(upstreams.openai.requests.slice(1).map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -307,6 +307,32 @@ describeOnce('the openai package asks for responses', backend => {
     expect(upstreams.aggregator.requests.map(({ path }) => path)).toEqual(['/v1/responses'])
     await speaking.stop()
   })
+
+  test.each([
+    ['short', 1],
+    ['that a worker has to read', 300_000],
+  ])(
+    'an error of the translation and of the provider names the client’s own field, in an input %s',
+    async (_, length) => {
+      const image = { type: 'input_image' as const, image_url: 'http://here/a.png', detail: 'auto' as const }
+      const input = [
+        { role: 'user' as const, content: 'a'.repeat(length) },
+        { role: 'user' as const, content: [{ type: 'input_text' as const, text: 'b' }, image] },
+      ]
+      const tools = [{ type: 'web_search' as const }]
+      await expect(create({ model: 'claude-haiku-4-5', input, tools })).rejects.toMatchObject({
+        status: 400,
+        param: 'input[1].content[1].image_url',
+        message: expect.stringContaining('input[1].content[1].image_url is an http:// address'),
+      })
+      upstreams.aggregator.scriptOnce({ kind: 'error', status: 400, message: "Unsupported: 'max_completion_tokens'." })
+      const asked = { model: 'openai/gpt-5-mini', input: 'a'.repeat(length), max_output_tokens: 9 }
+      await expect(create(asked)).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining("Unsupported: 'max_output_tokens'."),
+      })
+    },
+  )
 
   test('the sandbox answers test keys, with a schema too', async () => {
     client = await connect('test')

@@ -116,6 +116,10 @@ export function writeStored(method: string, path: string): JsonObject {
   const id = path.split('/responses/')[1] ?? ''
   if (id === 'input_tokens') return { object: 'response.input_tokens', input_tokens: 42 }
   if (method === 'DELETE') return { id, object: 'response', deleted: true }
-  if (id.endsWith('/input_items')) return { object: 'list', data: [], has_more: false, first_id: null, last_id: null }
+  if (id.endsWith('/input_items')) {
+    const content = [{ type: 'input_text', text: 'stored' }]
+    const data = [{ id: 'msg_1', type: 'message', status: 'completed', role: 'user', content }]
+    return { object: 'list', data, has_more: false, first_id: 'msg_1', last_id: 'msg_1' }
+  }
   return { ...writeResponse({ model: 'standin/small', input: 'stored' }, { kind: 'answer' }, 0), id }
 }

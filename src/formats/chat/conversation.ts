@@ -1,6 +1,7 @@
 /** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
 
 import type { JsonObject } from '../../json/canonical.ts'
+import { placed } from '../own-place.ts'
 
 /** A chat content part: text, image_url, file, input_audio. */
 export type Part = JsonObject & { type: string }
@@ -12,16 +13,17 @@ export interface CalledFunction {
   arguments: string
 }
 
+/** `at`: where it stands in the client's request. */
 export interface Conversation {
-  system(parts: Part[]): void
-  user(parts: Part[]): void
+  system(parts: Part[], at: string): void
+  user(parts: Part[], at: string): void
   /** Adds text of the assistant. */
-  assistant(parts: Part[], refusal?: string): void
-  call(called: CalledFunction): void
+  assistant(parts: Part[], at: string, refusal?: string): void
+  call(called: CalledFunction, at: string): void
   /** Adds fields to the assistant's message that prove its reasoning to be the model's own. */
-  addProof(fields: JsonObject): void
+  addProof(fields: JsonObject, at: string): void
   /** Adds a function's result. Its images and files follow in a user message, because a tool message holds only text. */
-  result(callId: string, parts: Part[]): void
+  result(callId: string, parts: Part[], at: string): void
   /** Returns all messages. Call once. */
   finish(): JsonObject[]
 }
@@ -29,8 +31,11 @@ export interface Conversation {
 interface AssistantMessage {
   parts: Part[]
   refusal: string | null
-  calls: CalledFunction[]
+  /** As chat has them. */
+  calls: JsonObject[]
   proof: JsonObject
+  /** Of its text, if it has some. */
+  at: string
 }
 
 export function createConversation(): Conversation {
@@ -39,10 +44,11 @@ export function createConversation(): Conversation {
   let open: AssistantMessage | null = null
   /** Images and files of function results. They are added after the last result in a row. */
   let media: Part[] = []
+  let mediaAt = ''
 
-  function openAssistant(): AssistantMessage {
+  function openAssistant(at: string): AssistantMessage {
     pushMedia()
-    open ??= { parts: [], refusal: null, calls: [], proof: {} }
+    open ??= { parts: [], refusal: null, calls: [], proof: {}, at }
     return open
   }
 
@@ -52,42 +58,45 @@ export function createConversation(): Conversation {
   }
 
   function pushMedia(): void {
-    if (media.length > 0) messages.push({ role: 'user', content: media })
+    if (media.length > 0) messages.push(placed({ role: 'user', content: media }, mediaAt))
     media = []
   }
 
-  function push(role: 'system' | 'user', parts: Part[]): void {
+  function push(role: 'system' | 'user', parts: Part[], at: string): void {
     closeAssistant()
     pushMedia()
-    messages.push({ role, content: writeContent(parts) })
+    messages.push(placed({ role, content: writeContent(parts) }, at))
   }
 
   return {
-    system: parts => push('system', parts),
-    user: parts => push('user', parts),
-    assistant(parts, refusal) {
+    system: (parts, at) => push('system', parts, at),
+    user: (parts, at) => push('user', parts, at),
+    assistant(parts, at, refusal) {
       // Two messages in a row stay separate, unless a call awaits its result: no message may come between those.
       if (open && open.calls.length === 0 && (open.parts.length > 0 || open.refusal !== null)) closeAssistant()
-      const message = openAssistant()
+      const message = openAssistant(at)
+      if (message.parts.length === 0) message.at = at
       message.parts.push(...parts)
       if (refusal !== undefined) message.refusal = (message.refusal ?? '') + refusal
     },
-    call(called) {
-      openAssistant().calls.push(called)
+    call({ id, ...called }, at) {
+      openAssistant(at).calls.push(placed({ id, type: 'function', function: called }, at))
     },
-    addProof(fields) {
-      const { proof } = openAssistant()
+    addProof(fields, at) {
+      const { proof } = openAssistant(at)
       for (const [name, added] of Object.entries(fields)) {
         const known = proof[name]
         proof[name] = Array.isArray(known) && Array.isArray(added) ? [...known, ...added] : added
       }
     },
-    result(callId, parts) {
+    result(callId, parts, at) {
       closeAssistant()
       const texts = parts.filter(part => part.type === 'text')
       const others = parts.filter(part => part.type !== 'text')
-      messages.push({ role: 'tool', tool_call_id: callId, content: writeContent(texts) })
-      if (others.length > 0) media.push({ type: 'text', text: `Returned by call ${callId}:` }, ...others)
+      messages.push(placed({ role: 'tool', tool_call_id: callId, content: writeContent(texts) }, at))
+      if (others.length === 0) return
+      if (media.length === 0) mediaAt = at
+      media.push(placed({ type: 'text', text: `Returned by call ${callId}:` }, at), ...others)
     },
     finish() {
       closeAssistant()
@@ -97,14 +106,13 @@ export function createConversation(): Conversation {
   }
 }
 
-function writeAssistant({ parts, refusal, calls, proof }: AssistantMessage): JsonObject[] {
+function writeAssistant({ parts, refusal, calls, proof, at }: AssistantMessage): JsonObject[] {
   // Reasoning alone is not a message.
   if (parts.length === 0 && refusal === null && calls.length === 0) return []
-  const written = calls.map(({ id, ...called }) => ({ id, type: 'function', function: called }))
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
   if (refusal !== null) message.refusal = refusal
-  if (written.length > 0) message.tool_calls = written
-  return [{ ...message, ...proof }]
+  if (calls.length > 0) message.tool_calls = calls
+  return [placed({ ...message, ...proof }, at)]
 }
 
 /** A single plain text is written as a string, which every provider accepts. */

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readPositiveInteger, readText } from '../../json/read-fields.ts'
+import { placed } from '../own-place.ts'
 import { notTranslated, takeUnknownFields } from './message-fields.ts'
 import { type BlockOptions, translateMessages } from './messages-to-chat.ts'
 
@@ -92,8 +93,10 @@ function translateTier(body: JsonObject): JsonObject {
 const CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const
 
 export function translateTools(body: JsonObject, options: BlockOptions): JsonObject {
-  const tools = readList(readGiven(body, 'tools') ?? [], 'tools').map((tool, index) => {
-    return translateTool(tool, `tools[${index}]`, options)
+  const tools = readList(readGiven(body, 'tools') ?? [], 'tools').flatMap((tool, index) => {
+    const param = `tools[${index}]`
+    // One that was left out.
+    return tool === undefined ? [] : [placed(translateTool(tool, param, options), param)]
   })
   // Chat refuses a tool choice without tools.
   return tools.length === 0 ? {} : { tools, ...translateChoice(body) }

@@ -5,13 +5,14 @@ import type { JsonObject } from '../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
 import { unpackProof } from '../chat/thought.ts'
+import { placed, placeOf } from '../own-place.ts'
 import { notTranslated } from './message-fields.ts'
 
 /** Throws a 400 that names the invalid block. */
 export function translateMessages(body: JsonObject, options: BlockOptions): JsonObject[] {
   const conversation = createConversation()
   const system = translateContent(readGiven(body, 'system'), 'system', options)
-  if (system.length > 0) conversation.system(system)
+  if (system.length > 0) conversation.system(system, 'system')
   const messages = readList(body.messages, 'messages')
   if (messages.length === 0) throw invalidRequest('messages: at least one message is required', 'messages')
   for (const [index, item] of messages.entries()) {
@@ -19,7 +20,7 @@ export function translateMessages(body: JsonObject, options: BlockOptions): Json
     const message = readObject(item, param)
     const role = readChoice(message.role, `${param}.role`, ['user', 'assistant', 'system'])
     const at = `${param}.content`
-    if (role === 'system') conversation.system(translateContent(message.content, at, options))
+    if (role === 'system') conversation.system(translateContent(message.content, at, options), at)
     else {
       const read = role === 'user' ? readUser : readAssistant
       read(readBlocks(message.content, at), at, conversation, options)
@@ -35,31 +36,31 @@ function readUser(blocks: JsonObject[], param: string, conversation: Conversatio
     if (block.type === 'tool_result') readResult(block, at, conversation, options)
     else parts.push(...translateBlock(block, at, options))
   }
-  if (parts.length > 0) conversation.user(parts)
+  if (parts.length > 0) conversation.user(parts, param)
 }
 
 function readResult(block: JsonObject, param: string, conversation: Conversation, options: BlockOptions): void {
   const parts = translateContent(block.content, `${param}.content`, options)
   // Chat has no field for a tool's failure.
   if (block.is_error === true) parts.unshift({ type: 'text', text: 'The tool failed.' })
-  conversation.result(readText(block.tool_use_id, `${param}.tool_use_id`), parts)
+  conversation.result(readText(block.tool_use_id, `${param}.tool_use_id`), parts, param)
 }
 
 function readAssistant(blocks: JsonObject[], param: string, conversation: Conversation, options: BlockOptions): void {
   const parts: Part[] = []
-  const calls: Parameters<Conversation['call']>[0][] = []
+  const calls: Parameters<Conversation['call']>[] = []
   const proof: JsonObject = {}
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
-    if (block.type === 'tool_use') calls.push(readCall(block, at))
+    if (block.type === 'tool_use') calls.push([readCall(block, at), at])
     // Reasoning without its proof is dropped: another model cannot use it.
     else if (block.type === 'thinking') Object.assign(proof, unpackProof(block.signature))
     else if (block.type === 'redacted_thinking') Object.assign(proof, unpackProof(block.data))
     else parts.push(...translateBlock(block, at, options))
   }
-  if (parts.length > 0) conversation.assistant(parts)
-  for (const call of calls) conversation.call(call)
-  if (parts.length > 0 || calls.length > 0) conversation.addProof(proof)
+  if (parts.length > 0) conversation.assistant(parts, param)
+  for (const call of calls) conversation.call(...call)
+  if (parts.length > 0 || calls.length > 0) conversation.addProof(proof, param)
 }
 
 function readCall(block: JsonObject, param: string): Parameters<Conversation['call']>[0] {
@@ -92,7 +93,8 @@ export function translateBlock(block: JsonObject, param: string, options: BlockO
   const mark = options.keepsCacheMarks ? readGiven(block, 'cache_control') : undefined
   const last = parts.at(-1)
   if (mark !== undefined && last) last.cache_control = mark
-  return parts
+  // What is within a block says so itself.
+  return parts.map(part => placed(part, placeOf(part) ?? param))
 }
 
 function translateKind(block: JsonObject, param: string, options: BlockOptions): Part[] {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
 import { unpackProof } from '../chat/thought.ts'
+import { placed } from '../own-place.ts'
 import { notTranslated } from './response-fields.ts'
 import { chatNameOf, readNamespace, wrapInput } from './response-tools-to-chat.ts'
 
@@ -12,9 +13,9 @@ import { chatNameOf, readNamespace, wrapInput } from './response-tools-to-chat.t
 export function translateInput(body: JsonObject): JsonObject[] {
   const conversation = createConversation()
   const instructions = readGiven(body, 'instructions')
-  if (instructions !== undefined) conversation.system(translateContent(instructions, 'instructions'))
+  if (instructions !== undefined) conversation.system(translateContent(instructions, 'instructions'), 'instructions')
   const input = readGiven(body, 'input')
-  if (typeof input === 'string') conversation.user([{ type: 'text', text: input }])
+  if (typeof input === 'string') conversation.user([{ type: 'text', text: input }], 'input')
   else {
     for (const [index, item] of readList(input, 'input').entries()) {
       const param = `input[${index}]`
@@ -30,16 +31,16 @@ const TRANSLATIONS: Record<string, (item: JsonObject, param: string, conversatio
   message: translateMessage,
   function_call(item, param, conversation) {
     const text = readText(item.arguments, `${param}.arguments`)
-    conversation.call({ ...readCall(item, param), arguments: text })
+    conversation.call({ ...readCall(item, param), arguments: text }, param)
   },
   custom_tool_call(item, param, conversation) {
     const text = wrapInput(readText(item.input, `${param}.input`))
-    conversation.call({ ...readCall(item, param), arguments: text })
+    conversation.call({ ...readCall(item, param), arguments: text }, param)
   },
   function_call_output: translateOutput,
   custom_tool_call_output: translateOutput,
   // Reasoning without its proof is dropped: another vendor's model cannot use it.
-  reasoning: (item, _param, conversation) => conversation.addProof(unpackProof(item.encrypted_content) ?? {}),
+  reasoning: (item, param, conversation) => conversation.addProof(unpackProof(item.encrypted_content) ?? {}, param),
 }
 
 function translateItem(item: JsonObject, param: string, conversation: Conversation): void {
@@ -56,15 +57,15 @@ function readCall(item: JsonObject, param: string): { id: string; name: string }
 
 function translateOutput(item: JsonObject, param: string, conversation: Conversation): void {
   const parts = translateContent(item.output, `${param}.output`)
-  conversation.result(readText(item.call_id, `${param}.call_id`), parts)
+  conversation.result(readText(item.call_id, `${param}.call_id`), parts, param)
 }
 
 function translateMessage(item: JsonObject, param: string, conversation: Conversation): void {
   const role = readChoice(item.role, `${param}.role`, ['user', 'assistant', 'system', 'developer'])
   const at = `${param}.content`
-  if (role === 'user') conversation.user(translateContent(item.content, at))
+  if (role === 'user') conversation.user(translateContent(item.content, at), at)
   // `developer` becomes `system`, which every provider knows; OpenAI treats both alike.
-  else if (role !== 'assistant') conversation.system(translateContent(item.content, at))
+  else if (role !== 'assistant') conversation.system(translateContent(item.content, at), at)
   else addAssistant(item.content, at, conversation)
 }
 
@@ -76,7 +77,7 @@ function addAssistant(content: unknown, param: string, conversation: Conversatio
     given.filter(part => !isRefusal(part)),
     param,
   )
-  conversation.assistant(parts, refusals.length > 0 ? refusals.join('') : undefined)
+  conversation.assistant(parts, param, refusals.length > 0 ? refusals.join('') : undefined)
 }
 
 /** `content` is one text or a list of parts. Returns an empty list when it is absent. */
@@ -87,7 +88,7 @@ export function translateContent(content: unknown, param: string): Part[] {
   return content.map((item, index) => {
     const at = `${param}[${index}]`
     const part = readObject(item, at)
-    return { ...translatePart(part, at), ...readMarks(part) }
+    return placed({ ...translatePart(part, at), ...readMarks(part) }, at)
   })
 }
 

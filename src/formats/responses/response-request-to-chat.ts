@@ -67,7 +67,7 @@ function translateReasoning(body: JsonObject): JsonObject {
 function translateLogprobs(body: JsonObject): JsonObject {
   const top = readGiven(body, 'top_logprobs')
   if (!includes(body, 'message.output_text.logprobs') && (top === undefined || top === 0)) return {}
-  return { logprobs: true, ...(top === undefined ? {} : { top_logprobs: top }) }
+  return { ...(top === undefined ? {} : { top_logprobs: top }), logprobs: true }
 }
 
 /** Whether `include` lists `what`. Throws a 400 when `include` is not a list. */

@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
+import { placed } from '../own-place.ts'
 import { notTranslated } from './response-fields.ts'
 
 const WORDS = ['none', 'auto', 'required'] as const
@@ -28,9 +29,11 @@ export function translateTools(body: JsonObject): JsonObject {
 
 /** Returns an empty list for a search that the model can do without. */
 function translateTool(value: unknown, param: string, namespace = ''): JsonObject[] {
+  // One that was left out.
+  if (value === undefined) return []
   const tool = readObject(value, param)
-  if (tool.type === 'custom') return [writeFunction(describeCustomTool(tool, param), namespace)]
-  if (tool.type === 'function') return [writeFunction(describeFunction(tool, param), namespace)]
+  if (tool.type === 'custom') return [placed(writeFunction(describeCustomTool(tool, param), namespace), param)]
+  if (tool.type === 'function') return [placed(writeFunction(describeFunction(tool, param), namespace), param)]
   if (tool.type === 'namespace' && namespace === '') {
     const name = readText(tool.name, `${param}.name`)
     return readList(tool.tools, `${param}.tools`).flatMap((item, index) => {

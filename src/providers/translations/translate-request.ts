@@ -2,8 +2,10 @@
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import {
   type RequestTarget,
+  type Told,
   type TranslatedEndpoint,
   type TranslationContext,
+  tellOwn,
   translate,
 } from '../../formats/translation.ts'
 import type { JsonObject } from '../../json/canonical.ts'
@@ -25,10 +27,12 @@ export interface LongTranslated {
 }
 
 export type ToCount = Omit<ToTranslate, 'target'>
+export type ToTell = ToTranslate & { told: Told }
 
 const JOBS = new URL('../jobs.ts', import.meta.url)
 const TRANSLATE = new Job<ToTranslate, LongTranslated>(JOBS, 'translateRequest')
 const COUNT = new Job<ToCount, JsonObject>(JOBS, 'countRequest')
+const TELL = new Job<ToTell, Told>(JOBS, 'tellOwnRequest')
 
 /**
  * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat
@@ -52,6 +56,17 @@ export async function translateRequest(
 export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
   if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
   return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(request.bodyText) })
+}
+
+/** Says of the client's own request what an error says of the chat request: the translation is made once more, to find the place. */
+export async function tellOwnRequest(
+  request: UpstreamRequest,
+  endpoint: TranslatedEndpoint,
+  target: RequestTarget,
+  told: Told,
+): Promise<Told> {
+  if (isLong(request)) return runOnBody(TELL, request, { endpoint, target, told })
+  return tellOwn(endpoint, readExactBody(request), target, told)
 }
 
 function headOf({ headers, stream, signal, marksCache = false }: UpstreamRequest) {

@@ -1,15 +1,16 @@
 /** Lets a provider answer operations that it lacks, by translating them to chat completions. */
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
+import { carryError, ProxyError } from '../../errors.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
 import { isTranslated } from '../../formats/format-of.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import { type TranslationContext, translationOf } from '../../formats/translation.ts'
-import type { JsonObject } from '../../json/canonical.ts'
+import { type Told, type TranslationContext, translationOf } from '../../formats/translation.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
-import { countRequest, translateRequest } from './translate-request.ts'
+import { countRequest, tellOwnRequest, translateRequest } from './translate-request.ts'
 
 /** Names the tools of the request that were left out. */
 export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
@@ -31,7 +32,8 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       if (request.countsAlone) return answerCount(await countRequest(request, endpoint))
       const target = { ...targetOf(String(request.body.model)), refusesTools: request.refusesTools ?? false }
       const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
-      const answer = await askByChat(provider, chat, context)
+      const tell: Tell = told => tellOwnRequest(request, endpoint, target, told)
+      const answer = await askByChat(provider, chat, context, tell)
       if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS, droppedTools.join(', '))
       return answer
     },
@@ -44,12 +46,18 @@ function answerCount(counted: JsonObject): UpstreamAnswer {
   return { status: 200, headers, body: new Blob([JSON.stringify(counted)]).stream() }
 }
 
+/** Puts an error about the chat request in the client's own terms. */
+type Tell = (told: Told) => Promise<Told>
+
 async function askByChat(
   provider: Provider,
   chat: UpstreamRequest,
   translated: TranslationContext,
+  tell: Tell,
 ): Promise<UpstreamAnswer> {
-  const { status, headers, body } = await provider.ask(chat)
+  const { status, headers, body } = await provider.ask(chat).catch(async error => {
+    throw await tellRefusal(error, tell)
+  })
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) {
     const stream = translationOf(translated).openStream()
@@ -62,7 +70,30 @@ async function askByChat(
     return { status, headers, body: inPieces(await translatePlain(answer, provider.name, translated)) }
   }
   const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY))
-  return { status, headers, body: new Blob([translationOf(translated).fromError(status, text)]).stream() }
+  const told = status === 400 || status === 422 ? await tellError(text, tell) : text
+  return { status, headers, body: new Blob([translationOf(translated).fromError(status, told)]).stream() }
+}
+
+/** A refusal of the proxy's own. */
+async function tellRefusal(error: unknown, tell: Tell): Promise<unknown> {
+  const carried = carryError(error)
+  if (!('refusal' in carried) || carried.refusal.status !== 400) return error
+  const { message, param = null } = carried.refusal
+  const told = await tell({ message, param })
+  return new ProxyError({
+    ...carried.refusal,
+    message: told.message,
+    ...(told.param === null ? {} : { param: told.param }),
+  })
+}
+
+/** A provider's error, in OpenAI's form; any other stays as it is. */
+async function tellError(text: string, tell: Tell): Promise<string> {
+  const body = parseJsonObject(text)
+  const error = body?.error
+  if (!isJsonObject(error) || typeof error.message !== 'string') return text
+  const told = await tell({ message: error.message, param: typeof error.param === 'string' ? error.param : null })
+  return JSON.stringify({ ...body, error: { ...error, ...told } })
 }
 
 /** `pricedAs` is the provider's name in the catalogue; null when it has none. */
