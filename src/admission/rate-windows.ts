@@ -3,7 +3,7 @@
 import { type ProxyError, refuse } from '../errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { nowMs } from '../event-loop/clock.ts'
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { TimeLimitExceeded, withinTimeLimit } from '../event-loop/time-limit.ts'
 import { type Account, countMinute } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { addressWindowName, type Counted, type FastStore, keyWindowName, type Window } from '../stores/fast-store.ts'
@@ -146,10 +146,12 @@ async function countInDatabase(store: FastStore, database: Database, group: Grou
   })
   const names = windows.map(window => window.name)
   const limitMs = database.backend === 'embedded' ? TIME_LIMIT_MS : DATABASE_LIMIT_MS
+  const startedAtMs = performance.now()
   const takeBack = (requests: number) => store.uncount(names, requests, countedAtSecond)
   const { granted, wait } = await withinTimeLimit(limitMs, counting).catch(async cause => {
     await takeBack(left)
-    throw refuse('databaseUnavailable', null, cause)
+    const isBusy = cause instanceof TimeLimitExceeded && database.answeredAtMs() > startedAtMs
+    throw refuse(isBusy ? 'busy' : 'databaseUnavailable', null, cause)
   })
   if (granted < left) await takeBack(left - granted)
   group.left = granted

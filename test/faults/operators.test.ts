@@ -1,0 +1,80 @@
+/** Operators beside requests: neither waits for the other, and what could not be checked is no wrong key. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask } from '../harness/client.ts'
+import { openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres } from './servers.ts'
+
+/** As many as there are connections for operators, and one more for each. */
+const AT_ONCE = 4
+
+describeFaults('operators', () => {
+  let postgres: PrivateServer
+  let proxy: ProxyProcess
+  let database: Database
+  let key: string
+  let adminKey: string
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', DASHBOARD: 'on' })
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    await database.call(`select create_user('operator@example.org', 'owner')`, [])
+    const [issued] = await database.call<{ key: string }>(
+      `select key from issue_admin_key('operator@example.org', 'faults')`,
+      [],
+    )
+    adminKey = issued?.key ?? ''
+    key = (await openAccounts(database).create()).key
+    await ask(proxy, key, 'What is warm?')
+  })
+  afterAll(async () => {
+    await database?.close()
+    await postgres?.remove()
+  })
+
+  const send = async (method: string, path: string, withKey = adminKey) => {
+    const { status } = await fetch(`${new URL(proxy.baseUrl).origin}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${withKey}`, 'content-type': 'application/json' },
+      ...(method === 'GET' ? {} : { body: '{}' }),
+    })
+    return status
+  }
+
+  test('whose statements wait hold up no request', async () => {
+    const locking = database.runScript('begin; lock table users; select pg_sleep(8); commit')
+    await Bun.sleep(500)
+    const waiting = Promise.all(Array.from({ length: AT_ONCE }, () => send('GET', '/v1/organization/users')))
+    const isWaiting = await Promise.race([waiting.then(() => false), Bun.sleep(1_000).then(() => true)])
+    const answered = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => ask(proxy, key, `What is quick, number ${i}?`)),
+    )
+    expect([isWaiting, new Set(answered.map(({ status }) => status))]).toEqual([true, new Set([200])])
+    const told = await waiting
+    expect(told).toEqual(told.map(status => (status === 200 ? 200 : 503)))
+    await locking
+  })
+
+  test('who cannot be checked are told so, at every operation', async () => {
+    const root = new URL(proxy.baseUrl).origin
+    const described = (await (await fetch(`${root}/openapi.json`)).json()) as { paths: Record<string, object> }
+    const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => [method.toUpperCase(), path.replace(/\{\w+\}/g, 'x')] as const),
+    )
+    const unknown = `${adminKey.slice(0, -1)}${adminKey.endsWith('a') ? 'b' : 'a'}`
+    const withUnknown = await Promise.all(operations.map(([method, path]) => send(method, path, unknown)))
+    // The others are those of a login.
+    const checking = operations.filter((_, i) => withUnknown[i] === 401)
+    await postgres.stop()
+    const told = await Promise.all(
+      checking.map(async ([method, path]) => `${method} ${path}: ${await send(method, path)}`),
+    )
+    await postgres.start()
+    expect(checking.length).toBeGreaterThan(operations.length - 10)
+    expect(told.filter(each => !each.endsWith(': 503'))).toEqual([])
+  })
+})
