@@ -1,9 +1,8 @@
 -- Models and their prices, in US dollars per million tokens: of tiered prices the lowest, for short prompts and no priority.
 --
 -- source says which page or list a row was read from. as_of is the date that the source itself gives for the row; where it
--- gives none, the latest date it shows elsewhere, or the model's release: what was read is that recent at least. A row "from memory"
--- was not read: check it against that page before you bill by it. Where an answer reports its own cost, as the aggregator's do, that
--- counts instead of these.
+-- gives none, the latest date it shows elsewhere, or the model's release: what was read is that recent at least. Where an answer
+-- reports its own cost, as the aggregator's do, that counts instead of these.
 --
 -- Seeding adds what is missing and brings older rows up to date, but leaves alone a row that is newer, as `bun run
 -- catalogue:sync` reads them, and one that an operator has changed and marked as such:
@@ -167,16 +166,22 @@ values
     ('openai', 'o3', 'chat', 200000, 100000, 2, 0.5, null, 8, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-04-16'),
     ('openai', 'o3-mini', 'chat', 200000, 100000, 1.1, 0.55, null, 4.4, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-01-29'),
     ('openai', 'o4-mini', 'chat', 200000, 100000, 1.1, 0.275, null, 4.4, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-04-16'),
-    -- Pictures: for text that goes in. With pictures that go in, which cost more, they are not priced.
-    ('openai', 'gpt-image-1', 'image', null, null, 5, 1.25, null, 40, 'developers.openai.com/api/docs/pricing (from memory)', '2025-04-23'),
+    -- Pictures: for text that goes in; those that go in are in 016_unit_prices.sql.
+    ('openai', 'gpt-image-1', 'image', null, null, 5, 1.25, null, 40, 'developers.openai.com/api/docs/models/gpt-image-1', '2026-10-23'),
+    ('openai', 'gpt-image-1-mini', 'image', null, null, 2, 0.2, null, 8, 'developers.openai.com/api/docs/models/gpt-image-1-mini', '2025-10-06'),
     -- Sound that is written down: for sound that goes in; whisper-1 by the second, 0.006 a minute.
-    ('openai', 'gpt-4o-transcribe', 'transcription', null, null, 2.5, null, null, 10, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),
-    ('openai', 'gpt-4o-mini-transcribe', 'transcription', null, null, 1.25, null, null, 5, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),
-    ('openai', 'whisper-1', 'transcription', null, null, 100, null, null, 0, 'developers.openai.com/api/docs/pricing (from memory)', '2023-03-01'),
+    ('openai', 'gpt-4o-transcribe', 'transcription', null, null, 2.5, null, null, 10, 'developers.openai.com/api/docs/models/gpt-4o-transcribe', '2025-03-20'),
+    ('openai', 'gpt-4o-mini-transcribe', 'transcription', null, null, 1.25, null, null, 5, 'developers.openai.com/api/docs/models/compare?model=gpt-4o-mini-transcribe', '2025-03-20'),
+    ('openai', 'whisper-1', 'transcription', null, null, 100, null, null, 0, 'developers.openai.com/api/docs/models/whisper-1', '2023-03-01'),
     -- Speech: by the token; without a price for what comes out, by the character that goes in.
-    ('openai', 'gpt-4o-mini-tts', 'speech', null, null, 0.6, null, null, 12, 'developers.openai.com/api/docs/pricing (from memory)', '2025-03-20'),
-    ('openai', 'tts-1', 'speech', null, null, 15, null, null, 0, 'developers.openai.com/api/docs/pricing (from memory)', '2023-11-06'),
-    ('openai', 'tts-1-hd', 'speech', null, null, 30, null, null, 0, 'developers.openai.com/api/docs/pricing (from memory)', '2023-11-06'),
+    ('openai', 'gpt-4o-mini-tts', 'speech', null, null, 0.6, null, null, 12, 'developers.openai.com/api/docs/models/gpt-4o-mini-tts', '2025-03-20'),
+    ('openai', 'tts-1', 'speech', null, null, 15, null, null, 0, 'developers.openai.com/api/docs/models/tts-1', '2023-11-06'),
+    ('openai', 'tts-1-hd', 'speech', null, null, 30, null, null, 0, 'developers.openai.com/api/docs/models/tts-1-hd', '2023-11-06'),
+    -- Realtime sessions, which are speech, too: for text; sound and pictures are in 016_unit_prices.sql.
+    ('openai', 'gpt-4o-mini-realtime-preview', 'speech', 16000, 4096, 0.6, 0.3, null, 2.4, 'developers.openai.com/api/docs/models/gpt-4o-mini-realtime-preview', '2024-12-17'),
+    ('openai', 'gpt-realtime-1.5', 'speech', 32000, 4096, 4, 0.4, null, 16, 'developers.openai.com/api/docs/models/gpt-realtime-1.5', '2026-02-23'),
+    ('openai', 'gpt-realtime-2', 'speech', 128000, 32000, 4, 0.4, null, 24, 'developers.openai.com/api/docs/models/gpt-realtime-2', '2026-05-07'),
+    ('openai', 'gpt-realtime-2.1-mini', 'speech', 128000, 32000, 0.6, 0.06, null, 2.4, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', '2026-05-07'),
     ('openai', 'omni-moderation-latest', 'moderation', null, null, 0, null, null, 0, 'developers.openai.com/api/docs/models', '2024-09-26'),
     ('openai', 'text-embedding-3-large', 'embedding', 8191, null, 0.13, null, null, 0, 'developers.openai.com/api/docs/models', '2025-10-30'),
     ('openai', 'text-embedding-3-small', 'embedding', 8191, null, 0.02, null, null, 0, 'developers.openai.com/api/docs/models', '2025-10-30'),

@@ -51,6 +51,14 @@ where provider = 'anthropic'
     and source <> 'operator'
     and cache_write_hour_usd_per_million is distinct from input_usd_per_million * 2;
 
+-- developers.openai.com/api/docs/models/gpt-image-1.
+update models
+set retires_on = coalesce(retires_on, '2026-10-23'),
+    successor = coalesce(successor, 'gpt-image-2.5-sunburst')
+where provider = 'openai'
+    and model = 'gpt-image-1'
+    and (retires_on is null or successor is null);
+
 -- platform.claude.com/docs/en/about-claude/model-deprecations, via litellm, 2026-07-24; the successor from Anthropic's release notes of
 -- 2026-06-15 for the model before it.
 update models

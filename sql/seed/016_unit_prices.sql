@@ -1,13 +1,32 @@
--- Prices of what is counted apart from text. A row "from memory" was not read: check it against that page before you bill by it.
+-- Prices of what is counted apart from text. checked_at: when a stored copy of the source was read; of a source that dates itself, its date.
 insert into model_unit_prices (provider, model, unit, usd, source, checked_at)
 select m.provider, m.model, v.unit, v.usd, v.source, v.checked_at
 from (values
-    ('openai', 'gpt-image-1', 'image_input', 10, 'developers.openai.com/api/docs/pricing (from memory)', date '2025-04-23'),
-    ('openai', 'gpt-4o-transcribe', 'audio_input', 6, 'developers.openai.com/api/docs/pricing (from memory)', date '2025-03-20'),
-    ('openai', 'gpt-4o-mini-transcribe', 'audio_input', 3, 'developers.openai.com/api/docs/pricing (from memory)', date '2025-03-20'),
-    -- For every chat model of the vendor's: a thousand searches are 10 dollars.
-    ('anthropic', null, 'search', 0.01, 'platform.claude.com/docs/en/about-claude/pricing (from memory)', date '2025-05-07'),
-    ('openai', null, 'search', 0.01, 'developers.openai.com/api/docs/pricing (from memory)', date '2025-08-26')
+    ('openai', 'gpt-image-1', 'image_input', 10, 'developers.openai.com/api/docs/models/gpt-image-1', date '2026-11-23'),
+    ('openai', 'gpt-image-1-mini', 'image_input', 2.5, 'developers.openai.com/api/docs/models/gpt-image-1-mini', date '2026-11-23'),
+    ('openai', 'gpt-4o-transcribe', 'audio_input', 2.5, 'developers.openai.com/api/docs/models/gpt-4o-transcribe', date '2026-11-23'),
+    (
+        'openai', 'gpt-4o-mini-transcribe', 'audio_input', 1.25,
+        'developers.openai.com/api/docs/models/compare?model=gpt-4o-mini-transcribe', date '2026-11-23'
+    ),
+    ('openai', 'gpt-4o-mini-realtime-preview', 'audio_input', 10, 'developers.openai.com/api/docs/models/gpt-4o-mini-realtime-preview', date '2026-11-23'),
+    ('openai', 'gpt-4o-mini-realtime-preview', 'cached_audio_input', 0.3, 'developers.openai.com/api/docs/models/gpt-4o-mini-realtime-preview', date '2026-11-23'),
+    ('openai', 'gpt-4o-mini-realtime-preview', 'audio_output', 20, 'developers.openai.com/api/docs/models/gpt-4o-mini-realtime-preview', date '2026-11-23'),
+    ('openai', 'gpt-realtime-1.5', 'audio_input', 32, 'developers.openai.com/api/docs/models/gpt-realtime-1.5', date '2026-11-23'),
+    ('openai', 'gpt-realtime-1.5', 'cached_audio_input', 0.4, 'developers.openai.com/api/docs/models/gpt-realtime-1.5', date '2026-11-23'),
+    ('openai', 'gpt-realtime-1.5', 'audio_output', 64, 'developers.openai.com/api/docs/models/gpt-realtime-1.5', date '2026-11-23'),
+    ('openai', 'gpt-realtime-1.5', 'image_input', 5, 'developers.openai.com/api/docs/models/gpt-realtime-1.5', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2', 'audio_input', 32, 'developers.openai.com/api/docs/models/gpt-realtime-2', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2', 'cached_audio_input', 0.4, 'developers.openai.com/api/docs/models/gpt-realtime-2', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2', 'audio_output', 64, 'developers.openai.com/api/docs/models/gpt-realtime-2', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2', 'image_input', 5, 'developers.openai.com/api/docs/models/gpt-realtime-2', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2.1-mini', 'audio_input', 10, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2.1-mini', 'cached_audio_input', 0.3, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2.1-mini', 'audio_output', 20, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
+    ('openai', 'gpt-realtime-2.1-mini', 'image_input', 0.8, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
+    -- For every chat model of the vendor's: a thousand searches are 10 dollars. OpenAI's web_search_preview is 25 with models that do not reason.
+    ('anthropic', null, 'search', 0.01, 'platform.claude.com/docs/en/about-claude/pricing, via claudecodeguides.com', date '2026-11-23'),
+    ('openai', null, 'search', 0.01, 'developers.openai.com/api/docs/pricing, via modelcostwatch.com', date '2026-03-12')
 ) as v (provider, model, unit, usd, source, checked_at)
 join models m on m.provider = v.provider and case when v.model is null then m.kind = 'chat' else m.model = v.model end
 on conflict (provider, model, unit) do update

@@ -1,6 +1,6 @@
 /** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
 import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
-import { isUnstorableText, sqlStateOf } from '../postgres/database.ts'
+import { isUnavailable, isUnstorableText, sqlStateOf } from '../postgres/database.ts'
 
 /** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
@@ -16,17 +16,13 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   '55000': problem => refuse('notPossible', { problem }),
 }
 
-/** SQLSTATE classes of transient errors: connections, resources, and locks that were not available. */
-const PASSING = /^(08|53|57|55P)/
-
 /** Returns null when the client should not see the error. */
 export function refusalOf(error: unknown): ProxyError | null {
+  if (isUnavailable(error)) return refuse('databaseUnavailable', null, error)
   const state = sqlStateOf(error)
   if (state === null || !(error instanceof Error)) return null
   if (isUnstorableText(error)) return refuse('unstorableText')
-  const refusal = REFUSALS[state]
-  if (refusal) return refusal(sentence(error.message))
-  return PASSING.test(state) ? refuse('databaseUnavailable', null, error) : null
+  return REFUSALS[state]?.(sentence(error.message)) ?? null
 }
 
 function sentence(message: string): string {

@@ -128,14 +128,15 @@ export function createBudgets(
 const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in all' }
 
 function refusalOf(
-  { model }: SpendingAsk,
+  ask: SpendingAsk,
   { verdict, unit, amount, per, scope, resets_at, remaining_usd }: Exclude<SpendingReply, { verdict: 'granted' }>,
 ): ProxyError {
   const unitName = unit === 'usd' ? 'USD' : 'tokens'
-  if (verdict === 'unpriced') return refuse('unpricedModel', { model, unit: unitName })
+  if (verdict === 'unpriced') return refuse('unpricedModel', { model: ask.model, unit: unitName })
   const until = resets_at === null ? 'it does not reset' : `it resets at ${resets_at.toISOString().replace('.000', '')}`
   const budget = `${amount} ${unitName}${PERIODS[per]} for this ${scope}`
-  const refusal = refuse('budgetExceeded', { budget, until })
+  const most = `${unit === 'usd' ? formatUsd(ask.usd ?? 0) : ask.tokens} ${unitName}`
+  const refusal = refuse('budgetExceeded', { budget, until, most })
   if (remaining_usd !== null) refusal.headers['x-proxy-budget-remaining-usd'] = formatUsd(remaining_usd)
   return refusal
 }

@@ -19,6 +19,8 @@ export interface TokenUsage {
   completionTokens: number
   /** Of the prompt and completion tokens: those of sound and pictures. */
   audioPromptTokens?: number
+  /** Of those of sound: read from the provider's cache. */
+  cachedAudioPromptTokens?: number
   imagePromptTokens?: number
   audioCompletionTokens?: number
   /** Searches of the web that the provider has made. */
@@ -46,6 +48,8 @@ export function readUsage(usage: unknown, tier?: unknown): TokenUsage | null {
   const written = count(details.cache_write_tokens)
   const writtenForAnHour = count(details.cache_write_1h_tokens)
   const spoken = isJsonObject(usage.completion_tokens_details) ? count(usage.completion_tokens_details.audio_tokens) : 0
+  const cached = isJsonObject(details.cached_tokens_details) ? details.cached_tokens_details : {}
+  const heardBefore = count(cached.audio_tokens)
   const [heard, seen, searches] = [count(details.audio_tokens), count(details.image_tokens), count(usage.web_searches)]
   return {
     promptTokens: count(usage.prompt_tokens),
@@ -55,6 +59,7 @@ export function readUsage(usage: unknown, tier?: unknown): TokenUsage | null {
     ...(typeof tier === 'string' && !USUAL_TIERS.includes(tier) && { tier }),
     completionTokens: count(usage.completion_tokens),
     ...(heard > 0 && { audioPromptTokens: heard }),
+    ...(heardBefore > 0 && { cachedAudioPromptTokens: heardBefore }),
     ...(seen > 0 && { imagePromptTokens: seen }),
     ...(spoken > 0 && { audioCompletionTokens: spoken }),
     ...(searches > 0 && { searches }),
@@ -101,15 +106,17 @@ export function costUsd(model: PricedModel | undefined, usage: TokenUsage): numb
 /** What sound, pictures, searches and the request cost more than text, in millionths of a dollar. A part may be negative. */
 function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: TokenUsage): number {
   const { promptTokens, cachedPromptTokens, completionTokens } = usage
-  const { audio_input, image_input, audio_output, search = 0, request = 0 } = unitPrices
-  // What was cached is not told apart by kind: it costs what cached text does.
+  const { audio_input, cached_audio_input, image_input, audio_output, search = 0, request = 0 } = unitPrices
+  // What was cached and is not told apart by kind costs what cached text does.
   const fresh = Math.max(0, promptTokens - cachedPromptTokens)
-  const heard = Math.min(usage.audioPromptTokens ?? 0, fresh)
+  const heardBefore = Math.min(usage.cachedAudioPromptTokens ?? 0, usage.audioPromptTokens ?? 0, cachedPromptTokens)
+  const heard = Math.min((usage.audioPromptTokens ?? 0) - heardBefore, fresh)
   const seen = Math.min(usage.imagePromptTokens ?? 0, fresh - heard)
   const spoken = Math.min(usage.audioCompletionTokens ?? 0, completionTokens)
   const more = (price: number | undefined, asText: number) => (price === undefined ? 0 : price - asText)
   return (
     heard * more(audio_input, prices.inputUsdPerMillion) +
+    heardBefore * more(cached_audio_input, prices.cachedInputUsdPerMillion ?? prices.inputUsdPerMillion) +
     seen * more(image_input, prices.inputUsdPerMillion) +
     spoken * more(audio_output, prices.outputUsdPerMillion) +
     ((usage.searches ?? 0) * search + request) * 1_000_000

@@ -166,7 +166,8 @@ export const CLIENT_ERRORS = {
     code: 'insufficient_quota',
     type: 'insufficient_quota',
     when: 'What the request may cost is more than a budget of its project, key, model or tag, or of the organization, has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
-    message: 'Budget exceeded: {budget}; {until}',
+    message:
+      'Budget exceeded: {budget}; {until}. This request may take up to {most}: with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
     headers: { 'x-should-retry': 'false' },
   },
   unpricedModel: {

@@ -1,6 +1,8 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { Largest } from '../admission/budgets.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import { isOwnMessageTool } from '../formats/messages/plan-messages.ts'
+import { isOwnTool } from '../formats/responses/plan-responses.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Endpoint, Provider } from '../providers/upstream.ts'
@@ -34,11 +36,11 @@ const OPEN_FIELD =
 export function isOpenText(text: string, { prompt, tools }: JsonObject): boolean {
   if (OPEN_FIELD.test(text)) return true
   if (typeof prompt === 'object' && prompt !== null && !Array.isArray(prompt)) return true
-  return Array.isArray(tools) && tools.some(tool => !OWN_TOOLS.has(tool?.type))
+  return Array.isArray(tools) && tools.some(tool => !CLIENT_TOOLS.has(tool?.type))
 }
 
-/** Tools that the client runs; what a provider runs itself reads more than the request says. */
-const OWN_TOOLS: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom'])
+/** What others read, and what the provider adds to a prompt for them, may be more than the request says. */
+const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom'])
 /** What providers add to a prompt that has tools. */
 const TOOL_TOKENS = 1_000
 
@@ -78,19 +80,32 @@ function largestOf(size: RequestSize, model: CatalogueModel | undefined): Larges
   const { audio_input = 0, image_input = 0, audio_output = 0, request = 0, search = 0 } = model.unitPrices
   const read = Math.max(input, audio_input, image_input)
   const written = Math.max(audio_output, ...prices.map(row => row.outputUsdPerMillion))
-  const apart = request + search * mostSearches(size.body)
+  const apart = request + search * mostCalls(size).searches
   return { usd: dollars((prompt ?? 0) * read + (output ?? 0) * written + apart * 1_000_000), tokens }
 }
 
-/** Without a limit of its own, a request makes no more than this. */
-const USUAL_SEARCHES = 20
+/** Without a limit of its own, a request has each tool that its provider runs called no more often than this. */
+export const USUAL_TOOL_CALLS = 10
 
-function mostSearches({ tools, max_tool_calls, web_search_options }: JsonObject): number {
-  const given: unknown[] = Array.isArray(tools) ? tools : []
-  const searching = given.filter(isJsonObject).filter(({ type }) => String(type).startsWith('web_search'))
-  if (searching.length === 0) return web_search_options === undefined ? 0 : USUAL_SEARCHES
-  const most = searching.map(({ max_uses }) => whole(max_uses) ?? whole(max_tool_calls) ?? USUAL_SEARCHES)
-  return most.reduce((sum, uses) => sum + uses)
+/** How often the provider runs tools of its own, and how many of these calls search the web. */
+function mostCalls({ endpoint, body }: RequestSize): { calls: number; searches: number } {
+  const { tools, max_tool_calls, web_search_options } = body
+  const isOwn = endpoint === 'responses' ? isOwnTool : endpoint === 'messages' ? isOwnMessageTool : isClientTool
+  const hosted = (Array.isArray(tools) ? tools : []).filter(isJsonObject).filter(tool => !isOwn(tool))
+  if (web_search_options !== undefined && web_search_options !== null) hosted.push({ type: 'web_search' })
+  // At another endpoint these fields are not known, and limit nothing.
+  const most = (endpoint === 'responses' ? whole(max_tool_calls) : null) ?? Number.POSITIVE_INFINITY
+  const uses = (tool: JsonObject) => (endpoint === 'messages' ? whole(tool.max_uses) : null) ?? USUAL_TOOL_CALLS
+  const sumOf = (called: readonly JsonObject[]) =>
+    Math.min(
+      most,
+      called.reduce((sum, tool) => sum + uses(tool), 0),
+    )
+  return { calls: sumOf(hosted), searches: sumOf(hosted.filter(({ type }) => String(type).startsWith('web_search'))) }
+}
+
+function isClientTool({ type }: JsonObject): boolean {
+  return CLIENT_TOOLS.has(type)
 }
 
 /** The answer's tier decides: without the usual one in the request, any may be the project's own at its provider. */
@@ -118,18 +133,22 @@ const HEARD_TOKENS = 16_000
 const TRANSCRIBED_TOKENS = 2_000
 
 /** Null for what is not known. */
-function largestTokens({ endpoint, bytes, body, isOpen }: RequestSize, model: CatalogueModel | undefined) {
+function largestTokens(size: RequestSize, model: CatalogueModel | undefined) {
+  const { endpoint, bytes, body, isOpen } = size
   const kind = model?.kind ?? 'chat'
   if (kind === 'image') {
     const images = whole(body.n) ?? 1
-    return { prompt: bytes + MOST_IMAGES_READ * IMAGE_TOKENS, output: images * IMAGE_TOKENS }
+    const read = endpoint === 'images/generations' ? 0 : MOST_IMAGES_READ
+    return { prompt: bytes + read * IMAGE_TOKENS, output: images * IMAGE_TOKENS }
   }
   if (kind === 'speech') return { prompt: bytes, output: bytes * SPOKEN_TOKENS_A_BYTE }
   if (kind === 'transcription') return { prompt: HEARD_TOKENS, output: TRANSCRIBED_TOKENS }
   const most = model?.contextTokens ?? null
   const told = bytes + (body.tools === undefined ? 0 : TOOL_TOKENS)
   if (kind === 'embedding' || kind === 'moderation' || kind === 'rerank') return { prompt: told, output: 0 }
-  const prompt = isOpen ? most : Math.min(told, most ?? told)
+  const once = isOpen ? most : Math.min(told, most ?? told)
+  // After each call of a tool that the provider runs, the model reads all once more.
+  const prompt = once && once * (1 + mostCalls(size).calls)
   const single = longestAnswer(endpoint, body) ?? model?.maxOutputTokens ?? most
   return { prompt, output: single === null ? null : single * Math.max(whole(body.n) ?? 1, whole(body.best_of) ?? 1) }
 }

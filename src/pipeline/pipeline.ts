@@ -1,8 +1,9 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
+import { isUnavailable } from '../postgres/database.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { resolveEarly } from './for-model.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
@@ -49,7 +50,8 @@ export function createPipeline(stages: Stages): Pipeline {
       if (accounting.spending) await tellRemaining(accounting.spending, response)
       if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
       return await finishAnswer({ query, account, provider: plan.provider }, response, stages)
-    } catch (error) {
+    } catch (raised) {
+      const error = isUnavailable(raised) ? refuse('databaseUnavailable', null, raised) : raised
       if (admitted) admitted.accounting.finishFailed(error)
       else noteRefused(request, keyHash, early, error)
       if (admitted && error instanceof ProxyError) await tellLimits(admitted, error)

@@ -82,6 +82,14 @@ export function isUnstorableText(error: unknown): boolean {
   return UNSTORABLE.includes(sqlStateOf(error) ?? '')
 }
 
+/** SQLSTATE classes of what passes: connections, resources, and locks that were not available. */
+const PASSING = /^(08|53|57|55P)/
+
+/** Whether a statement failed because the database could not be reached, or could not do it now. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof AnswerLost || PASSING.test(sqlStateOf(error) ?? '')
+}
+
 /** SQLSTATE: lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
 

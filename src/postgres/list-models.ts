@@ -21,7 +21,7 @@ export interface ConditionalPrices extends TokenPrices {
 }
 
 /** What an answer's usage counts apart from text: tokens of sound and pictures, searches of the web, requests. */
-export type PricedUnit = 'audio_input' | 'audio_output' | 'image_input' | 'search' | 'request'
+export type PricedUnit = 'audio_input' | 'cached_audio_input' | 'audio_output' | 'image_input' | 'search' | 'request'
 
 export interface CatalogueModel extends TokenPrices {
   /** openai, anthropic, groq, or aggregator. */

@@ -169,6 +169,32 @@ describeOnce('realtime', backend => {
     expect(await counted()).toBe(3)
   })
 
+  test('sound is recorded at its own price, where the catalogue has one', async () => {
+    const usage = {
+      input_tokens: 600,
+      output_tokens: 300,
+      input_token_details: { text_tokens: 100, audio_tokens: 500, cached_tokens: 0 },
+      output_token_details: { text_tokens: 50, audio_tokens: 250 },
+    }
+    const loud = startRealtime({ apiKey: 'sk-own', usage })
+    const other = await startProxy({ stores, environment: { ...environment(), OPENAI_BASE_URL: loud.baseUrl } })
+    for (const model of ['gpt-realtime-2', 'gpt-realtime-of-tomorrow']) {
+      const { send, has, socket, ended } = await open(key, `ws://127.0.0.1:${other.port}/v1/realtime?model=${model}`)
+      send({ type: 'response.create' })
+      await has('response.done')
+      socket.close(1000)
+      await ended
+    }
+    await other.settle()
+    const costs = await proxy.query(`select u.model, u.cost_usd::float8 as usd from usage_records u
+      join projects p on p.id = u.project_id where p.name = '${project}' and u.prompt_tokens > 0 order by u.cost_usd`)
+    expect(costs).toEqual([
+      { model: 'gpt-realtime-of-tomorrow', usd: 0 },
+      { model: 'gpt-realtime-2', usd: expect.closeTo((100 * 4 + 500 * 32 + 50 * 24 + 250 * 64) / 1e6, 9) },
+    ])
+    await Promise.all([other.stop(), loud.stop()])
+  })
+
   test('under one of several keys of the project’s', async () => {
     const name = `p-${crypto.randomUUID()}`
     const own = await proxy.createKey({ project: name, type: 'project' })

@@ -1,6 +1,4 @@
 /** A real Prometheus that scrapes two workers: what it sums up is what was recorded. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
@@ -8,25 +6,23 @@ import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis, tieToTests } from '../faults/servers.ts'
-import { bareEnvironment } from '../harness/bare-environment.ts'
+import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
 import { ask, post } from '../harness/client.ts'
-import { endAfterFile } from '../harness/left-processes.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
+import { type Prometheus, startPrometheus } from './start-prometheus.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
 describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
-  const folder = mkdtempSync(join(tmpdir(), 'model-proxy-prometheus-'))
   const metricsPort = findFreePort()
-  const prometheusPort = findFreePort()
   const token = 'a-scraper-knows-it'
   let postgres: PrivateServer
   let redis: PrivateServer
   let database: Database
   let accounts: Accounts
   let team: ProxyProcess
+  let prometheus: Prometheus
 
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
@@ -39,55 +35,16 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     })
     database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
-    startPrometheus()
+    prometheus = startPrometheus(metricsPort, token, [join(ROOT, 'docs/metrics/alerts.yml')])
   })
   afterAll(async () => {
     await database?.close()
     await Promise.all([postgres?.remove(), redis?.remove()])
-    rmSync(folder, { recursive: true, force: true })
+    prometheus?.remove()
   })
 
-  function startPrometheus(): void {
-    const job = {
-      job_name: 'model-proxy',
-      authorization: { credentials: token },
-      static_configs: [{ targets: [`127.0.0.1:${metricsPort}`] }],
-    }
-    const config = {
-      global: { scrape_interval: '250ms', scrape_timeout: '250ms', evaluation_interval: '1s' },
-      rule_files: [join(ROOT, 'docs/metrics/alerts.yml')],
-      scrape_configs: [job],
-    }
-    const file = join(folder, 'prometheus.yml')
-    // YAML reads JSON.
-    writeFileSync(file, JSON.stringify(config))
-    const command = ['prometheus', `--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`]
-    const options = { env: bareEnvironment(), stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' } as const
-    endAfterFile(Bun.spawn(tieToTests([...command, `--web.listen-address=127.0.0.1:${prometheusPort}`]), options))
-  }
-
-  /** The value of an expression that has one; null while there is none. */
-  async function resultOf(expression: string): Promise<number | null> {
-    const url = `http://127.0.0.1:${prometheusPort}/api/v1/query?query=${encodeURIComponent(expression)}`
-    const answer = (await fetch(url).then(
-      response => response.json(),
-      () => null,
-    )) as { data?: { result: { value: [number, string] }[] } } | null
-    const value = answer?.data?.result[0]?.value[1]
-    return value === undefined ? null : Number(value)
-  }
-
-  async function expectValue(expression: string, value: number): Promise<void> {
-    let seen: number | null = null
-    await waitUntil(
-      () => `${expression} is ${seen}, not ${value}`,
-      30_000,
-      async () => {
-        seen = await resultOf(expression)
-        return seen === value
-      },
-    )
-  }
+  const resultOf = (expression: string) => prometheus.resultOf(expression)
+  const expectValue = (expression: string, value: number) => prometheus.expectValue(expression, value)
 
   test('one scrape tells of both workers, and its sums are those of the records', async () => {
     const { key } = await accounts.create()
@@ -108,7 +65,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     await expectValue('sum(model_proxy_tokens_total{direction="output"})', sums?.output ?? -1)
     await expectValue('sum(model_proxy_tokens_total{direction="saved"})', sums?.saved ?? -1)
     await expectValue('sum(model_proxy_request_duration_seconds_count)', asked.length)
-    await expectValue('count(model_proxy_store_duration_seconds_count{store="redis",call="pass"})', 1)
+    await expectValue('count(model_proxy_store_duration_seconds_count{store="redis",call="count"})', 1)
   })
 
   test('the stores that are reached, and what people say of a hit, are told too', async () => {

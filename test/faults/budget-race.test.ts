@@ -1,4 +1,7 @@
-/** A thousand requests at once over four processes, at several doors, against one dollar: and one of the processes is killed. */
+/**
+ * A thousand requests at once over four processes against one dollar, at every door that costs: while answers of the database are lost, and
+ * one of the processes is killed.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
@@ -6,7 +9,10 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import { presumeExpiredSpending } from '../../src/postgres/spending.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { CLAUDES_TOKENS, DOORS, type Door, JUDGE, MOST_TOKENS, PAID, uploadBatchInput, WAYS } from '../harness/doors.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import type { RecordedRequest } from '../standin/recording.ts'
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
@@ -14,100 +20,170 @@ import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 const PROCESSES = 4
 const REQUESTS = 1_000
 const DOLLARS = 1
-/** At 0.6 US dollars a million, an answer of this length costs a cent: a hundred fit. */
-const MOST_TOKENS = 16_384
-
-const DOORS: readonly ((n: number) => [path: string, body: Record<string, unknown>])[] = [
-  (n: number) => [
-    '/chat/completions',
-    { messages: [{ role: 'user', content: `Number ${n}?` }], max_tokens: MOST_TOKENS },
-  ],
-  (n: number) => [
-    '/chat/completions',
-    { messages: [{ role: 'user', content: `${n}?` }], max_tokens: MOST_TOKENS, stream: true },
-  ],
-  (n: number) => ['/responses', { input: `Number ${n}?`, max_output_tokens: MOST_TOKENS }],
-]
 
 describeFaults('a budget of one dollar', () => {
   let postgres: PrivateServer
   let redis: PrivateServer
+  let cutting: CuttingProxy
   let upstreams: Upstreams
   let proxies: ProxyProcess[]
   let database: Database
 
   beforeAll(async () => {
     ;[postgres, redis, upstreams] = await Promise.all([startPostgres(), startRedis(), startUpstreams()])
+    cutting = await startCuttingProxy(postgres.url)
     const environment = { ...upstreams.environment, DATABASE_URL: postgres.url, REDIS_URL: redis.url }
     const first = await startProxyProcess(environment)
-    proxies = [
-      first,
-      ...(await Promise.all(Array.from({ length: PROCESSES - 1 }, () => startProxyProcess(environment)))),
-    ]
+    const others = Array.from({ length: PROCESSES - 1 }, (_, n) =>
+      startProxyProcess({
+        ...environment,
+        ...(n === 0 && { DATABASE_URL: cutting.url, DATABASE_MAX_CONNECTIONS: '4' }),
+      }),
+    )
+    proxies = [first, ...(await Promise.all(others))]
     database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
   })
   afterAll(async () => {
     await database?.close()
+    cutting?.close()
     await upstreams?.stop()
     await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
   async function stand() {
-    const [row] = await database.call<{ spent: number; reserved: number; recorded: number }>(
+    const [row] = await database.call<{ spent: number; reserved: number; kept: number; held: number }>(
       `select sum(c.spent)::float8 as spent, sum(c.reserved)::float8 as reserved,
-        (select coalesce(sum(cost_usd), 0)::float8 from usage_records) as recorded from budget_periods c`,
+        (select coalesce(sum(r.amount), 0)::float8 from budget_reservations r where r.expires_at = 'infinity' and r.presumed_at is null) as kept,
+        (select count(*)::integer from budget_reservations r where r.expires_at < 'infinity') as held from budget_periods c`,
       [],
     )
-    return row ?? { spent: 0, reserved: 0, recorded: 0 }
+    return row ?? { spent: 0, reserved: 0, kept: 0, held: 0 }
   }
 
-  test('is never exceeded, and nothing stays reserved', async () => {
+  test('every way to a provider is tried', () => {
+    expect([...new Set(DOORS.map(({ path }) => path))].toSorted()).toEqual(WAYS.toSorted())
+  })
+
+  test('is never exceeded at any door, and nothing stays reserved', { timeout: 180_000 }, async () => {
     await database.call(`insert into plans values ('racing', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
     await createProject(database, 'racer', 'racing')
     const key = await issueKey(database, 'racer', 'project', 'k')
-    await storeKey({ database }, 'racer', 'openai', 'sk-own')
-    await database.call(`select set_budget('racer', 'usd', ${DOLLARS}, 'total')`, [])
+    for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, 'racer', provider, 'sk-own')
+    await database.call(`update projects set semantic_judge_model = 'gpt-4o-mini', semantic_judge_daily_usd = 100`, [])
+    const authorization = `Bearer ${key}`
+    const setBudget = (usd: number) => database.call(`select set_budget('racer', 'usd', ${usd}, 'total')`, [])
+    await setBudget(1_000)
+    const inputFile = await uploadBatchInput(proxies[0] ?? { baseUrl: '' }, key)
+
     // Every answer costs all that it may; none comes before most have asked.
-    upstreams.openai.script({
-      kind: 'answer',
-      firstByteDelayMs: 3_000,
-      usage: { prompt_tokens: 10, completion_tokens: MOST_TOKENS },
+    let firstByteDelayMs = 0
+    upstreams.openai.script(({ method, path, body }: RecordedRequest) => {
+      if (method === 'GET') return { kind: 'answer' }
+      const { max_tokens = MOST_TOKENS } = (body ?? {}) as { max_tokens?: number }
+      const usage = path.endsWith('/responses')
+        ? { input_tokens: 10, output_tokens: MOST_TOKENS }
+        : { prompt_tokens: 10, completion_tokens: max_tokens }
+      return { kind: 'answer', firstByteDelayMs, usage }
     })
-    const askOne = async (n: number) => {
-      const [path, body] = DOORS[n % DOORS.length]?.(n) ?? ['/', {}]
-      const proxy = proxies[n % PROCESSES] ?? proxies[0]
+    upstreams.anthropic.script(() => ({
+      kind: 'answer',
+      firstByteDelayMs,
+      usage: { input_tokens: 10, output_tokens: CLAUDES_TOKENS },
+    }))
+
+    async function askAt({ path, body }: Door, n: number): Promise<number> {
+      const proxy = proxies[n % PROCESSES]
       if (!proxy) throw new Error('No proxy runs')
-      const response = await post(proxy, key, path, { model: 'gpt-4o-mini', service_tier: 'default', ...body }).catch(
-        () => null,
-      )
+      if (path === JUDGE.path) {
+        // Not all before the others.
+        await Bun.sleep((n % 40) * 100)
+        const reserve = `select reserve_judgement(id, ${JUDGE.usd}) is not null as is_granted from projects`
+        const [row] = await database.call<{ is_granted: boolean }>(reserve, [])
+        return row?.is_granted ? 200 : 429
+      }
+      if (path === '/realtime') return openSession(`${proxy.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime`)
+      const response = await post(proxy, key, path, body(n, inputFile)).catch(() => null)
       await response?.text().catch(() => '')
       return response?.status ?? 0
     }
-    // The process that is killed begins, so that it has asked for something that it never records.
-    const first = askOne(PROCESSES - 1)
-    await waitUntil('it has asked', 60_000, () => upstreams.openai.requests.length > 0)
-    const others = Array.from({ length: REQUESTS }, (_, n) => n).filter(n => n !== PROCESSES - 1)
-    const asked = [first, ...others.map(askOne)]
-    await waitUntil('some are asked', 60_000, () => upstreams.openai.requests.length > 10)
-    proxies.at(-1)?.signal('SIGKILL')
-    const statuses = await Promise.all(asked)
 
-    const reached = upstreams.openai.requests.length
-    expect(reached * MOST_TOKENS * 0.6e-6).toBeLessThanOrEqual(DOLLARS)
-    expect(statuses.filter(status => status === 200).length).toBeGreaterThan(10)
-    expect(statuses.filter(status => status === 200).length).toBeLessThanOrEqual(reached)
-    await waitUntil('what was answered is recorded', 30_000, async () => {
-      const { spent, recorded } = await stand()
-      return recorded > 0 && Math.abs(spent - recorded) < 1e-6
+    /** Its status is told to nobody. */
+    function openSession(url: string): Promise<number> {
+      return new Promise(resolve => {
+        const socket = new WebSocket(url, { headers: { authorization } } as never)
+        socket.onopen = () => resolve(101)
+        socket.onclose = () => resolve(400)
+      })
+    }
+
+    // Each door by itself: what costs is counted.
+    for (const [n, door] of DOORS.entries()) {
+      const before = await stand()
+      expect([door.path, await askAt(door, 100_000 + n * PROCESSES)]).toEqual([
+        door.path,
+        door.usd === null ? 400 : 200,
+      ])
+      const told = `${door.path} costs what it costs`
+      await waitUntil(told, 10_000, async () => {
+        const { spent, kept, held } = await stand()
+        return held === 0 && Math.abs(spent + kept - before.spent - before.kept - (door.usd ?? 0)) < 0.0005
+      })
+    }
+
+    const before = await stand()
+    const [reachedBefore, claudesBefore] = [upstreams.openai.requests.length, upstreams.anthropic.requests.length]
+    await setBudget(before.spent + before.reserved + DOLLARS)
+    firstByteDelayMs = 3_000
+    // The process that is killed begins, so that it has asked for something that it never records.
+    const door = (n: number) => DOORS[Math.floor(n / PROCESSES) % DOORS.length] ?? JUDGE
+    const first = askAt(door(0), PROCESSES - 1)
+    await waitUntil('it has asked', 60_000, () => upstreams.openai.requests.length > reachedBefore)
+    const others = Array.from({ length: REQUESTS }, (_, n) => n).filter(n => n !== PROCESSES - 1)
+    const asked = others.map(async n => ({ ...door(n), status: await askAt(door(n), n) }))
+    await waitUntil('some are asked', 60_000, () => upstreams.openai.requests.length > reachedBefore + 10)
+    cutting.cut()
+    proxies.at(-1)?.signal('SIGKILL')
+    await waitUntil('answers of the database are lost', 60_000, () => cutting.swallowed() > 3)
+    cutting.pass()
+    const results = await Promise.all(asked)
+    await first
+
+    const reached = [
+      ...upstreams.openai.requests.slice(reachedBefore),
+      ...upstreams.anthropic.requests.slice(claudesBefore),
+    ].filter(({ method }) => method === 'POST')
+    const costOf = (path: string) => PAID.find(each => path === `/v1${each.path}`)?.usd ?? 0
+    const judged = results.filter(({ path, status }) => path === JUDGE.path && status === 200).length
+    const cost = reached.reduce((sum, { path }) => sum + costOf(path), judged * (JUDGE.usd ?? 0))
+    expect(cost).toBeLessThanOrEqual(DOLLARS)
+    expect(cost).toBeGreaterThan(DOLLARS / 4)
+    for (const { path, usd } of DOORS) {
+      const statuses = new Set(results.filter(each => each.path === path).map(({ status }) => status))
+      const allowed = usd === null ? [400] : usd === 0 ? [200] : [200, 429]
+      // 0: of the process that was killed; 503: of the one whose answers were lost.
+      for (const status of statuses)
+        expect([path, [0, 503, ...allowed].includes(status), status]).toEqual([path, true, status])
+      if (usd) expect([path, [...statuses]]).toEqual([path, expect.arrayContaining([429])])
+    }
+
+    let held = Number.NaN
+    await waitUntil('all that lives has settled', 60_000, async () => {
+      const last = held
+      await Bun.sleep(2_000)
+      held = (await stand()).held
+      return held === last
     })
-    expect((await stand()).spent).toBeLessThanOrEqual(DOLLARS)
-    // Of the process that was killed.
-    await database.call(`update budget_reservations set expires_at = now() - interval '1 second'`, [])
+    // Of the process that was killed: what it asked for may have been answered.
+    expect(held).toBeGreaterThan(0)
+    await database.call(
+      `update budget_reservations set expires_at = now() - interval '1 second' where expires_at < 'infinity'`,
+      [],
+    )
     await presumeExpiredSpending(database)
-    // What it asked for may have been answered: it is not asked for once more.
-    const { spent, reserved, recorded } = await stand()
-    expect(reserved).toBeCloseTo(0, 9)
-    expect(spent).toBeGreaterThan(recorded)
-    expect(spent).toBeLessThanOrEqual(DOLLARS)
+    const { spent, reserved, kept } = await stand()
+    expect(reserved).toBeCloseTo(kept, 9)
+    expect(spent + kept - before.spent - before.kept).toBeLessThanOrEqual(DOLLARS)
+    const answered = results.filter(({ status }) => status === 200).reduce((sum, { usd }) => sum + (usd ?? 0), 0)
+    expect(spent + kept - before.spent - before.kept).toBeGreaterThan(answered - 1e-6)
   })
 })

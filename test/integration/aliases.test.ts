@@ -182,4 +182,36 @@ describeBackends('aliases', backend => {
       await expect(set('aliases', value)).rejects.toThrow(/is not valid for setting aliases: it takes up to 100 names/)
     },
   )
+
+  test('a batch that names one is refused by its name and place, and one that names its model is not', async () => {
+    await storeKey(stores, project, 'anthropic', 'sk-own')
+    await set('aliases', 'smart=gpt-4o, wise=claude-haiku-4-5')
+    const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
+    const upload = (...models: string[]) => {
+      const lines = models.map((model, n) =>
+        JSON.stringify({ custom_id: `${n}`, method: 'POST', url: '/v1/chat/completions', body: chat(model) }),
+      )
+      const bytes = Buffer.from(lines.join('\n'))
+      return toFile(bytes, 'in.jsonl').then(file => client.files.create({ file, purpose: 'batch' }))
+    }
+    await expect(upload('gpt-4o', 'smart')).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/Line 2 of the file: smart is an alias.* write gpt-4o/),
+    })
+    expect((await upload('gpt-4o')).id).toMatch(/^file-/)
+    const batch = (model: string) => {
+      const params = { model, max_tokens: 5, messages: chat(model).messages }
+      const requests = [
+        { custom_id: 'a', params: { ...params, model: 'claude-haiku-4-5' } },
+        { custom_id: 'b', params },
+      ]
+      return post(proxy, key, '/messages/batches', { requests }).then(readAnswer)
+    }
+    const { status, json } = await batch('wise')
+    expect([status, json.error.message]).toEqual([
+      400,
+      expect.stringMatching(/wise is an alias.* write claude-haiku-4-5/),
+    ])
+    expect((await batch('claude-haiku-4-5')).status).toBe(200)
+  })
 })

@@ -113,10 +113,28 @@ describeEmbedded('prices', backend => {
       input_tokens_details: { text_tokens: 50, image_tokens: 250 },
     }
     const heard = { input_tokens: 700, output_tokens: 90, input_token_details: { text_tokens: 100, audio_tokens: 600 } }
+    // Of a response in a session: half of the text and some of the sound was cached.
+    const spoken = {
+      input_tokens: 1_100,
+      output_tokens: 300,
+      input_token_details: {
+        text_tokens: 500,
+        audio_tokens: 600,
+        cached_tokens: 300,
+        cached_tokens_details: { text_tokens: 200, audio_tokens: 100 },
+      },
+      output_token_details: { text_tokens: 50, audio_tokens: 250 },
+    }
     const passed: [model: string, usage: JsonObject, dollars: number][] = [
       ['gpt-image-1', image, (50 * 5 + 250 * 10 + 4_160 * 40) / MILLION],
-      ['gpt-4o-transcribe', heard, (100 * 2.5 + 600 * 6 + 90 * 10) / MILLION],
-      ['gpt-4o-mini-transcribe', heard, (100 * 1.25 + 600 * 3 + 90 * 5) / MILLION],
+      ['gpt-4o-transcribe', heard, (100 * 2.5 + 600 * 2.5 + 90 * 10) / MILLION],
+      ['gpt-4o-mini-transcribe', heard, (100 * 1.25 + 600 * 1.25 + 90 * 5) / MILLION],
+      ['gpt-realtime-2', spoken, (300 * 4 + 200 * 0.4 + 500 * 32 + 100 * 0.4 + 50 * 24 + 250 * 64) / MILLION],
+      [
+        'gpt-realtime-2.1-mini',
+        spoken,
+        (300 * 0.6 + 200 * 0.06 + 500 * 10 + 100 * 0.3 + 50 * 2.4 + 250 * 20) / MILLION,
+      ],
     ]
     for (const [model, usage, dollars] of passed) {
       expect(costUsd(catalogue.find('openai', model), readPassedUsage(usage))).toBeCloseTo(dollars, 12)

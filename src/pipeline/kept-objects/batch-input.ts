@@ -22,7 +22,7 @@ const LINE_FEED = 10
 /** Throws a 400 that names the first line which is no request, or which names no model where models are looked for. `owner` is the project. */
 export async function readBatchInput(
   { bytes, parts }: Pick<Form, 'bytes' | 'parts'>,
-  { looksForModels, looksForSize = false, owner }: { looksForModels: boolean; looksForSize?: boolean; owner: number },
+  { owner, ...options }: Omit<BatchLineInput, 'bytes' | 'number'> & { owner: number },
 ): Promise<BatchInput> {
   const yieldTurn = createYieldTurn()
   const models = new Set<string>()
@@ -34,7 +34,7 @@ export async function readBatchInput(
     for (let at = start; at < end; ) {
       const next = bytes.indexOf(LINE_FEED, at)
       const lineEnd = next < 0 || next > end ? end : next
-      const input = { bytes: bytes.subarray(at, lineEnd), number: ++number, looksForModels, looksForSize }
+      const input = { bytes: bytes.subarray(at, lineEnd), number: ++number, ...options }
       const line = lineEnd - at > LONGEST_ON_LOOP ? await readAside(input, owner) : readBatchLine(input)
       if (line) {
         requests++
@@ -46,7 +46,7 @@ export async function readBatchInput(
       await yieldTurn()
     }
   }
-  return { requests, models: looksForModels ? [...models] : null, references, sizes }
+  return { requests, models: options.looksForModels ? [...models] : null, references, sizes }
 }
 
 /** The worker gets a copy, because the form is still to be forwarded. */

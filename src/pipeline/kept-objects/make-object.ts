@@ -8,6 +8,7 @@ import { parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { type Collection, findKeptObject, keepObject, nameKeeper } from '../../postgres/kept-objects.ts'
 import { keepSpending } from '../../postgres/spending.ts'
+import { listAliases } from '../../providers/aliases.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'
 import { COLLECTION_PATHS } from '../../providers/operations.ts'
@@ -44,7 +45,11 @@ export async function uploadFile(context: RequestContext, stages: Stages): Promi
     sizes: _,
     ...input
   } = isInput
-    ? await readBatchInput(form, { looksForModels: isNarrowed(account), owner: account.project_id })
+    ? await readBatchInput(form, {
+        looksForModels: isNarrowed(account),
+        aliases: listAliases(account),
+        owner: account.project_id,
+      })
     : NO_INPUT
   const refusal = refuseUnallowed(input.models ?? [], account)
   if (refusal) throw refusal
@@ -86,7 +91,8 @@ export async function startMessageBatch(context: RequestContext, stages: Stages)
   const { request, account, accounting } = context
   const keeper = stages.modelRouter.keeperOfObjects(account, 'message_batches')
   if (keeper instanceof ProxyError) throw keeper
-  const input = { bytes: await request.body.readBytes(), looksForSize: accounting.spending?.hasBudgets ?? false }
+  const looksForSize = accounting.spending?.hasBudgets ?? false
+  const input = { bytes: await request.body.readBytes(), looksForSize, aliases: listAliases(account) }
   const { bytes, requests, models, references, sizes } = await readMessageBatch(input, account.project_id)
   const refusal = refuseUnallowed(models, account)
   if (refusal) throw refusal

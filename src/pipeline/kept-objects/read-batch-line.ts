@@ -3,6 +3,7 @@ import { invalidRequest, ProxyError } from '../../errors.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
 import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
+import type { Alias } from '../../providers/aliases.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
 import { isOpenText, type RequestSize } from '../largest-cost.ts'
 import { alternativesOf } from '../parse-request.ts'
@@ -12,6 +13,8 @@ export interface BatchLineInput {
   /** Counted from 1, blank ones included. */
   number: number
   looksForModels: boolean
+  /** The project's: a provider knows none of them. */
+  aliases?: readonly Alias[]
   /** Whether the size of the request is wanted. */
   looksForSize?: boolean
 }
@@ -34,6 +37,7 @@ export function readBatchLine({
   bytes,
   number,
   looksForModels,
+  aliases = [],
   looksForSize = false,
 }: BatchLineInput): BatchLine | null {
   try {
@@ -41,6 +45,8 @@ export function readBatchLine({
     const text = decodeUtf8(bytes)
     if (/^[ \t\r]*$/.test(text)) return null
     const { url, body } = readLine(bytes[0] === MARK ? '' : text)
+    const alias = refuseAlias(body.model, aliases)
+    if (alias) throw alias
     return {
       models: looksForModels ? modelsOf(body) : [],
       references: referencesOf(body),
@@ -49,6 +55,16 @@ export function readBatchLine({
   } catch (error) {
     throw error instanceof ProxyError ? invalidRequest(`Line ${number} of the file: ${error.message}`, 'file') : error
   }
+}
+
+/** The provider gets the names as they are written; null for another name. */
+export function refuseAlias(model: unknown, aliases: readonly Alias[], param?: string): ProxyError | null {
+  const alias = aliases.find(({ name }) => name === model)
+  if (!alias) return null
+  return invalidRequest(
+    `${alias.name} is an alias, which a batch cannot name: write ${alias.model}, which it stands for.`,
+    param,
+  )
 }
 
 function readLine(text: string): { url: string; body: JsonObject } {
@@ -71,12 +87,30 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/v1/responses': 'responses',
 }
 
+/** What `largestCost` reads of a body, tools apart. */
+const BOUNDS = [
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'service_tier',
+  'models',
+  'fallbacks',
+  'max_tool_calls',
+  'web_search_options',
+]
+
+/** Without what it does. */
+function describeTool({ type, max_uses, environment }: JsonObject): JsonObject {
+  const where = isJsonObject(environment) ? { environment: { type: environment.type } } : {}
+  return { type, max_uses, ...where }
+}
+
 /** With the fields that bound its cost alone: it may come from a worker. */
 export function sizeOfRequest(endpoint: string, body: JsonObject, text: string): RequestSize {
-  const { n, best_of, max_tokens, max_completion_tokens, max_output_tokens, service_tier, models, fallbacks } = body
-  const tools = body.tools === undefined ? undefined : []
-  const limits = { n, best_of, max_tokens, max_completion_tokens, max_output_tokens }
-  const told = { ...limits, service_tier, models, fallbacks, tools }
+  const told = Object.fromEntries(BOUNDS.map(field => [field, body[field]]))
+  if (Array.isArray(body.tools)) told.tools = body.tools.filter(isJsonObject).map(describeTool)
   const model = typeof body.model === 'string' ? body.model : ''
   const isOpen = isOpenText(text, body)
   return { endpoint, model, bytes: Buffer.byteLength(text), isOpen, body: told }

@@ -4,15 +4,17 @@ import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { findKeptReferences } from '../../formats/kept-references.ts'
 import { decodeUtf8, isJsonObject, type JsonObject, parseObject } from '../../json/canonical.ts'
 import { checkJsonSize, isLargeBody } from '../../large-bodies/read-large-body.ts'
+import type { Alias } from '../../providers/aliases.ts'
 import type { RequestSize } from '../largest-cost.ts'
 import { alternativesOf } from '../parse-request.ts'
 import type { BatchInput } from './batch-input.ts'
-import { sizeOfRequest } from './read-batch-line.ts'
+import { refuseAlias, sizeOfRequest } from './read-batch-line.ts'
 
 export interface MessageBatchInput {
   bytes: Uint8Array
   /** Whether the sizes of the requests are wanted. */
   looksForSize: boolean
+  aliases: readonly Alias[]
 }
 
 /** The body as it came, and what it holds. */
@@ -32,13 +34,17 @@ export async function readMessageBatch(input: MessageBatchInput, owner: number):
 }
 
 /** Throws a 400 that names the first request that is none. */
-export function takeMessageBatch({ bytes, looksForSize }: MessageBatchInput): MessageBatch {
+export function takeMessageBatch({ bytes, looksForSize, aliases }: MessageBatchInput): MessageBatch {
   checkJsonSize(bytes)
   const body = parseObject(decodeUtf8(bytes))
   const { requests } = body
   if (!Array.isArray(requests) || requests.length === 0)
     throw invalidRequest('requests must be a list of requests, each with custom_id and params.', 'requests')
   const params = requests.map(readParams)
+  for (const [i, { model }] of params.entries()) {
+    const alias = refuseAlias(model, aliases, `requests[${i}].params.model`)
+    if (alias) throw alias
+  }
   const sizes: RequestSize[] = looksForSize
     ? params.map(each => sizeOfRequest('messages', each, JSON.stringify(each)))
     : []

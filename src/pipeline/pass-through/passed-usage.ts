@@ -28,6 +28,8 @@ export function readPassedUsage(usage: unknown): PassedUsage {
     prompt_tokens: prompt ?? (completion === undefined ? usage.total_tokens : undefined),
     completion_tokens: completion,
     prompt_tokens_details: details,
+    completion_tokens_details:
+      usage.completion_tokens_details ?? usage.output_tokens_details ?? usage.output_token_details,
   })
   return read ? { ...read, isMixed: isMixed(details) } : NO_USAGE
 }
@@ -66,9 +68,14 @@ export function withCost(usage: PassedUsage, cost: number | null): PassedUsage &
   return { ...usage, reportedCostUsd: cost ?? 0, isUnpriced: cost === null }
 }
 
-function hasPricesFor({ unitPrices }: CatalogueModel, { audioPromptTokens, imagePromptTokens }: PassedUsage): boolean {
+/** Whether what is counted apart from text has prices of its own. */
+export function hasPricesFor({ unitPrices }: CatalogueModel, usage: PassedUsage): boolean {
   const isKnown = (tokens: number | undefined, price: number | undefined) => !tokens || price !== undefined
-  return isKnown(audioPromptTokens, unitPrices.audio_input) && isKnown(imagePromptTokens, unitPrices.image_input)
+  return (
+    isKnown(usage.audioPromptTokens, unitPrices.audio_input) &&
+    isKnown(usage.imagePromptTokens, unitPrices.image_input) &&
+    isKnown(usage.audioCompletionTokens, unitPrices.audio_output)
+  )
 }
 
 function isPaidByCharacter({ kind, outputUsdPerMillion }: CatalogueModel): boolean {

@@ -3,7 +3,7 @@ import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
+import { hasPricesFor, readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
 import type { NotedQuery } from '../query.ts'
 import type { AccountedRequest, RequestAccounting } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
@@ -75,7 +75,7 @@ export function countResponses(
       const isCounted = await begun.isCounted
       const usage = readPassedUsage(response.usage)
       const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
-      const usd = model && !hasSound(response.usage) ? costUsd(model, usage) : null
+      const usd = model && hasPricesFor(model, usage) ? costUsd(model, usage) : null
       const isFailed = response.status === 'failed' && usage === NO_USAGE
       begun.accounting.finish({
         status: isFailed ? FAILED_STATUS : 200,
@@ -93,13 +93,6 @@ export function countResponses(
         if (await isCounted) accounting.finishFailed(failure, { usage: NO_USAGE })
     },
   }
-}
-
-/** Sound that is heard and said has other prices than text: the catalogue does not have all of them. */
-function hasSound(usage: unknown): boolean {
-  if (!isJsonObject(usage)) return false
-  const details = [usage.input_token_details, usage.output_token_details].filter(isJsonObject)
-  return details.some(({ audio_tokens: tokens }) => typeof tokens === 'number' && tokens > 0)
 }
 
 function idOf(response: unknown): unknown {

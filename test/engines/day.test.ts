@@ -1,0 +1,205 @@
+/**
+ * A scripted day of traffic at every door over two workers: what Prometheus scrapes and a collector receives are the sums of the records, the
+ * records are what the headers said, and the answers' `usage` is both.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { type Accounts, openAccounts } from '../faults/accounts.ts'
+import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
+import { post, readAnswer } from '../harness/client.ts'
+import { type Collector, startCollector } from '../harness/collector.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { DOORS, JUDGE, uploadBatchInput } from '../harness/doors.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { describeEngines } from './engines.ts'
+import { type Prometheus, startPrometheus } from './start-prometheus.ts'
+
+const HOURS = 3
+const SERVER = 2
+const CLIENT = 3
+/** What a session costs is tried with the clients; the judge has no path. */
+const PATHS = DOORS.filter(({ path }) => path !== '/realtime' && path !== JUDGE.path)
+/** Doors whose answers can come in pieces. */
+const STREAMED = ['/chat/completions', '/completions', '/responses', '/messages']
+
+interface Told {
+  id: string
+  path: string
+  status: number
+  cache: string | null
+  provider: string | null
+  /** Null where the header is an estimate, because the answer was streamed. */
+  usd: number | null
+  /** Of the answer; null where it says nothing. */
+  usage: { input: number; output: number } | null
+}
+
+interface Recorded {
+  request_id: string
+  status: number
+  cache_result: string | null
+  provider: string | null
+  cost_usd: number
+  prompt_tokens: number
+  completion_tokens: number
+}
+
+describeEngines('a day', ['prometheus'], () => {
+  const metricsPort = findFreePort()
+  const token = 'a-scraper-knows-it'
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let upstreams: Upstreams
+  let collector: Collector
+  let prometheus: Prometheus
+  let database: Database
+  let accounts: Accounts
+  let team: ProxyProcess
+  const told: Told[] = []
+
+  beforeAll(async () => {
+    collector = startCollector()
+    ;[postgres, redis, upstreams] = await Promise.all([startPostgres(), startRedis(), startUpstreams()])
+    team = await startProxyProcess({
+      ...upstreams.environment,
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      WORKERS: '2',
+      METRICS_PORT: String(metricsPort),
+      METRICS_TOKEN: token,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    })
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    accounts = openAccounts(database)
+    prometheus = startPrometheus(metricsPort, token, [])
+  })
+  afterAll(async () => {
+    await database?.close()
+    prometheus?.remove()
+    await Promise.all([postgres?.remove(), redis?.remove(), upstreams?.stop(), collector?.stop()])
+  })
+
+  async function send(key: string, path: string, body: Record<string, unknown>, tags: string): Promise<void> {
+    const answer = await readAnswer(await post(team, key, path, body, { headers: { 'x-proxy-tags': tags } }))
+    const { status, headers, cache, json } = answer
+    const cost = headers.get('x-proxy-cost-usd')
+    told.push({
+      id: headers.get('x-request-id') ?? '',
+      path,
+      status,
+      cache,
+      provider: headers.get('x-proxy-provider'),
+      usd: body.stream || cost === null ? null : Number(cost),
+      usage: cache === 'MISS' ? usageOf(json?.usage) : null,
+    })
+  }
+
+  function usageOf(usage: Record<string, number> | undefined): Told['usage'] {
+    const input = usage?.prompt_tokens ?? usage?.input_tokens
+    if (!usage || input === undefined) return null
+    const kept = (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)
+    return { input: input + kept, output: usage.completion_tokens ?? usage.output_tokens ?? 0 }
+  }
+
+  const readRecords = () =>
+    database.call<Recorded>(
+      `select request_id, status, cache_result, provider, cost_usd::float8, prompt_tokens, completion_tokens from usage_records`,
+      [],
+    )
+
+  test('the records are what headers and answers said', { timeout: 180_000 }, async () => {
+    const account = await accounts.create({ type: 'project' })
+    const { key, project } = account
+    for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, project, provider, 'sk-own')
+    // Budgets, tags and alerts are on, as on any day.
+    await database.call(
+      `select set_budget('${project}', 'usd', 1000, 'day'), set_budget(null, 'usd', 1000, 'month')`,
+      [],
+    )
+    const inputFile = await uploadBatchInput(team, key)
+    for (let hour = 0; hour < HOURS; hour++) {
+      await Promise.all(
+        PATHS.map(async ({ path, body }, n) => {
+          const tags = `team=${n % 2 ? 'search' : 'ads'},hour=${hour}`
+          const asked = body(hour * 100 + n, inputFile)
+          await send(key, path, asked, tags)
+          // The same once more, from the cache where the door has one.
+          await send(key, path, asked, tags)
+          if (STREAMED.includes(path)) await send(key, path, { ...body(hour * 100 + n + 50, ''), stream: true }, tags)
+        }),
+      )
+    }
+    expect(new Set(told.filter(({ status }) => status === 200).map(({ path }) => path)).size).toBeGreaterThan(10)
+    let records: Recorded[] = []
+    const isRecorded = ({ id }: Told) => records.some(({ request_id }) => request_id === id)
+    await waitUntil('all that was answered is recorded', 30_000, async () => {
+      records = await readRecords()
+      return told.every(isRecorded)
+    }).catch(() => expect(told.filter(each => !isRecorded(each)).slice(0, 5)).toEqual([]))
+    for (const { id, path, status, cache, provider, usd, usage } of told) {
+      const record = records.find(({ request_id }) => request_id === id)
+      expect([path, record?.status, record?.cache_result]).toEqual([path, status, cache])
+      if (provider !== null) expect([path, record?.provider]).toEqual([path, provider])
+      if (usd !== null) expect([path, record?.cost_usd.toFixed(9)]).toEqual([path, usd.toFixed(9)])
+      if (usage)
+        expect([path, { input: record?.prompt_tokens, output: record?.completion_tokens }]).toEqual([path, usage])
+    }
+  })
+
+  test('Prometheus sums up what the records do', { timeout: 120_000 }, async () => {
+    const [sums] = await database.call<Record<string, number>>(
+      `select count(*)::int as requests, sum(cost_usd)::float8 as usd, sum(saved_usd)::float8 as saved_usd,
+        sum(prompt_tokens)::int as input, sum(completion_tokens)::int as output, sum(tokens_saved)::int as saved,
+        count(*) filter (where cache_result = 'HIT')::int as hits
+      from usage_records`,
+      [],
+    )
+    expect(sums?.hits).toBeGreaterThan(0)
+    await prometheus.expectValue('sum(model_proxy_requests_total)', sums?.requests ?? -1)
+    await prometheus.expectValue('sum(model_proxy_requests_total{cache="HIT"})', sums?.hits ?? -1)
+    await prometheus.expectValue('sum(model_proxy_cost_usd_total)', sums?.usd ?? -1, 6)
+    await prometheus.expectValue('sum(model_proxy_saved_usd_total)', sums?.saved_usd ?? -1, 6)
+    await prometheus.expectValue('sum(model_proxy_tokens_total{direction="input"})', sums?.input ?? -1)
+    await prometheus.expectValue('sum(model_proxy_tokens_total{direction="output"})', sums?.output ?? -1)
+    await prometheus.expectValue('sum(model_proxy_tokens_total{direction="saved"})', sums?.saved ?? -1)
+    const byDoor = await database.call<{ endpoint: string; requests: number }>(
+      'select endpoint, count(*)::int as requests from usage_records group by endpoint',
+      [],
+    )
+    for (const { endpoint, requests } of byDoor)
+      await prometheus.expectValue(`sum(model_proxy_requests_total{endpoint="${endpoint}"})`, requests)
+    // What budgets say is spent is what is recorded, and what is reserved of batches.
+    const [spent] = await database.call<{ least: number; most: number; kept: number }>(
+      `select min(c.spent + c.reserved)::float8 as least, max(c.spent + c.reserved)::float8 as most,
+        (select coalesce(sum(r.amount), 0)::float8 / 2 from budget_reservations r) as kept from budget_periods c`,
+      [],
+    )
+    expect(spent?.least).toBeCloseTo(spent?.most ?? -1, 6)
+    expect(spent?.least).toBeGreaterThanOrEqual((sums?.usd ?? 0) + (spent?.kept ?? 0) - 1e-6)
+    await prometheus.expectValue('max(model_proxy_budget_remaining_usd{per="day"})', 1000 - (spent?.least ?? 0), 6)
+  })
+
+  test('a collector receives a span for each, with the same dollars and tokens', { timeout: 120_000 }, async () => {
+    const records = await readRecords()
+    const servers = () =>
+      collector.spans.filter(({ kind, attributes }) => kind === SERVER && attributes['model_proxy.request.id'])
+    await waitUntil(
+      () => `${servers().length} of ${records.length} spans`,
+      30_000,
+      async () => servers().length >= records.length,
+    )
+    const ids = (each: readonly unknown[]) => each.map(String).toSorted()
+    expect(ids(servers().map(({ attributes }) => attributes['model_proxy.request.id']))).toEqual(
+      ids(records.map(({ request_id }) => request_id)),
+    )
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
+    const attribute = (kind: number, name: string) =>
+      sum(collector.spans.filter(span => span.kind === kind).map(({ attributes }) => Number(attributes[name] ?? 0)))
+    expect(attribute(SERVER, 'model_proxy.cost_usd')).toBeCloseTo(sum(records.map(({ cost_usd }) => cost_usd)), 6)
+    expect(attribute(CLIENT, 'gen_ai.usage.input_tokens')).toBe(sum(records.map(({ prompt_tokens }) => prompt_tokens)))
+    expect(attribute(CLIENT, 'gen_ai.usage.output_tokens')).toBe(sum(records.map(each => each.completion_tokens)))
+  })
+})

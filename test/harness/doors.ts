@@ -1,0 +1,122 @@
+/** Every way to a provider: a request for each, and what it costs. */
+import { TARGETS } from '../../src/http/paths.ts'
+import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
+import type { Addressed } from './client.ts'
+
+/** At 0.6 US dollars a million, an answer of this length costs a cent. */
+export const MOST_TOKENS = 16_384
+const CHAT = { model: 'gpt-4o-mini', service_tier: 'default' }
+/** Of Claude's, at 5 US dollars a million. */
+export const CLAUDES_TOKENS = 2_000
+const ask = (content: string) => [{ role: 'user', content }]
+
+export interface Door {
+  path: string
+  /** `n` makes it another request; `inputFile` is a batch's. */
+  body(n: number, inputFile: string): Record<string, unknown>
+  /** What the stand-ins' answer costs, in US dollars; null: a 400, because it has no price; 0: free. */
+  usd: number | null
+}
+
+/** A way that is no path: the function with which every process reserves for the judge. */
+export const JUDGE: Door = { path: 'judge', body: () => ({}), usd: 0.01 }
+export const DOORS: readonly Door[] = [
+  {
+    path: '/chat/completions',
+    body: n => ({ ...CHAT, messages: ask(`Number ${n}?`), max_tokens: MOST_TOKENS }),
+    usd: MOST_TOKENS * 0.6e-6,
+  },
+  {
+    path: '/chat/completions',
+    body: n => ({ ...CHAT, messages: ask(`${n}?`), max_tokens: MOST_TOKENS, stream: true }),
+    usd: MOST_TOKENS * 0.6e-6,
+  },
+  {
+    path: '/completions',
+    body: n => ({ model: 'gpt-3.5-turbo-instruct', prompt: `Number ${n}`, max_tokens: 4_000 }),
+    usd: 4_000 * 2e-6,
+  },
+  {
+    path: '/responses',
+    body: n => ({ ...CHAT, input: `Number ${n}?`, max_output_tokens: MOST_TOKENS }),
+    usd: MOST_TOKENS * 0.6e-6,
+  },
+  {
+    path: '/messages',
+    body: n => ({ model: 'claude-haiku-4-5', max_tokens: CLAUDES_TOKENS, messages: ask(`Number ${n}?`) }),
+    usd: CLAUDES_TOKENS * 5e-6,
+  },
+  {
+    path: '/embeddings',
+    // Reserved by their bytes; the answer counts few tokens.
+    body: n => ({
+      model: 'text-embedding-3-large',
+      input: Array.from({ length: 8 }, (_, i) => `${n} ${i} `.padEnd(8_000, 'word ')),
+    }),
+    usd: 12_800 * 0.13e-6,
+  },
+  { path: '/images/generations', body: n => ({ model: 'gpt-image-1', prompt: `Number ${n}` }), usd: 1_056 * 40e-6 },
+  {
+    path: '/images/edits',
+    body: n => ({ model: 'gpt-image-1', prompt: `Number ${n}`, image: 'x' }),
+    usd: 1_056 * 40e-6,
+  },
+  { path: '/images/variations', body: () => ({ model: 'dall-e-2', image: 'x' }), usd: null },
+  {
+    path: '/audio/speech',
+    body: n => ({ model: 'tts-1', voice: 'alloy', input: String(n).padEnd(700, 'x') }),
+    usd: 700 * 15e-6,
+  },
+  {
+    path: '/audio/transcriptions',
+    body: n => ({ model: 'whisper-1', file: String(n).padEnd(50_000, 'x') }),
+    usd: 3 * 100e-6,
+  },
+  {
+    path: '/audio/translations',
+    body: n => ({ model: 'whisper-1', file: String(n).padEnd(50_000, 'x') }),
+    // Its answer says nothing of it: all that was reserved is spent.
+    usd: 100 * 100e-6,
+  },
+  { path: '/moderations', body: n => ({ model: 'omni-moderation-latest', input: `Number ${n}` }), usd: 0 },
+  { path: '/rerank', body: () => ({ model: 'cohere/rerank-v3.5', query: 'x', documents: ['x'] }), usd: null },
+  {
+    path: '/batches',
+    body: (_, inputFile) => ({ input_file_id: inputFile, endpoint: '/v1/chat/completions', completion_window: '24h' }),
+    // Not over as long as the race lasts: it stays reserved.
+    usd: (MOST_TOKENS * 0.6e-6) / 2,
+  },
+  {
+    path: '/messages/batches',
+    body: n => {
+      const params = { model: 'claude-haiku-4-5', max_tokens: CLAUDES_TOKENS, messages: ask(`Number ${n}?`) }
+      return { requests: [{ custom_id: 'a', params }] }
+    },
+    usd: (CLAUDES_TOKENS * 5e-6) / 2,
+  },
+  { path: '/realtime', body: () => ({}), usd: null },
+  JUDGE,
+]
+export const PAID = DOORS.filter(({ usd }) => usd !== null && usd > 0)
+
+/** All ways to a provider, from the tables by which requests find theirs; what is asked about a file costs nothing. */
+export const WAYS = [
+  ...Object.entries(TARGETS).flatMap(([path, { kind }]) =>
+    kind === 'endpoint' || kind === 'realtime' ? path.slice(3) : [],
+  ),
+  ...Object.keys(OPERATIONS).map(operation => `/${operation}`),
+  ...Object.values(COLLECTION_PATHS).filter(path => path !== COLLECTION_PATHS.files),
+  JUDGE.path,
+]
+
+/** A batch's input, of one request. Returns its id. */
+export async function uploadBatchInput({ baseUrl }: Addressed, key: string): Promise<string> {
+  const body = { ...CHAT, messages: ask('Line?'), max_tokens: MOST_TOKENS }
+  const line = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })
+  const form = new FormData()
+  form.set('purpose', 'batch')
+  form.set('file', new File([line], 'in.jsonl'))
+  const headers = { authorization: `Bearer ${key}` }
+  const file = await fetch(`${baseUrl}/files`, { method: 'POST', headers, body: form })
+  return ((await file.json()) as { id: string }).id
+}
