@@ -1,5 +1,6 @@
 /** The operators' lines of README and docs, run as they stand, in order, in one shell, beside a proxy and over its restart. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -38,13 +39,28 @@ function freePort(): number {
   return Number(port)
 }
 
-/** The shell blocks of a page that talk to a proxy's database or to the proxy, by what they hold. */
+const PAGES = ['README.md', ...[...new Bun.Glob('docs/*.md').scanSync(ROOT)].sort()]
+const blocksOf = (page: string) =>
+  [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
+
+/** The shell blocks that run elsewhere, by what they hold, and where; the last one needs two servers of PostgreSQL. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'bun run start': 'test/integration/ways-in.slow.test.ts',
+  'bun run mutate': '.ci/run',
+  'ANTHROPIC_BASE_URL=': 'test/clients/command-line/command-line.test.ts',
+  pg_restore: 'test/engines/backup.test.ts',
+  'bun run replay': 'test/integration/replay.test.ts',
+  '/webhooks"': 'test/integration/webhooks.test.ts',
+  'carry() {': 'docs/operating.md',
+}
+
+const taken = new Set<string>()
+
+/** The shell block of a page, by what it holds. */
 function blockWith(page: string, part: string): string {
-  const blocks = [...readFileSync(`${ROOT}/${page}`, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(
-    ([, text = '']) => text,
-  )
-  const block = blocks.find(text => text.includes(part))
+  const block = blocksOf(page).find(text => text.includes(part))
   if (block === undefined) throw new Error(`${page} has no block with ${part}`)
+  taken.add(block)
   return block
 }
 
@@ -115,6 +131,8 @@ test('every line for operators runs, in one shell, also after a restart', async 
   const [created, ...rest] = operating.split(/(?<=create-key\.sql\n)/)
   const lines = [
     `TEST_KEY=${testKey} SECRET=sk-a-secret-of-a-provider`,
+    // A refusal is a failure.
+    'curl() { command curl -f "$@"; }',
     adapt(blockWith('README.md', 'curl -i')),
     // As the reader may leave the header out: curl then calls JSON a form.
     `curl -sf http://127.0.0.1:${PORT}/v1/chat/completions -H "Authorization: Bearer $TEST_KEY" -d '{"model":"m/m","messages":[{"role":"user","content":"Hi"}]}'`,
@@ -124,10 +142,22 @@ test('every line for operators runs, in one shell, also after a restart', async 
     rest.join(''),
     adapt(blockWith('docs/budgets.md', 'set-budget.sql')),
     adapt(blockWith('docs/providers.md', 'set-provider-key.sh')),
+    adapt(blockWith('docs/providers.md', 'name=second')),
+    adapt(blockWith('docs/providers.md', 'setting=anthropic_cache_marks')),
+    adapt(blockWith('docs/providers.md', 'setting=aliases')),
     adapt(blockWith('docs/providers.md', 'setting=fallbacks')),
     adapt(blockWith('docs/admin.md', 'create-admin.sql')),
     adapt(blockWith('docs/requests.md', 'find_requests')),
     adapt(blockWith('docs/operating.md', 'bun run report')).replace('acme.html', `${DATA_DIR}/acme.html`),
+    `URL=http://127.0.0.1:${PORT} OWNED=$KEY KEY=$TEST_KEY`,
+    ...['What is the capital of Peru?', 'what is the capital of peru'].map(
+      text =>
+        `HIT=$(curl -sf -o /dev/null -D - $URL/v1/chat/completions -H "Authorization: Bearer $KEY" -d '{"model":"m/m","messages":[{"role":"user","content":"${text}"}]}' | tr -d '\\r' | sed -n 's/^x-request-id: //ip')`,
+    ),
+    adapt(blockWith('docs/semantic-cache.md', 'scripts/feedback.sql'))
+      .replace('<X-Request-Id of the hit>', `'"$HIT"'`)
+      .replace('project=acme -v request_id=…', 'project=demo -v request_id=$HIT'),
+    'KEY=$OWNED',
     'run -v project=acme -f scripts/list-deliveries.sql',
     'bun run migrate',
     'bun run reseal',
@@ -148,3 +178,11 @@ test('every line for operators runs, in one shell, also after a restart', async 
   await start(EXPORTS)
   expect(await shell(`${EXPORTS}\npsql "$DATABASE_URL" -qAt -c "select count(*) from provider_keys"`)).toBe('2\n')
 }, 300_000)
+
+test('every shell block of README and docs runs here, or in a test that is named', () => {
+  const left = PAGES.flatMap(blocksOf).filter(block => !taken.has(block))
+  const parts = Object.keys(ELSEWHERE)
+  expect(left.filter(block => !parts.some(part => block.includes(part)))).toEqual([])
+  expect(parts.filter(part => !left.some(block => block.includes(part)))).toEqual([])
+  for (const file of Object.values(ELSEWHERE)) expect(readFileSync(join(ROOT, file), 'utf8').length).toBeGreaterThan(0)
+})
