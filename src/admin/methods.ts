@@ -3,6 +3,25 @@ import { refuse } from '../errors.ts'
 import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
 
+/** What OpenAI's clients call, and is called otherwise here. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  service_accounts: 'A key belongs to its project: POST /v1/organization/projects/{project_id}/api_keys makes one',
+  invites: 'POST /v1/organization/users adds somebody, with an invitation',
+  model_permissions: 'The models of a project are its setting allowed_models, at …/projects/{project_id}/settings',
+  groups: 'Groups are those of your OpenID Connect provider: OIDC_GROUP_ROLES gives them roles',
+  roles:
+    'Users are owner or reader, at …/users; members of a project owner, member or viewer, at …/projects/{project_id}/users',
+  external_keys: 'Keys of providers are stored at …/projects/{project_id}/provider_keys/{provider}',
+  data_retention:
+    'What is kept is said by the settings log_content and cache_ttl_seconds, at …/projects/{project_id}/settings',
+}
+
+function describeMissing(path: string): string {
+  const [, name = ''] = /^\/v1\/organization\/(?:projects\/[^/]*\/)?([a-z_]+)/.exec(path) ?? []
+  const instead = INSTEAD[name]
+  return `The admin API has no such path. ${instead ? `${instead}. ` : ''}/openapi.json lists those that it has.`
+}
+
 export function createMethodsController(options: AdminOptions, routes: readonly { method: string; path: string }[]) {
   const controller = openController(options, '', 'Sessions')
   for (const [path, known] of Map.groupBy(routes, route => route.path)) {
@@ -17,8 +36,8 @@ export function createMethodsController(options: AdminOptions, routes: readonly 
   }
   return controller.all(
     '/v1/organization/*',
-    () => {
-      throw notFound('The admin API has no such path; /openapi.json lists those that it has.')
+    ({ path }) => {
+      throw notFound(describeMissing(path))
     },
     { detail: { hide: true } },
   )

@@ -186,6 +186,26 @@ describeBackends('the admin API through the openai package', backend => {
     expect((await send(proxy, 'PUT', '/v1/organization/projects')).status).toBe(405)
   })
 
+  test('what OpenAI’s client has and this does not says what to use instead', async () => {
+    const named = (resources: object) =>
+      Object.entries(resources)
+        .filter(([, each]) => typeof each === 'object' && each !== null && '_client' in each)
+        .map(([name]) => name.replace('API', 'Api').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
+    const described = Object.keys((await get('/openapi.json')).json.paths)
+    // Nothing here corresponds to these.
+    const without = /workload_identity|storage|certificates|service_tier|hosted_tool|data_retention/
+    const paths = [
+      ...named(organization).map(name => `/v1/organization/${name}`),
+      ...named(organization.projects).map(name => `/v1/organization/projects/{project_id}/${name}`),
+    ]
+    expect(paths.length).toBeGreaterThan(20)
+    for (const path of paths.filter(each => !described.some(known => known.startsWith(each)))) {
+      const { status, json } = await get(path.replace('{project_id}', 'proj_1'))
+      const told = /no such path\. .+ \/openapi\.json/.test(json.error.message)
+      expect([path, status, told || without.test(path)]).toEqual([path, 404, true])
+    }
+  })
+
   test('a bad name, a taken one and an unknown project say what is wrong', async () => {
     await organization.projects.create({ name: 'acme' })
     await expect(organization.projects.create({ name: 'acme' })).rejects.toMatchObject({
