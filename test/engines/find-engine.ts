@@ -8,6 +8,8 @@ export type Engine =
   | 'haproxy'
   | 'nginx'
   | 'pgbouncer'
+  | 'patroni'
+  | 'etcd'
   | 'prometheus'
   | 'promtool'
   | 'pg_dump'

@@ -53,7 +53,7 @@ export function startStandby(primary: PrivateServer): Promise<PrivateServer> {
   )
 }
 
-const binary = (name: string) => {
+export const binary = (name: string) => {
   if (postgresFolder === null) throw new Error('PostgreSQL is not installed')
   return join(postgresFolder, name)
 }
@@ -142,9 +142,15 @@ export interface ServerProcess {
   stopSignal: 'SIGINT' | 'SIGTERM'
   /** Whether it answers now. */
   answers(): Promise<boolean>
+  startedWithinMs?: number
 }
 
-export function createServerProcess({ command, stopSignal, answers }: ServerProcess) {
+export function createServerProcess({
+  command,
+  stopSignal,
+  answers,
+  startedWithinMs = STARTED_WITHIN_MS,
+}: ServerProcess) {
   let server: Subprocess | null = null
   const killAtExit = () => server?.kill('SIGKILL')
   process.on('exit', killAtExit)
@@ -169,7 +175,7 @@ export function createServerProcess({ command, stopSignal, answers }: ServerProc
   return {
     async start() {
       server = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
-      const deadline = performance.now() + STARTED_WITHIN_MS
+      const deadline = performance.now() + startedWithinMs
       while (!(await answers())) {
         if (server.exitCode !== null || performance.now() > deadline)
           throw new Error(`${command.join(' ')} did not start`)

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openAccounts } from '../faults/accounts.ts'
+import { startProxyProcess } from '../faults/proxy-process.ts'
+import { type PrivateServer, startRedis } from '../faults/servers.ts'
+import { ask } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { describeEngines } from './engines.ts'
+import { type PatroniCluster, startPatroni } from './patroni.ts'
+
+const CLIENTS = 8
+
+describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
+  let cluster: PatroniCluster
+  let redis: PrivateServer
+
+  beforeAll(async () => {
+    ;[cluster, redis] = await Promise.all([startPatroni(), startRedis()])
+  })
+  afterAll(async () => {
+    await Promise.all([cluster?.remove(), redis?.remove()])
+  })
+
+  test('fences a primary that has lost its lease: at no time do two take writes, and the proxy takes the new one', async () => {
+    const [first, second] = cluster.nodes
+    const proxy = await startProxyProcess({ DATABASE_URL: cluster.url, REDIS_URL: redis.url })
+    const before = openRealDatabase({
+      url: `postgres://postgres@127.0.0.1:${first.port}/model_proxy`,
+      maxConnections: 1,
+    })
+    const account = await openAccounts(before).create()
+    await before.close()
+    await waitUntil('the standby follows', 20_000, async () => (await second.takesWrites()) === false)
+
+    let isOver = false
+    const answers: { status: number; atMs: number }[] = []
+    const client = async () => {
+      while (!isOver) {
+        const { status } = await ask(proxy, account.key, `Question ${answers.length % 50}?`)
+        answers.push({ status, atMs: performance.now() })
+        await Bun.sleep(50)
+      }
+    }
+    const seen: string[] = []
+    const watch = async () => {
+      while (!isOver) {
+        // Asked for the one that is to stop last: had it stopped in between, it would be no fault.
+        const later = await second.takesWrites()
+        const earlier = await first.takesWrites()
+        const state = `${earlier} ${later}`
+        if (seen.at(-1) !== state) seen.push(state)
+        await Bun.sleep(20)
+      }
+    }
+    const running = Promise.all([watch(), ...Array.from({ length: CLIENTS }, client)])
+    await Bun.sleep(1_000)
+    const cutAtMs = performance.now()
+    const parted = first.line.part(60_000)
+    await waitUntil('the standby is promoted', 50_000, async () => (await second.takesWrites()) === true)
+    const promotedAtMs = performance.now()
+    await waitUntil('requests are served again', 20_000, async () => answers.at(-1)?.status === 200)
+    await Bun.sleep(2_000)
+    isOver = true
+    await running
+    void parted
+
+    expect(seen).not.toContain('true true')
+    expect(seen.at(-1)).toMatch(/ true$/)
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.filter(({ status }) => status !== 503)).toEqual([])
+    const [firstRefused = 0, lastRefused = 0] = [refused[0]?.atMs, refused.at(-1)?.atMs]
+    process.stdout.write(
+      `promoted ${Math.round(promotedAtMs - cutAtMs)} ms after the cut; ${refused.length} of ${answers.length} refused with 503 within ${Math.round(lastRefused - firstRefused)} ms; states ${seen.join(', ')}\n`,
+    )
+    const after = openRealDatabase({
+      url: `postgres://postgres@127.0.0.1:${second.port}/model_proxy`,
+      maxConnections: 1,
+    })
+    const accounts = openAccounts(after)
+    const answered = answers.length - refused.length
+    await waitUntil(
+      'all is recorded',
+      15_000,
+      async () => (await accounts.countRecords(account))[200] === answered,
+    ).catch(async () =>
+      expect([await accounts.countRequests(account), (await accounts.countRecords(account))[200]]).toEqual([
+        answered,
+        answered,
+      ]),
+    )
+    await after.close()
+  })
+})
