@@ -5,8 +5,7 @@ import {
   defineStatement,
   double,
   integer,
-  joinHashes,
-  NO_HASH,
+  listHashes,
   nullable,
   runStatement,
   type Statement,
@@ -73,9 +72,9 @@ type Below = { match: 'below' }
 const FIND_ANSWERS = defineStatement(
   `select * from find_answers(
   $1::bigint[],
-  $2::bytea,
-  $3::bytea,
-  $4::bytea,
+  $2::text[]::bytea[],
+  $3::text[]::bytea[],
+  $4::text[]::bytea[],
   $5::integer[],
   $6::text[],
   $7::double precision[],
@@ -103,9 +102,9 @@ const FIND_ANSWERS = defineStatement(
 export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswers[]> {
   const rows = await runStatement(database, FIND_ANSWERS, [
     asks.map(ask => ask.projectId),
-    joinHashes(asks.map(ask => ask.requestHash)),
-    joinHashes(asks.map(ask => ask.semantic?.contextHash ?? NO_HASH)),
-    joinHashes(asks.map(ask => ask.semantic?.normalizedHash ?? NO_HASH)),
+    listHashes(asks.map(ask => ask.requestHash)),
+    listHashes(asks.map(ask => ask.semantic?.contextHash)),
+    listHashes(asks.map(ask => ask.semantic?.normalizedHash)),
     asks.map(ask => ask.semantic?.vector?.spaceId ?? null),
     asks.map(ask => ask.semantic?.vector?.text ?? null),
     asks.map(ask => ask.semantic?.threshold ?? null),

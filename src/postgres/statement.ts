@@ -154,13 +154,10 @@ export function defineSweep(name: string) {
     (await readOne(database, statement, [atMost])).deleted
 }
 
-/** The bytes of hex hashes, concatenated: drivers agree on how to send a bytea, not on a list of them. */
-export function joinHashes(hashes: readonly string[]): Uint8Array {
-  return Buffer.from(hashes.join(''), 'hex')
+/** Hex hashes for `$n::text[]::bytea[]`, since drivers disagree on a list of bytea; null for one that is missing. */
+export function listHashes(hashes: readonly (string | undefined)[]): (string | null)[] {
+  return hashes.map(hash => (hash === undefined ? null : `\\x${hash}`))
 }
-
-/** A placeholder, so that the other hashes keep their positions. */
-export const NO_HASH = '0'.repeat(64)
 
 /** One array for each field, so that many rows can be the parameters of one call. */
 export function toColumns<Row>(rows: readonly Row[], fields: readonly (keyof Row)[]): unknown[][] {

@@ -1,6 +1,6 @@
 /** Calls store_answers(): stores complete responses, to be found by request and, if wanted, by prompt. */
 import type { Database } from './database.ts'
-import { defineStatement, joinHashes, NO_HASH, runStatement, text } from './statement.ts'
+import { defineStatement, listHashes, runStatement, text } from './statement.ts'
 
 export interface AnswerToStore {
   projectId: number
@@ -32,7 +32,7 @@ const STORE_ANSWERS = `select place, entry_id from store_answers(
   $1::bigint[],
   $2::integer[],
   $3::boolean[],
-  $4::bytea,
+  $4::text[]::bytea[],
   $5::text[],
   $6::text[],
   $7::text[],
@@ -42,8 +42,8 @@ const STORE_ANSWERS = `select place, entry_id from store_answers(
   $11::integer[],
   $12::integer[],
   $13::integer[],
-  $14::bytea,
-  $15::bytea,
+  $14::text[]::bytea[],
+  $15::text[]::bytea[],
   $16::text[],
   $17::integer[],
   $18::text[]
@@ -60,7 +60,7 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
     answers.map(answer => answer.projectId),
     answers.map(answer => answer.cacheGeneration ?? null),
     answers.map(answer => answer.test ?? false),
-    joinHashes(answers.map(answer => answer.requestHash)),
+    listHashes(answers.map(answer => answer.requestHash)),
     answers.map(answer => answer.namespace),
     answers.map(answer => answer.endpoint),
     answers.map(answer => answer.model),
@@ -70,8 +70,8 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
     answers.map(answer => answer.promptTokens),
     answers.map(answer => answer.completionTokens),
     answers.map(answer => answer.ttlSeconds),
-    joinHashes(answers.map(answer => answer.semantic?.contextHash ?? NO_HASH)),
-    joinHashes(answers.map(answer => answer.semantic?.normalizedHash ?? NO_HASH)),
+    listHashes(answers.map(answer => answer.semantic?.contextHash)),
+    listHashes(answers.map(answer => answer.semantic?.normalizedHash)),
     answers.map(answer => answer.semantic?.prompt ?? null),
     answers.map(answer => answer.semantic?.vector?.spaceId ?? null),
     answers.map(answer => answer.semantic?.vector?.text ?? null),

@@ -6,7 +6,7 @@ import {
   bytes,
   defineStatement,
   integer,
-  joinHashes,
+  listHashes,
   nothing,
   readOne,
   runStatement,
@@ -45,7 +45,7 @@ export interface VectorRow {
   expires_at: Date
 }
 
-const FIND_VECTORS = defineStatement('select * from find_vectors($1::bigint, $2::bytea, $3::integer)', {
+const FIND_VECTORS = defineStatement('select * from find_vectors($1::bigint, $2::text[]::bytea[], $3::integer)', {
   place: integer,
   vector: bytes,
   prompt_tokens: integer,
@@ -56,7 +56,7 @@ const FIND_VECTORS = defineStatement('select * from find_vectors($1::bigint, $2:
 
 /** Returns one row for each known name. */
 export function findVectors(database: Database, ask: VectorsAsk): Promise<VectorRow[]> {
-  return runStatement(database, FIND_VECTORS, [ask.projectId, joinHashes(ask.names), ask.maxAgeSeconds])
+  return runStatement(database, FIND_VECTORS, [ask.projectId, listHashes(ask.names), ask.maxAgeSeconds])
 }
 
 export interface VectorsToStore {
@@ -76,7 +76,7 @@ export interface VectorsToStore {
 }
 
 const STORE_VECTORS = defineStatement(
-  'select store_vectors($1::bigint, $2::bytea, $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean, $9::integer) as done',
+  'select store_vectors($1::bigint, $2::text[]::bytea[], $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean, $9::integer) as done',
   { done: nothing },
 )
 
@@ -86,7 +86,7 @@ export async function storeVectors(
 ): Promise<void> {
   await runStatement(database, STORE_VECTORS, [
     projectId,
-    joinHashes(vectors.map(vector => vector.name)),
+    listHashes(vectors.map(vector => vector.name)),
     Buffer.concat(vectors.map(vector => vector.packed)),
     vectors.map(vector => vector.packed.length),
     vectors.map(vector => vector.promptTokens),

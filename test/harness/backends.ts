@@ -13,6 +13,7 @@ import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { createEntryTags, type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
 import { emptyDatabase } from './empty-database.ts'
+import { makeDistributed } from './make-distributed.ts'
 import { takeEmbedded } from './take-embedded.ts'
 
 export interface Stores {
@@ -84,9 +85,10 @@ async function openReal(): Promise<OpenStores> {
   if (!real) throw new Error('No real stores are configured')
   const name = `mp_test_${randomBytes(6).toString('hex')}`
   const admin = openRealDatabase({ url: real.adminUrl, maxConnections: 1 })
-  await admin.runScript(`create database ${name} template ${real.template}`)
   const url = new URL(real.adminUrl)
   url.pathname = `/${name}`
+  if (real.isCluster) await makeDistributed(name, url.href)
+  else await admin.runScript(`create database ${name} template ${real.template}`)
   const database = openRealDatabase({ url: url.href })
   const installationId = await readInstallationId(database)
   // As a proxy without an ENCRYPTION_KEY does.
@@ -102,7 +104,8 @@ async function openReal(): Promise<OpenStores> {
     entries: store,
     async close() {
       await Promise.all([database.close(), store.close()])
-      await admin.runScript(`drop database ${name} with (force)`)
+      // Those of a cluster go with it.
+      if (!real.isCluster) await admin.runScript(`drop database ${name} with (force)`)
       await admin.close()
     },
   }

@@ -9,23 +9,24 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Path of the embedded template's dump. */
     embeddedTemplate: string
-    /** Null where no real stores are configured. */
-    real: { adminUrl: string; template: string; redisUrl: string } | null
+    /** Null where no real stores are configured. `isCluster`: the database is the coordinator of scripts/citus.sh. */
+    real: { adminUrl: string; template: string; redisUrl: string; isCluster: boolean } | null
   }
 }
 
 export default async function setUp(project: TestProject) {
   const { DATABASE_URL: adminUrl, REDIS_URL: redisUrl } = process.env
-  const real = adminUrl && redisUrl ? { adminUrl, redisUrl, template: `mp_template_${process.pid}` } : null
+  const isCluster = process.env.TEST_CITUS === 'on'
+  const real = adminUrl && redisUrl ? { adminUrl, redisUrl, template: `mp_template_${process.pid}`, isCluster } : null
   const [embeddedTemplate] = await Promise.all([
     prepareEmbeddedTemplate(),
-    real && makeRealTemplate(real.adminUrl, real.template),
+    real && !isCluster && makeRealTemplate(real.adminUrl, real.template),
   ])
   project.provide('embeddedTemplate', embeddedTemplate)
   project.provide('real', real)
 
   return async () => {
-    if (real) await runAsAdmin(real.adminUrl, `drop database if exists ${real.template} with (force)`)
+    if (real && !isCluster) await runAsAdmin(real.adminUrl, `drop database if exists ${real.template} with (force)`)
     const covered = real
       ? 'embedded and real (PostgreSQL and Redis)'
       : 'embedded alone; set DATABASE_URL and REDIS_URL to cover real ones too'

@@ -19,7 +19,7 @@ as $$
         e.bytes,
         p.prompts,
         p.with_vector,
-        (select count(*) from cached_vectors v where v.project_id = of_project),
+        count_vectors(of_project),
         e.expired,
         e.oldest_at,
         e.newest_at,

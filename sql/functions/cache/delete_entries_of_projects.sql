@@ -3,13 +3,22 @@ language plpgsql
 volatile
 set search_path = public, pg_temp
 as $$
+declare
+    gone_id bigint;
 begin
     delete from cache_entries e
     using gone g
     where e.project_id = g.id;
+
+    -- A foreign key has deleted these, but in a distributed database.
+    for gone_id in select g.id from gone g
+    loop
+        delete from cached_vectors v where v.project_id = gone_id;
+        delete from kept_responses k where k.project_id = gone_id;
+    end loop;
     return null;
 end;
 $$;
 
 -- A foreign key would be checked for each answer, a seventh of what storing it costs. store_answers() locks the project anyway.
-comment on function delete_entries_of_projects() is 'Deletes the cache entries of deleted projects.';
+comment on function delete_entries_of_projects() is 'Deletes the cache entries of deleted projects, and what else of theirs no foreign key has deleted.';

@@ -1,8 +1,8 @@
 create or replace function find_answers(
     project_ids bigint[],
-    request_hashes bytea,
-    context_hashes bytea,
-    normalized_hashes bytea,
+    request_hashes bytea[],
+    context_hashes bytea[],
+    normalized_hashes bytea[],
     space_ids integer[],
     vectors text[],
     thresholds double precision[],
@@ -46,12 +46,12 @@ begin
     select
         g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
         e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text
-    from unnest(project_ids, max_ages_seconds) with ordinality as g (project_id, max_age_seconds, at)
+    from unnest(project_ids, request_hashes, max_ages_seconds) with ordinality as g (project_id, request_hash, max_age_seconds, at)
     cross join lateral (
         select x.*
         from cache_entries x
         where x.project_id = g.project_id
-            and x.request_hash = substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32)
+            and x.request_hash = g.request_hash
         limit 1
     ) e
     where e.expires_at > now()
@@ -65,23 +65,20 @@ begin
     -- vetoed and the next not.
     return query
     select
-        g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
+        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
         e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source
-    from unnest(project_ids, thresholds, max_ages_seconds) with ordinality as g (project_id, threshold, max_age_seconds, at)
-    cross join lateral (
-        select
-            substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
-            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
-    ) h
+    from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds) with ordinality as h (
+        project_id, context_hash, normalized_hash, threshold, max_age_seconds, at
+    )
     cross join lateral (
         select x.entry_id, x.prompt
         from cache_prompts x
-        where x.name_key = hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), g.project_id)
-            and x.project_id = g.project_id
+        where x.name_key = hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), h.project_id)
+            and x.project_id = h.project_id
             and x.context_hash = h.context_hash
             and x.normalized_hash = h.normalized_hash
             and x.expires_at > now()
-            and (g.max_age_seconds is null or x.created_at >= now() - make_interval(secs => g.max_age_seconds))
+            and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
         order by x.created_at desc
         limit 5
     ) p
@@ -89,7 +86,7 @@ begin
     left join lateral (
         select x.verdict, x.source
         from cache_verdicts x
-        where x.project_id = g.project_id
+        where x.project_id = h.project_id
             and x.context_hash = h.context_hash
             and x.one_hash = h.normalized_hash
             and x.other_hash = h.normalized_hash
@@ -97,7 +94,7 @@ begin
         order by array_position(array['person', 'review', 'judge'], x.source)
         limit 1
     ) v on true
-    where g.threshold is not null;
+    where h.threshold is not null;
 
     if cardinality(array_positions(vectors, null)) >= cardinality(vectors) then
         return;
@@ -112,15 +109,14 @@ begin
             g.vector::halfvec as asked,
             g.threshold,
             case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
-            h.context_hash,
-            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash,
+            g.context_hash,
+            g.normalized_hash,
             k.group_key,
             n.lists
-        from unnest(project_ids, space_ids, vectors, thresholds, max_ages_seconds) with ordinality as g (
-            project_id, space_id, vector, threshold, max_age_seconds, at
+        from unnest(project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds) with ordinality as g (
+            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, at
         )
-        cross join lateral (select substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash) h
-        cross join lateral (select hashtextextended(encode(h.context_hash, 'hex'), g.project_id) as group_key) k
+        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
         left join lateral (
             select x.lists, x.space_id
             from cache_groups x
@@ -201,5 +197,5 @@ begin
 end;
 $$;
 
-comment on function find_answers(bigint[], bytea, bytea, bytea, integer[], text[], double precision[], integer[]) is
-    'Finds cache entries for each request. The lists have one item per request; hashes have 32 bytes each. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';
+comment on function find_answers(bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[]) is
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';

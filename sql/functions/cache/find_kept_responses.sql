@@ -1,15 +1,19 @@
 create or replace function find_kept_responses(of_project bigint, of_key bigint, response_ids text[])
 returns table (id text, previous_id text, input text, response text)
-language sql
+language plpgsql
 stable
 set search_path = public, pg_temp
 as $$
+#variable_conflict use_column
+begin
+    return query
     select k.id, k.previous_id, k.input, k.response
     from kept_responses k
     where k.project_id = of_project
         and k.key_id = of_key
         and k.id = any (response_ids)
         and k.expires_at > now();
+end;
 $$;
 
 comment on function find_kept_responses(bigint, bigint, text[]) is 'The responses with these ids that are kept for the key.';

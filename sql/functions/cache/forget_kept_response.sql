@@ -1,8 +1,12 @@
 create or replace function forget_kept_response(of_project bigint, of_key bigint, response_id text) returns boolean
-language sql
+language plpgsql
 volatile
 set search_path = public, pg_temp
 as $$
+#variable_conflict use_column
+declare
+    result boolean;
+begin
     with deleted as (
         delete from kept_responses k
         where k.project_id = of_project
@@ -10,7 +14,9 @@ as $$
             and k.id = response_id
         returning true
     )
-    select exists (select from deleted);
+    select exists (select from deleted) into result;
+    return result;
+end;
 $$;
 
 comment on function forget_kept_response(bigint, bigint, text) is 'Deletes a kept response, and says whether there was one.';

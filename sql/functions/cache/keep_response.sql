@@ -7,10 +7,12 @@ create or replace function keep_response(
     given text
 )
 returns void
-language sql
+language plpgsql
 volatile
 set search_path = public, pg_temp
 as $$
+#variable_conflict use_column
+begin
     insert into kept_responses as k (project_id, key_id, id, previous_id, input, response, expires_at)
     values (of_project, of_key, response_id, continued_id, own_input, given, now() + interval '7 days')
     on conflict (project_id, key_id, id) do update
@@ -22,6 +24,7 @@ as $$
     where k.input is distinct from excluded.input
         or k.previous_id is distinct from excluded.previous_id
         or k.expires_at < now() + interval '6 days';
+end;
 $$;
 
 comment on function keep_response(bigint, bigint, text, text, text, text) is 'Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items.';

@@ -10,7 +10,7 @@ begin
     -- Redis cannot be reached from here: a new generation hides every copy there, and they expire by themselves. It also keeps
     -- out responses that are still being stored.
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
-    delete from cached_vectors v where v.project_id = owner_id;
+    perform delete_vectors(owner_id, null);
     delete from cache_verdicts v where v.project_id = owner_id;
     delete from judge_queue q where q.project_id = owner_id;
     delete from cache_groups g where g.project_id = owner_id;

@@ -2,7 +2,7 @@ create or replace function store_answers(
     project_ids bigint[],
     generations integer[],
     tests boolean[],
-    request_hashes bytea,
+    request_hashes bytea[],
     namespaces text[],
     endpoints text[],
     models text[],
@@ -12,8 +12,8 @@ create or replace function store_answers(
     prompt_tokens integer[],
     completion_tokens integer[],
     ttls_seconds integer[],
-    context_hashes bytea,
-    normalized_hashes bytea,
+    context_hashes bytea[],
+    normalized_hashes bytea[],
     prompts text[],
     space_ids integer[],
     vectors text[]
@@ -53,15 +53,15 @@ begin
                 g.prompt_tokens,
                 g.completion_tokens,
                 g.ttl_seconds,
-                substring(request_hashes from (g.at::integer - 1) * 32 + 1 for 32) as request_hash,
+                g.request_hash,
                 sum(g.response_length) over (order by g.at) - g.response_length as response_start,
                 -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number.
                 300 + g.response_length + coalesce(octet_length(g.prompt) + 200, 0) + coalesce(1024 + octet_length(g.vector) / 4, 0) as bytes
             from unnest(
-                project_ids, generations, tests, namespaces, endpoints, models, providers, response_lengths, prompt_tokens,
-                completion_tokens, ttls_seconds, prompts, vectors
+                project_ids, generations, tests, request_hashes, namespaces, endpoints, models, providers, response_lengths,
+                prompt_tokens, completion_tokens, ttls_seconds, prompts, vectors
             ) with ordinality as g (
-                project_id, generation, test, namespace, endpoint, model, provider, response_length, prompt_tokens,
+                project_id, generation, test, request_hash, namespace, endpoint, model, provider, response_length, prompt_tokens,
                 completion_tokens, ttl_seconds, prompt, vector, at
             )
         ),
@@ -159,7 +159,7 @@ end;
 $$;
 
 comment on function store_answers(
-    bigint[], integer[], boolean[], bytea, text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea, bytea, text[],
-    integer[], text[]
+    bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
+    text[], integer[], text[]
 ) is
-    'Stores or replaces the responses to requests. The lists have one item per response; hashes (32 bytes each) and responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';
+    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';

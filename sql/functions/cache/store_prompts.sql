@@ -1,8 +1,8 @@
 create or replace function store_prompts(
     entry_ids bigint[],
     project_ids bigint[],
-    context_hashes bytea,
-    normalized_hashes bytea,
+    context_hashes bytea[],
+    normalized_hashes bytea[],
     prompts text[],
     space_ids integer[],
     vectors text[]
@@ -28,10 +28,10 @@ begin
             g.prompt,
             g.space_id,
             g.vector,
-            substring(context_hashes from (g.at::integer - 1) * 32 + 1 for 32) as context_hash,
-            substring(normalized_hashes from (g.at::integer - 1) * 32 + 1 for 32) as normalized_hash
-        from unnest(entry_ids, project_ids, prompts, space_ids, vectors) with ordinality as g (
-            entry_id, project_id, prompt, space_id, vector, at
+            g.context_hash,
+            g.normalized_hash
+        from unnest(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors) as g (
+            entry_id, project_id, context_hash, normalized_hash, prompt, space_id, vector
         )
         where g.entry_id is not null
             and g.prompt is not null
@@ -120,5 +120,5 @@ begin
 end;
 $$;
 
-comment on function store_prompts(bigint[], bigint[], bytea, bytea, text[], integer[], text[]) is
-    'The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry; hashes (32 bytes each) are concatenated. A null entry or prompt is passed over.';
+comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[]) is
+    'The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over.';

@@ -2,10 +2,16 @@ create or replace function delete_expired_entries(at_most integer) returns integ
 language plpgsql
 volatile
 set search_path = public, pg_temp
+-- Each project is asked for through the index by expiry, whatever the planner thinks of the tables.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     expired bigint[];
-    deleted_vectors integer;
+    due record;
+    expired_names bytea[];
+    deleted_vectors integer := 0;
 begin
     -- In small batches, skipping rows that another proxy is deleting: no long locks, and vacuum keeps up.
     expired := array(
@@ -28,24 +34,33 @@ begin
         perform delete_entries(expired);
     end if;
 
-    delete from cached_vectors v
-    where v.ctid = any (array(
-        select x.ctid
+    -- One project after the other: in a distributed database, its vectors are on one server.
+    for due in
+        select p.id, k.test
         from projects p
-        cross join (values (false), (true)) as kinds (test)
-        cross join lateral (
-            select c.ctid
+        cross join (values (false), (true)) as k (test)
+        where exists (
+            select
             from cached_vectors c
             where c.project_id = p.id
-                and c.test = kinds.test
+                and c.test = k.test
+                and c.expires_at <= now()
+        )
+        limit at_most
+    loop
+        exit when deleted_vectors >= at_most;
+        expired_names := array(
+            select c.name
+            from cached_vectors c
+            where c.project_id = due.id
+                and c.test = due.test
                 and c.expires_at <= now()
             order by c.expires_at
-            limit at_most
+            limit at_most - deleted_vectors
             for update skip locked
-        ) x
-        limit at_most
-    ));
-    get diagnostics deleted_vectors = row_count;
+        );
+        deleted_vectors := deleted_vectors + delete_vectors(due.id, expired_names);
+    end loop;
     return greatest(cardinality(expired), deleted_vectors);
 end;
 $$;

@@ -1,21 +1,43 @@
 create or replace function delete_expired_responses(at_most integer) returns integer
-language sql
+language plpgsql
 volatile
 set search_path = public, pg_temp
 as $$
-    with deleted as (
-        delete from kept_responses k
-        where k.ctid = any (array(
-            select e.ctid
-            from kept_responses e
-            where e.expires_at <= now()
-            order by e.expires_at
+declare
+    due record;
+    deleted integer := 0;
+begin
+    -- One project after the other, as in delete_expired_entries().
+    for due in
+        select k.project_id, array_agg(k.id) as ids
+        from (
+            select r.project_id, r.id
+            from kept_responses r
+            where r.expires_at <= now()
+            order by r.expires_at
             limit at_most
-            for update skip locked
-        ))
-        returning true
-    )
-    select count(*)::integer from deleted;
+        ) k
+        group by k.project_id
+        order by k.project_id
+    loop
+        with gone as (
+            delete from kept_responses r
+            where r.project_id = due.project_id
+                and r.id = any (array(
+                    select x.id
+                    from kept_responses x
+                    where x.project_id = due.project_id
+                        and x.id = any (due.ids)
+                        and x.expires_at <= now()
+                    for update skip locked
+                ))
+                and r.expires_at <= now()
+            returning 1
+        )
+        select deleted + count(*) into deleted from gone;
+    end loop;
+    return deleted;
+end;
 $$;
 
 comment on function delete_expired_responses(integer) is 'Deletes kept responses whose time is over, and returns how many.';

@@ -8,8 +8,8 @@ declare
     test_entries constant integer := 1000;
     crowded record;
     surplus bigint[];
+    surplus_names bytea[];
     evicted integer := 0;
-    evicted_vectors integer;
 begin
     perform add_up_cache_sizes();
     for crowded in
@@ -54,13 +54,12 @@ begin
             perform delete_entries(surplus);
             evicted := evicted + cardinality(surplus);
         else
-            delete from cached_vectors v
-            where v.ctid = any (array(
-                select f.place
+            surplus_names := array(
+                select f.name
                 from (
-                    select x.ctid as place, row_number() over w as nth, sum(x.bytes) over w - x.bytes as bytes_before
+                    select x.name, row_number() over w as nth, sum(x.bytes) over w - x.bytes as bytes_before
                     from (
-                        select c.ctid, c.bytes, c.expires_at
+                        select c.name, c.bytes, c.expires_at
                         from cached_vectors c
                         where c.project_id = crowded.project_id
                             and c.test = crowded.test
@@ -69,12 +68,11 @@ begin
                         limit at_most - evicted
                         for update skip locked
                     ) x
-                    window w as (order by x.expires_at, x.ctid)
+                    window w as (order by x.expires_at, x.name)
                 ) f
                 where f.nth <= crowded.entries_over or f.bytes_before < crowded.bytes_over
-            ));
-            get diagnostics evicted_vectors = row_count;
-            evicted := evicted + evicted_vectors;
+            );
+            evicted := evicted + delete_vectors(crowded.project_id, surplus_names);
         end if;
     end loop;
     return evicted;

@@ -1,0 +1,70 @@
+-- Distributes cached vectors and kept responses over the workers of a Citus cluster, by project_id, co-located: a project's rows are together
+-- on one server. Run it once, on the coordinator, after `migrate` and before proxies serve:
+--
+--   psql "$DATABASE_URL" -f scripts/distribute.sql
+--
+-- All else stays on the coordinator: docs/production.md says why. A distributed table cannot have what these have on one server; that is
+-- dropped here, each with its reason. Running it again changes nothing.
+\set ON_ERROR_STOP on
+\set QUIET on
+begin;
+
+do $$
+begin
+    if not exists (select from pg_extension where extname = 'citus') then
+        raise exception 'the extension citus is not installed in this database: `create extension citus`, then add the workers with citus_add_node()';
+    end if;
+    if to_regclass('public.cache_entries') is null then
+        raise exception 'this database has no tables of Model Proxy yet: run its command `migrate` first';
+    end if;
+    if not exists (select from pg_dist_node where noderole = 'primary' and groupid <> 0 and isactive) then
+        raise exception 'the coordinator knows no workers: add them with citus_add_node()';
+    end if;
+end
+$$;
+
+set local client_min_messages = warning;
+do $$
+declare
+    large constant text[] := array['cached_vectors', 'kept_responses'];
+    part record;
+    name text;
+begin
+    if exists (select from pg_dist_partition d where d.logicalrelid = 'cached_vectors'::regclass) then
+        return;
+    end if;
+
+    -- Foreign keys lead to tables that stay on the coordinator. Functions lock the project before they store anything, and the trigger
+    -- projects_deleted deletes what a deleted project leaves.
+    for part in
+        select c.conrelid::regclass as of_table, c.conname
+        from pg_constraint c
+        where c.contype = 'f' and c.conparentid = 0 and c.conrelid::regclass::text = any (large)
+    loop
+        execute format('alter table %s drop constraint %I', part.of_table, part.conname);
+    end loop;
+
+    -- A trigger of a distributed table would run on workers. This one does nothing any more.
+    drop trigger vectors_deleted on cached_vectors;
+
+    -- A policy with a subquery would ask the coordinator's tables on workers. Row security stays on: the dashboard's role sees nothing of these
+    -- tables, and count_vectors() tells it how many there are.
+    for part in
+        select p.polrelid::regclass as of_table, p.polname
+        from pg_policy p
+        where p.polrelid::regclass::text = any (large)
+    loop
+        execute format('drop policy %I on %s', part.polname, part.of_table);
+    end loop;
+
+    foreach name in array large
+    loop
+        perform create_distributed_table(name, 'project_id', colocate_with => case name when 'cached_vectors' then 'none' else 'cached_vectors' end);
+        -- The rows are on the workers now.
+        perform truncate_local_data_after_distributing_table(name);
+    end loop;
+end
+$$;
+
+commit;
+\echo Distributed.

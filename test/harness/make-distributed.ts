@@ -1,0 +1,25 @@
+/** A migrated database whose tables are distributed, on the cluster of scripts/citus.sh. */
+import { fileURLToPath } from 'node:url'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { maintainUsagePartitions } from '../../src/postgres/record-usage.ts'
+
+const script = (name: string) => fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url))
+
+export async function makeDistributed(name: string, url: string): Promise<void> {
+  await run([script('citus.sh'), 'database', name])
+  const database = openRealDatabase({ url, maxConnections: 1 })
+  await migrate(database)
+  await maintainUsagePartitions(database)
+  // Else requests would wait as in a deploy.
+  await database.runScript(`update schema_migrations set applied_at = applied_at - interval '1 minute'`)
+  await database.close()
+  // A table on each worker, and one to tell them apart: more take longer to make.
+  await run(['psql', url, '-qc', 'set citus.shard_count = 4', '-f', script('distribute.sql')])
+}
+
+async function run(command: string[]): Promise<void> {
+  const child = Bun.spawn(command, { env: { ...process.env }, stdout: 'pipe', stderr: 'pipe' })
+  const [output, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed: ${output}${error}`)
+}
