@@ -1,9 +1,16 @@
-/** /v1/cache: lists a project's cache entries and invalidates them. The stored responses themselves are not shown. */
+/** /v1/cache: lists a project's cache entries, shows them to members where texts are kept, and invalidates them. */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import type { CacheStatsRow, EntryRow } from '../postgres/admin/rows.ts'
-import { cacheStats, invalidateCache, pageOfEntries, purgeCache } from '../postgres/admin/usage.ts'
-import { cacheEntry, invalidation, stats } from './answers/cache.ts'
+import {
+  cacheStats,
+  findEntries,
+  invalidateCache,
+  pageOfEntries,
+  purgeCache,
+  readEntry,
+} from '../postgres/admin/usage.ts'
+import { cacheEntry, entryContent, invalidation, stats } from './answers/cache.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
@@ -18,7 +25,15 @@ const selector = {
   namespace: t.Optional(t.String()),
   older_than_seconds: age,
 }
-const entriesAsked = t.Object({ project_id: t.String(), ...selector, ...pageQueryOf('entry') }, strict)
+const entriesAsked = t.Object(
+  {
+    project_id: t.String(),
+    ...selector,
+    question: t.Optional(t.String({ minLength: 1, maxLength: 500 })),
+    ...pageQueryOf('entry'),
+  },
+  strict,
+)
 const invalidationAsked = t.Object(
   { project_id: t.String(), selector: t.Object(selector, strict), dry_run: t.Optional(t.Boolean()) },
   strict,
@@ -40,8 +55,7 @@ export function createCacheController(options: AdminOptions) {
     .get(
       '/entries',
       async ({ caller, query: asked }) => {
-        const { id } = await findProject(caller.actor, asked.project_id)
-        const rows = await pageOfEntries(caller.actor, { ...toFilter(asked), of_project: id })
+        const rows = await readEntries(caller.actor, asked)
         return toPage(rows.map(describeEntry), asked.limit)
       },
       operation('List stored answers, without what they say', pagesOf(cacheEntry), { query: entriesAsked }),
@@ -56,6 +70,17 @@ export function createCacheController(options: AdminOptions) {
         return describeEntry(row)
       },
       operation('Read a stored answer’s entry', cacheEntry, { query: ofProject }),
+    )
+    .get(
+      '/entries/:entry_id/content',
+      async ({ caller, params, query }) => {
+        const { id } = await findProject(caller.actor, query.project_id)
+        const of_entry = requireId('entry', params.entry_id)
+        const [row] = await readEntry(caller.actor, { of_project: id, of_entry })
+        if (row === undefined) throw notFound('There is no such entry in this project’s cache.')
+        return { object: 'cache.entry.content' as const, id: formatId('entry', of_entry), ...row }
+      },
+      operation('Read what a stored answer says', entryContent, { query: ofProject }),
     )
     .delete(
       '/entries/:entry_id',
@@ -77,6 +102,14 @@ export function createCacheController(options: AdminOptions) {
       },
       operation('Delete stored answers, or count them first', invalidation, { body: invalidationAsked }),
     )
+}
+
+async function readEntries(actor: Actor, asked: typeof entriesAsked.static): Promise<EntryRow[]> {
+  const { id } = await findProject(actor, asked.project_id)
+  const filter = { ...toFilter(asked), of_project: id }
+  return asked.question === undefined
+    ? pageOfEntries(actor, filter)
+    : findEntries(actor, { ...filter, question_part: asked.question })
 }
 
 function toFilter({ model, namespace, older_than_seconds, after, limit }: typeof entriesAsked.static) {

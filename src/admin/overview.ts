@@ -1,14 +1,16 @@
 /** GET /v1/usage: the data of the dashboard's overview, for one project or all that the caller may see. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors.ts'
-import type { OverviewRow } from '../postgres/admin/rows.ts'
-import { latencyPercentiles, usageOverview, usageShares } from '../postgres/admin/usage.ts'
+import type { Actor, ValuesOf } from '../postgres/admin/act-as.ts'
+import type { OverviewRow, ShareRow } from '../postgres/admin/rows.ts'
+import { latencyPercentiles, usageOfTags, usageOverview, usageShares } from '../postgres/admin/usage.ts'
 import { overview } from './answers/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { requireId } from './ids.ts'
 import { operation } from './operation.ts'
-import { fromSeconds, oneOf, toSeconds } from './pages.ts'
-import { strict, timeZone, unixSeconds } from './stated.ts'
+import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
+import { strict, textOf, timeZone, unixSeconds } from './stated.ts'
+import { readTagFilter } from './usage.ts'
 
 export function createOverviewController(options: AdminOptions) {
   return createController(options, '/v1/usage', 'Usage').get(
@@ -26,13 +28,12 @@ export function createOverviewController(options: AdminOptions) {
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
         of_key_type: asked.key_type,
       }
-      const isNarrowed = asked.model !== undefined || only.of_key !== null
-      const [buckets, models, keys, tags, latency] = await Promise.all([
-        usageOverview(caller.actor, { ...span, ...only, width, zone: time_zone }),
-        usageShares(caller.actor, { ...span, ...only, share_by: 'model' }),
-        usageShares(caller.actor, { ...span, ...only, share_by: 'api_key' }),
-        usageShares(caller.actor, { ...span, ...only, share_by: 'tag' }),
-        // Latencies are not counted by model or key, and not apart for test keys.
+      const of_tags = readTagFilter(asked.tags)
+      const read = of_tags === null ? readAll : readTagged(of_tags)
+      const isNarrowed = asked.model !== undefined || only.of_key !== null || of_tags !== null
+      const [[buckets, models, keys, tags], latency] = await Promise.all([
+        read(caller.actor, { ...span, ...only }, width, time_zone),
+        // Latencies are not counted by model, key or tag, and not apart for test keys.
         isNarrowed ? [] : latencyPercentiles(caller.actor, span),
       ])
       return {
@@ -57,6 +58,8 @@ export function createOverviewController(options: AdminOptions) {
           // Test keys are the sandbox's.
           key_type: t.Optional(oneOf('project', 'test')),
           model: t.Optional(t.String()),
+          // Requests that have all of them.
+          tags: several(textOf({ pattern: '^[^=]+=.+$' })),
         },
         strict,
       ),
@@ -64,27 +67,80 @@ export function createOverviewController(options: AdminOptions) {
   )
 }
 
-function totalsOf(buckets: readonly OverviewRow[]) {
-  const sum = (field: Exclude<keyof OverviewRow, 'bucket_start'>) =>
-    buckets.reduce((total, row) => total + row[field], 0)
-  const hits = sum('exact_hits') + sum('semantic_hits')
+type Narrowed = Omit<ValuesOf<typeof usageShares>, 'share_by'>
+type Bucket = Pick<OverviewRow, 'bucket_start' | Summed> & { hits: number; failed: number } & Partial<OverviewRow>
+type Summed = 'requests' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
+type Read = (
+  actor: Actor,
+  narrowed: Narrowed,
+  width: 'hour' | 'day' | 'month',
+  zone: string,
+) => Promise<[buckets: Bucket[], ...shares: [ShareRow[], ShareRow[], ShareRow[]]]>
+
+const readAll: Read = async (actor, narrowed, width, zone) => {
+  const [rows, ...shares] = await Promise.all([
+    usageOverview(actor, { ...narrowed, width, zone }),
+    usageShares(actor, { ...narrowed, share_by: 'model' }),
+    usageShares(actor, { ...narrowed, share_by: 'api_key' }),
+    usageShares(actor, { ...narrowed, share_by: 'tag' }),
+  ])
+  const buckets = rows.map(row => ({
+    ...row,
+    hits: row.exact_hits + row.semantic_hits,
+    failed: row.client_errors + row.server_errors,
+  }))
+  return [buckets, ...shares]
+}
+
+/** By tag, kinds of hits and of failures are not told apart, and durations are not summed. */
+const readTagged =
+  (of_tags: Record<string, string>): Read =>
+  async (actor, narrowed, width, zone) => {
+    const [buckets, models, keys, tags] = await Promise.all(
+      [width, 'model', 'api_key', 'tag'].map(grouped_by =>
+        usageOfTags(actor, { ...narrowed, of_tags, grouped_by, zone }),
+      ),
+    )
+    const toShares = (rows: typeof buckets = []) =>
+      rows.map(({ name, requests, hits, failed, prompt_tokens, completion_tokens, cost_usd, saved_usd }) => ({
+        name,
+        requests,
+        hits,
+        failed,
+        tokens: prompt_tokens + completion_tokens,
+        cost_usd,
+        saved_usd,
+      }))
+    const ofTime = (buckets ?? []).map(({ name: _, ...bucket }) => bucket)
+    return [ofTime, toShares(models), toShares(keys), toShares(tags)]
+  }
+
+function totalsOf(buckets: readonly Bucket[]) {
+  const sum = (field: Exclude<keyof Bucket, 'bucket_start'>) =>
+    buckets.reduce((total, row) => total + (row[field] ?? 0), 0)
+  const isTold = buckets.every(({ misses }) => misses !== undefined)
+  const orNull = (field: Exclude<keyof Bucket, 'bucket_start'>) => (isTold ? sum(field) : null)
+  const hits = sum('hits')
   const misses = sum('misses')
+  const answered = isTold ? hits + misses : sum('requests')
   // A hit saves the average duration of a miss, less its own.
   const missMs = misses === 0 ? 0 : sum('miss_duration_ms') / misses
   return {
     requests: sum('requests'),
-    exact_hits: sum('exact_hits'),
-    semantic_hits: sum('semantic_hits'),
-    misses,
-    hit_rate: hits + misses === 0 ? null : hits / (hits + misses),
-    client_errors: sum('client_errors'),
-    server_errors: sum('server_errors'),
+    hits,
+    failed: sum('failed'),
+    exact_hits: orNull('exact_hits'),
+    semantic_hits: orNull('semantic_hits'),
+    misses: orNull('misses'),
+    hit_rate: answered === 0 ? null : hits / answered,
+    client_errors: orNull('client_errors'),
+    server_errors: orNull('server_errors'),
     prompt_tokens: sum('prompt_tokens'),
     completion_tokens: sum('completion_tokens'),
     tokens_saved: sum('tokens_saved'),
     cost_usd: sum('cost_usd'),
     saved_usd: sum('saved_usd'),
-    saved_seconds: Math.max(0, hits * missMs - sum('hit_duration_ms')) / 1000,
+    saved_seconds: isTold ? Math.max(0, hits * missMs - sum('hit_duration_ms')) / 1000 : null,
   }
 }
 

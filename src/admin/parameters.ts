@@ -66,6 +66,8 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   model: 'Of this model alone; of requests, a part of its name.',
   group_by: 'Rows of their own for each of these; tag:team for the values of one tag.',
   tags: 'Requests with all of these tags, each as name=value.',
+  question:
+    'A part of the question, in any case; among the newest 50,000, for members where the text of requests is kept.',
   namespace: 'Of this namespace of the cache alone.',
   endpoint: 'chat, embeddings, ….',
   cache_result: 'How the cache answered.',

@@ -15,8 +15,15 @@ export const cacheEntry = objectOf('CacheEntry', 'cache.entry', {
   id: text,
   created_at: seconds,
   expires_at: seconds,
+  question: t.Optional(t.String({ description: 'Its beginning, where entries are found by it.' })),
 })
 export type CacheEntry = Static<typeof cacheEntry>
+
+export const entryContent = objectOf('CacheEntryContent', 'cache.entry.content', {
+  id: text,
+  question: orNull(text),
+  response: t.String({ description: 'The body of the answer, JSON.' }),
+})
 
 export const invalidation = objectOf('Invalidation', 'cache.invalidation', { entries: count, dry_run: t.Boolean() })
 

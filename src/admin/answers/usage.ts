@@ -3,17 +3,41 @@ import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { counts, latency, orNull, overviewBucket, share, words } from '../../postgres/admin/rows.ts'
 import { count, objectOf, seconds, text, usd } from './shared.ts'
 
-const countsOf = t.Object(counts)
+const perhaps = t.Optional(orNull(count))
+const countsAlways = t.Omit(t.Object(counts), [
+  'exact_hits',
+  'semantic_hits',
+  'misses',
+  'client_errors',
+  'server_errors',
+])
+const countsOf = t.Object({
+  ...countsAlways.properties,
+  hits: count,
+  failed: count,
+  // Of requests with tags these are not told.
+  exact_hits: perhaps,
+  semantic_hits: perhaps,
+  misses: perhaps,
+  client_errors: perhaps,
+  server_errors: perhaps,
+})
 export type Counts = Static<typeof countsOf>
 export type Share = Static<typeof share>
 
 export const overview = objectOf('Overview', 'usage.overview', {
   totals: t.Object({
-    ...counts,
+    ...countsOf.properties,
     hit_rate: orNull(t.Number({ description: 'From 0 to 1, of requests that reached the cache.' })),
-    saved_seconds: t.Number(),
+    saved_seconds: orNull(t.Number()),
   }),
-  buckets: t.Array(t.Object({ ...overviewBucket.properties, start_time: seconds })),
+  buckets: t.Array(
+    t.Object({
+      ...countsOf.properties,
+      ...t.Partial(t.Pick(overviewBucket, ['hit_duration_ms', 'miss_duration_ms'])).properties,
+      start_time: seconds,
+    }),
+  ),
   by_model: t.Array(share),
   by_api_key: t.Array(share),
   by_tag: t.Array(share),

@@ -54,6 +54,9 @@ export const share = t.Object(
 )
 export type ShareRow = Static<typeof share>
 
+/** `bucket_start` is null where they are grouped by model, key or tag, `name` where they are by time. */
+export type TaggedUsageRow = Taken & Pick<ShareRow, 'name' | 'hits' | 'failed'>
+
 export const latency = t.Object(
   {
     cache_result: words('HIT', 'HIT-SEMANTIC', 'MISS'),

@@ -9,6 +9,7 @@ import type {
   RequestContentRow,
   RequestRow,
   ShareRow,
+  TaggedUsageRow,
   UsageRow,
 } from './rows.ts'
 
@@ -46,6 +47,19 @@ export const usageShares = defineRead<ShareRow>()('usage_shares', {
   of_model: 'text?',
   of_key: 'bigint?',
   of_key_type: 'text?',
+})
+
+/** `grouped_by`: hour, day or month of the zone; model, api_key or tag. */
+export const usageOfTags = defineRead<TaggedUsageRow>()('usage_of_tags', {
+  of_projects: 'bigint[]?',
+  from_time: 'timestamptz',
+  until_time: 'timestamptz',
+  of_tags: 'jsonb',
+  of_model: 'text?',
+  of_key: 'bigint?',
+  of_key_type: 'text?',
+  grouped_by: 'text',
+  zone: 'text',
 })
 
 export const latencyPercentiles = defineRead<LatencyRow>()('latency_percentiles', {
@@ -92,6 +106,22 @@ export const pageOfEntries = defineRead<EntryRow>()('page_of_cache_entries', {
   older_than_seconds: 'bigint?',
   before_id: 'bigint?',
   page_size: 'integer',
+})
+
+export const findEntries = defineRead<EntryRow & { question: string }>()('find_cache_entries', {
+  of_project: 'bigint',
+  question_part: 'text',
+  of_model: 'text?',
+  of_namespace: 'text?',
+  older_than_seconds: 'bigint?',
+  before_id: 'bigint?',
+  page_size: 'integer',
+})
+
+/** `response` is JSON. */
+export const readEntry = defineRead<{ question: string | null; response: string }>()('read_cache_entry', {
+  of_project: 'bigint',
+  of_entry: 'bigint',
 })
 
 export const invalidateCache = defineChange<{ result: number }>()('invalidate_cache', {

@@ -154,6 +154,19 @@ describeBackends('reports of usage', backend => {
           const summed = Array.from(sums, ([team, requests]) => ({ team, requests }))
           expect(summed.sort((a, b) => (a.team ?? 'z').localeCompare(b.team ?? 'z'))).toEqual(counted)
         }
+        const [counted] = await proxy.query<{ requests: number }>(
+          `select count(*)::integer as requests, count(*) filter (where cache_result <> 'MISS')::integer as hits,
+            count(*) filter (where status >= 400)::integer as failed, sum(prompt_tokens)::integer as prompt_tokens from usage_records
+            where recorded_at >= to_timestamp(${from}) and recorded_at < to_timestamp(${until}) and tags @> '{"env":"prod"}' having count(*) > 0`,
+        )
+        const { json } = await get(`/v1/usage?start_time=${from}&end_time=${until}&tags[]=env%3Dprod`)
+        expect(json.totals).toMatchObject(counted ?? { requests: 0 })
+        for (const shares of ['buckets', 'by_model', 'by_api_key']) {
+          const sum = json[shares].reduce((total: number, row: { requests: number }) => total + row.requests, 0)
+          expect([shares, sum]).toEqual([shares, counted?.requests ?? 0])
+        }
+        expect(json.by_tag.map(({ name }: { name: string }) => name)).toEqual(counted ? ['env=prod', 'team=ads'] : [])
+        expect(json.totals.exact_hits).toBe(counted ? null : 0)
       }),
       { numRuns: 8 },
     )

@@ -65,7 +65,7 @@ export function Cache() {
           label="View"
           value={view}
           choices={VIEWS}
-          onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen, request: '' })}
+          onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen, request: '', question: '' })}
         />
         {project && (
           <Shown key={`${project.id} ${view}`} project={project} view={view} onChange={() => void refresh()} />
@@ -115,11 +115,15 @@ function Stats({ stats }: { stats: CacheStats | undefined }) {
       />
       <Tile title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
       <Tile
-        title="Found by wording"
+        title="Found in other words"
         value={stats && formatCount(stats.prompts)}
-        note={stats && `${formatCount(stats.with_vector)} also by similarity`}
+        note={stats && `the rest by the same request alone; ${formatCount(stats.with_vector)} by similarity too`}
       />
-      <Tile title="Embedding vectors" value={stats && formatCount(stats.vectors)} note="each paid for once" />
+      <Tile
+        title="Kept embeddings"
+        value={stats && formatCount(stats.vectors)}
+        note="asked for again, they cost nothing"
+      />
     </dl>
   )
 }

@@ -1,10 +1,11 @@
-/** What narrows the overview down: a span of one's own, a key, a model; and whether test keys count. */
+/** What narrows the overview down: a span of one's own, a key, a model, a tag; and whether test keys count. */
 import { Button, Name } from '../components/basics.tsx'
 import { Select } from '../components/select.tsx'
+import { FILTER } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
 import { isolated } from '../format.ts'
 import { useAllKeys } from '../session.ts'
-import { FILTER, SpanEnds } from './span-ends.tsx'
+import { SpanEnds } from './span-ends.tsx'
 
 interface OverviewFiltersProps {
   filters: Filters
@@ -35,13 +36,17 @@ export function OverviewFilters({ filters, change, projectId }: OverviewFiltersP
           With test keys
         </label>
       )}
-      {filters.model && (
-        <Button
-          onClick={() => change({ model: '' })}
-          aria-label={`Show all models, not ${isolated(filters.model)} alone`}
-        >
-          <Name className="font-mono text-xs">{filters.model}</Name> ×
-        </Button>
+      {(['model', 'tag'] as const).map(
+        name =>
+          filters[name] && (
+            <Button
+              key={name}
+              onClick={() => change({ [name]: '' })}
+              aria-label={`Show all ${name}s, not ${isolated(filters[name])} alone`}
+            >
+              <Name className="font-mono text-xs">{filters[name]}</Name> ×
+            </Button>
+          ),
       )}
     </search>
   )

@@ -30,6 +30,7 @@ export function Overview() {
     project_id: project?.id,
     api_key_id: filters.key,
     model: filters.model,
+    'tags[]': filters.tag ? [filters.tag] : undefined,
     // Test keys are the sandbox's. One that is chosen is asked for.
     key_type: withTests || filters.key ? undefined : 'project',
   }
@@ -83,7 +84,7 @@ export function Overview() {
           span={span}
           projectId={project?.id ?? ''}
           filters={filters}
-          onModel={model => change({ model })}
+          change={change}
         />
       ) : (
         !overview.error && <Loading />
@@ -108,13 +109,11 @@ interface FiguresProps {
   span: ShownSpan
   projectId: string
   filters: Filters
-  onModel(model: string): void
+  change(changes: Filters): void
 }
 
-function Figures({ answer, before, span, projectId, filters, onModel }: FiguresProps) {
+function Figures({ answer, before, span, projectId, filters, change }: FiguresProps) {
   const { totals } = answer
-  const failed = totals.client_errors + totals.server_errors
-  const hits = totals.exact_hits + totals.semantic_hits
   if (totals.requests === 0) {
     return (
       <Card>
@@ -137,7 +136,7 @@ function Figures({ answer, before, span, projectId, filters, onModel }: FiguresP
                 search={{ ...pick(filters), outcome: 'failed', span: REQUEST_SPANS[span.name] || undefined } as never}
                 className="text-accent underline"
               >
-                {formatCount(failed)} failed
+                {formatCount(totals.failed)} failed
               </Link>
               {before !== undefined && `; ${formatPlural(before, 'request')} in the ${span.title} before`}
             </>
@@ -146,26 +145,30 @@ function Figures({ answer, before, span, projectId, filters, onModel }: FiguresP
         <Tile
           title="Answered from the cache"
           value={formatPercent(totals.hit_rate)}
-          note={`${formatCount(totals.exact_hits)} exact, ${formatCount(totals.semantic_hits)} semantic`}
+          note={
+            typeof totals.exact_hits === 'number' && typeof totals.semantic_hits === 'number'
+              ? `${formatCount(totals.exact_hits)} exact, ${formatCount(totals.semantic_hits)} semantic`
+              : formatPlural(totals.hits, 'hit')
+          }
         />
         <Tile title="Saved" value={formatUsd(totals.saved_usd)} note={`${formatUsd(totals.cost_usd)} spent`} />
         <Tile
           title="Time saved"
-          value={formatDuration(totals.saved_seconds)}
-          note={`over ${formatPlural(hits, 'hit')}`}
+          value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
+          note={totals.saved_seconds === null ? 'not counted by tag' : `over ${formatPlural(totals.hits, 'hit')}`}
         />
       </dl>
       <Chart answer={answer} span={span} />
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
-          <Shares rows={answer.by_model} what="Model" onPick={onModel} />
+          <Shares rows={answer.by_model} what="Model" onPick={model => change({ model })} />
         </Card>
         <Card title="By API key">
           <Shares rows={answer.by_api_key} what="API key" />
         </Card>
         {answer.by_tag.length > 0 && (
           <Card title="By tag">
-            <Shares rows={answer.by_tag} what="Tag" />
+            <Shares rows={answer.by_tag} what="Tag" onPick={tag => change({ tag })} />
           </Card>
         )}
       </div>
@@ -175,15 +178,21 @@ function Figures({ answer, before, span, projectId, filters, onModel }: FiguresP
 }
 
 /** The filters that both pages have. */
-function pick({ key, model, from, until }: Filters): Filters {
-  return { key, model, from, until }
+function pick({ key, model, tag, from, until }: Filters): Filters {
+  return { key, model, tag, from, until }
 }
 
-const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts): number }[]> = {
+interface Kind {
+  title: string
+  color: string
+  of(counts: Counts): number
+}
+
+const KINDS: Record<Measure, Kind[]> = {
   requests: [
-    { title: 'Exact hit', color: '--exact', of: counts => counts.exact_hits },
-    { title: 'Semantic hit', color: '--semantic', of: counts => counts.semantic_hits },
-    { title: 'Miss', color: '--miss', of: counts => counts.misses },
+    { title: 'Exact hit', color: '--exact', of: counts => counts.exact_hits ?? 0 },
+    { title: 'Semantic hit', color: '--semantic', of: counts => counts.semantic_hits ?? 0 },
+    { title: 'Miss', color: '--miss', of: counts => counts.misses ?? 0 },
   ],
   money: [
     { title: 'Saved', color: '--exact', of: counts => counts.saved_usd },
@@ -195,16 +204,26 @@ const KINDS: Record<Measure, { title: string; color: string; of(counts: Counts):
     { title: 'Completion', color: '--semantic', of: counts => counts.completion_tokens },
   ],
   errors: [
-    { title: 'Client (4xx)', color: '--warn', of: counts => counts.client_errors },
-    { title: 'Server or upstream (5xx)', color: '--danger', of: counts => counts.server_errors },
+    { title: 'Client (4xx)', color: '--warn', of: counts => counts.client_errors ?? 0 },
+    { title: 'Server or upstream (5xx)', color: '--danger', of: counts => counts.server_errors ?? 0 },
   ],
+}
+/** Where a tag is chosen: its sums do not tell more. */
+const KINDS_OF_TAG: Record<Measure, Kind[]> = {
+  ...KINDS,
+  requests: [
+    { title: 'Hit', color: '--exact', of: counts => counts.hits },
+    { title: 'Not from the cache', color: '--miss', of: counts => counts.requests - counts.hits },
+  ],
+  errors: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
 }
 
 function Chart({ answer, span }: { answer: Answer; span: ShownSpan }) {
   const [measure, setMeasure] = useState<Measure>('requests')
   const times = span.starts
   const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
-  const series = KINDS[measure].map(({ title, color, of }) => ({
+  const kinds = typeof answer.totals.misses === 'number' ? KINDS : KINDS_OF_TAG
+  const series = kinds[measure].map(({ title, color, of }) => ({
     title,
     color,
     values: times.map(start => {
@@ -245,7 +264,7 @@ function Latency({ rows }: { rows: Answer['latency'] }) {
         label="Latency percentiles"
         rows={rows}
         keyOf={row => row.cache_result}
-        empty={<Empty title="Not counted here">Times are counted for all keys and models together.</Empty>}
+        empty={<Empty title="Not counted here">Times are counted for all keys, models and tags together.</Empty>}
         columns={[
           { title: 'Answered by', look: 'line', cell: row => RESULTS[row.cache_result] ?? row.cache_result },
           { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },

@@ -2,10 +2,11 @@
 import { useMemo } from 'react'
 import { Button } from '../components/basics.tsx'
 import { type Choice, Select } from '../components/select.tsx'
+import { FILTER, TextFilter } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
 import { toSeconds } from '../span.ts'
 import type { ApiKey } from '../types.ts'
-import { FILTER, SpanEnds } from './span-ends.tsx'
+import { SpanEnds } from './span-ends.tsx'
 
 const RESULTS: Choice[] = [
   ['', 'Any result'],
@@ -107,27 +108,5 @@ export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
         </Button>
       )}
     </search>
-  )
-}
-
-interface TextFilterProps {
-  label: string
-  value: string | undefined
-  onChange(value: string): void
-}
-
-/** Queries on blur or Enter, not on every keystroke. */
-function TextFilter({ label, value, onChange }: TextFilterProps) {
-  return (
-    <input
-      key={value ?? ''}
-      aria-label={label}
-      placeholder={label}
-      defaultValue={value ?? ''}
-      dir="auto"
-      className={`${FILTER} w-44`}
-      onBlur={event => event.target.value.trim() !== (value ?? '') && onChange(event.target.value.trim())}
-      onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
-    />
   )
 }

@@ -1,0 +1,65 @@
+create or replace function usage_of_tags(
+    of_projects bigint[],
+    from_time timestamptz,
+    until_time timestamptz,
+    of_tags jsonb,
+    of_model text,
+    of_key bigint,
+    of_key_type text,
+    grouped_by text,
+    zone text
+)
+returns table (
+    bucket_start timestamptz,
+    name text,
+    requests bigint,
+    hits bigint,
+    failed bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    tokens_saved bigint,
+    cost_usd numeric,
+    saved_usd numeric
+)
+language sql
+stable
+set search_path = public, pg_temp
+as $$
+    with tagged as materialized (
+        select
+            case when grouped_by in ('hour', 'day', 'month') then date_trunc(grouped_by, t.at, zone) end as bucket_start,
+            case when grouped_by = 'model' then t.model end as model,
+            case when grouped_by = 'api_key' then t.key_id end as key_id,
+            case when grouped_by = 'tag' then t.tags end as tags,
+            sum(t.requests) as requests, sum(t.hits) as hits, sum(t.failed) as failed, sum(t.prompt_tokens) as prompt_tokens,
+            sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved, sum(t.cost_usd) as cost_usd,
+            sum(t.saved_usd) as saved_usd
+        from usage_with_tags(of_projects, from_time, until_time) t
+        where t.tags @> of_tags
+            and (of_model is null or t.model = of_model)
+            and (of_key is null or t.key_id = of_key)
+            and (of_key_type is null or t.key_id in (select k.id from api_keys k where k.type = of_key_type))
+        group by 1, 2, 3, 4
+    ),
+    named as (
+        select
+            t.*,
+            case grouped_by
+                when 'model' then t.model
+                when 'api_key' then coalesce((select k.name from api_keys k where k.id = t.key_id), 'key_' || t.key_id)
+                when 'tag' then g.name || '=' || g.value
+            end as name
+        from tagged t
+        left join lateral jsonb_each_text(t.tags) as g (name, value) on grouped_by = 'tag'
+    )
+    select
+        n.bucket_start, n.name, sum(n.requests)::bigint, sum(n.hits)::bigint, sum(n.failed)::bigint, sum(n.prompt_tokens)::bigint,
+        sum(n.completion_tokens)::bigint, sum(n.tokens_saved)::bigint, sum(n.cost_usd), sum(n.saved_usd)
+    from named n
+    group by 1, 2
+    order by 1, 3 desc, 2
+    limit case when grouped_by in ('hour', 'day', 'month') then null else 20 end;
+$$;
+
+comment on function usage_of_tags(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text, text) is
+    'Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. grouped_by: hour, day or month of a time zone; or the twenty most used of model, api_key, tag.';

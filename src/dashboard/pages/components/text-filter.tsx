@@ -1,0 +1,26 @@
+/** A filter of free text. */
+
+/** The look of a filter. */
+export const FILTER = 'min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5'
+
+interface TextFilterProps {
+  label: string
+  value: string | undefined
+  onChange(value: string): void
+}
+
+/** Queries on blur or Enter, not on every keystroke. */
+export function TextFilter({ label, value, onChange }: TextFilterProps) {
+  return (
+    <input
+      key={value ?? ''}
+      aria-label={label}
+      placeholder={label}
+      defaultValue={value ?? ''}
+      dir="auto"
+      className={`${FILTER} w-44`}
+      onBlur={event => event.target.value.trim() !== (value ?? '') && onChange(event.target.value.trim())}
+      onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
+    />
+  )
+}
