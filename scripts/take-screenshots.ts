@@ -46,7 +46,7 @@ for (const { name: look, ...options } of LOOKS) {
     if (only.length > 0 && !only.includes(name)) continue
     await page.goto(`${root}/dashboard${path}`)
     await waitForPage(page)
-    if (name === 'playground') await askInPlayground(page, seeded.testKey)
+    if (name === 'playground') await askInPlayground(page)
     await page.waitForLoadState('networkidle')
     await page.waitForTimeout(500)
     await shoot(name)
@@ -59,8 +59,7 @@ await browser.close()
 await proxy.stop()
 await database.close()
 
-async function askInPlayground(page: Page, testKey: string): Promise<void> {
-  await page.getByLabel('Test key').fill(testKey)
+async function askInPlayground(page: Page): Promise<void> {
   await page.getByLabel('Message').fill('Could you please tell me how to reset my password?')
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('x-proxy-cache-reason').waitFor()

@@ -2,16 +2,23 @@
 import { t } from 'elysia'
 import type { OidcConfig } from '../config.ts'
 import { refuse } from '../errors.ts'
-import { closeSession, closeSessions, closeSessionWithId, ownSessions, setPassword } from '../postgres/admin/people.ts'
+import {
+  closeSession,
+  closeSessions,
+  closeSessionWithId,
+  issueSessionKey,
+  ownSessions,
+  setPassword,
+} from '../postgres/admin/people.ts'
 import { baseUrlOf } from './addresses.ts'
-import { closed, loginRules, opened, openSession, session } from './answers/people.ts'
+import { closed, loginRules, opened, openSession, session, sessionKey } from './answers/people.ts'
 import { listOf } from './answers/shared.ts'
 import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
 import { formatId, requireId } from './ids.ts'
 import { createLogin, hashPassword } from './login.ts'
 import { operation } from './operation.ts'
-import { toSeconds } from './pages.ts'
+import { oneOf, toSeconds } from './pages.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
 import { strict } from './stated.ts'
 
@@ -99,6 +106,18 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
         return { object: 'session.closed' as const, id: formatId('session', session_id) }
       },
       operation('End one of the caller’s sessions', closed),
+    )
+    .post(
+      '/playground-key',
+      async ({ caller: { actor, sessionToken }, body: { project_id, type } }) => {
+        if (sessionToken === null) throw refuse('notPermitted', { problem: 'This takes a login, not an admin key.' })
+        const project = requireId('proj', project_id)
+        const [issued] = await issueSessionKey(actor, { project, key_type: type, token_hash: hashToken(sessionToken) })
+        return { object: 'session.key' as const, value: issued?.result ?? '' }
+      },
+      operation('Make a key of a project that ends with this session', sessionKey, {
+        body: t.Object({ project_id: t.String(), type: oneOf('project', 'test') }, strict),
+      }),
     )
     .get(
       '/login-rules',

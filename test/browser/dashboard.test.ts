@@ -165,7 +165,6 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('Nothing is stored yet').waitFor()
 
       await page.getByRole('link', { name: 'Playground' }).click()
-      await page.getByLabel('Test key').fill(key)
       await page.getByLabel('Message').fill(QUESTION)
       await page.getByRole('button', { name: 'Send' }).click()
       await page.getByText('Nothing that is stored is comparable.').waitFor()

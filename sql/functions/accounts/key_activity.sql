@@ -26,8 +26,9 @@ as $$
     where k.project_id = of_project
         and k.deactivated_at is null
         and k.replaced_by is null
+        and k.session_id is null
     group by k.id, pl.name
     order by 5 desc, k.id;
 $$;
 
-comment on function key_activity(bigint) is 'Answered requests of each active key in the last minute, with its limit.';
+comment on function key_activity(bigint) is 'Answered requests of each active key in the last minute, with its limit; without keys of sessions.';

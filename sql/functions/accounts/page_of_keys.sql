@@ -40,11 +40,11 @@ as $$
         k.replaced_by
     from api_keys k
     where k.project_id = of_project
-        and (only_key is null or k.id = only_key)
+        and (only_key is null and k.session_id is null or k.id = only_key)
         and (include_inactive or k.deactivated_at is null)
         and (after_id is null or k.id > after_id)
     order by k.id
     limit page_size;
 $$;
 
-comment on function page_of_keys(bigint, bigint, boolean, bigint, integer) is 'Keys of a project, oldest first, after a given one; state: active, expired, deactivated; with the key''s own limits, null for none, and the key for which a former value stands.';
+comment on function page_of_keys(bigint, bigint, boolean, bigint, integer) is 'Keys of a project, oldest first, after a given one, without those of sessions; state: active, expired, deactivated; with the key''s own limits, null for none, and the key for which a former value stands.';

@@ -10,8 +10,12 @@ begin
     if not found then
         raise exception 'user user_% is no member of the project', of_user using errcode = 'no_data_found';
     end if;
+    update api_keys k
+    set deactivated_at = now()
+    from sessions s
+    where s.id = k.session_id and s.user_id = of_user and k.project_id = owner_id and k.deactivated_at is null;
     perform audit('role.assignment.deleted', owner_id, 'user_' || of_user);
 end;
 $$;
 
-comment on function remove_member(text, bigint) is 'Removes a user from a project. Takes an owner of it.';
+comment on function remove_member(text, bigint) is 'Removes a user from a project, and ends the keys of the user''s sessions. Takes an owner of it.';

@@ -18,6 +18,10 @@ begin
     if not found then
         raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';
     end if;
+    update api_keys k
+    set deactivated_at = now()
+    from sessions s
+    where s.id = k.session_id and s.user_id = of_user and k.project_id = owner_id and k.deactivated_at is null and member_role = 'viewer';
     perform audit(
         case when was is null then 'role.assignment.created' else 'role.assignment.updated' end,
         owner_id, 'user_' || of_user, jsonb_build_object('role', member_role, 'was', was)
@@ -25,4 +29,4 @@ begin
 end;
 $$;
 
-comment on function set_member(text, bigint, text) is 'Makes a user owner, member or viewer of a project, and replaces an earlier role. Takes an owner of it.';
+comment on function set_member(text, bigint, text) is 'Makes a user owner, member or viewer of a project, and replaces an earlier role; a viewer keeps no key of a session. Takes an owner of it.';

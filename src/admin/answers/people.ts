@@ -67,6 +67,7 @@ export const auditEvent = t.Object(
 export type AuditEvent = Static<typeof auditEvent>
 
 export const opened = t.Object({ object: t.Literal('session.opened'), csrf_token: text })
+export const sessionKey = objectOf('SessionKey', 'session.key', { value: text })
 export const closed = t.Object({
   object: t.Literal('session.closed'),
   id: t.Optional(text),

@@ -3,20 +3,45 @@ import { createParser } from 'eventsource-parser'
 import { ApiError } from './api.ts'
 import type { WordingDifference } from './types.ts'
 
+export type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } }
+
+export interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+export type Message =
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string | ContentPart[] }
+  | { role: 'assistant'; content: string | null; tool_calls?: ToolCall[] }
+  | { role: 'tool'; content: string; tool_call_id: string }
+
+/** The body of a chat request; any other field is a parameter. */
+export interface ChatBody {
+  model: string
+  messages: Message[]
+  stream?: boolean
+  [parameter: string]: unknown
+}
+
 export interface Chat {
   /** The proxy's; ends in /v1. */
   baseUrl: string
   apiKey: string
-  model: string
-  message: string
-  stream: boolean
-  /** Request headers such as Cache-Control and the proxy's own. Empty ones are not sent. */
+  body: ChatBody
+  /** Request headers such as Cache-Control and the proxy's own. */
   headers: Record<string, string>
 }
 
 export interface Answered {
   status: number
   headers: [name: string, value: string][]
+}
+
+export interface Said {
+  text: string
+  toolCalls: ToolCall[]
 }
 
 /** The response of POST /v1/cache/explain. */
@@ -39,24 +64,25 @@ export interface Explanation {
   decision: { cache: 'HIT' | 'HIT-SEMANTIC' | 'MISS'; reason: string }
 }
 
-/** Calls `onText` with the whole text so far, each time it grows. Throws an ApiError. */
+/** Calls `onSaid` with all that was said so far, each time it grows. Throws an ApiError. */
 export async function sendChat(
   chat: Chat,
-  {
-    onHeaders,
-    onText,
-    signal,
-  }: { onHeaders(answered: Answered): void; onText(text: string): void; signal: AbortSignal },
+  { onHeaders, onSaid, signal }: { onHeaders(answered: Answered): void; onSaid(said: Said): void; signal: AbortSignal },
 ): Promise<void> {
-  const response = await post('/chat/completions', chat, { stream: chat.stream }, signal)
+  const response = await post('/chat/completions', chat, signal)
   onHeaders({ status: response.status, headers: proxyHeaders(response.headers) })
-  if (!chat.stream) return onText((await response.json()).choices?.[0]?.message?.content ?? '')
-  let text = ''
+  if (!chat.body.stream) {
+    const message = (await response.json()).choices?.[0]?.message
+    return onSaid({ text: message?.content ?? message?.refusal ?? '', toolCalls: message?.tool_calls ?? [] })
+  }
+  let said: Said = { text: '', toolCalls: [] }
   const parser = createParser({
     onEvent({ data }) {
       if (data === '[DONE]') return
-      text += JSON.parse(data).choices?.[0]?.delta?.content ?? ''
-      onText(text)
+      const { choices, error } = JSON.parse(data)
+      if (error) throw new ApiError(response.status, error.code ?? 'unknown', error.message ?? 'The answer broke off.')
+      said = extend(said, choices?.[0]?.delta ?? {})
+      onSaid(said)
     },
   })
   const decoder = new TextDecoder()
@@ -66,8 +92,30 @@ export async function sendChat(
   }
 }
 
+interface Delta {
+  content?: string | null
+  refusal?: string | null
+  tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[]
+}
+
+/** A tool's call comes in parts: its name first, then its arguments. */
+function extend({ text, toolCalls }: Said, delta: Delta): Said {
+  const calls = [...toolCalls]
+  for (const { index, id, function: part } of delta.tool_calls ?? []) {
+    const before = calls[index] ?? { id: '', type: 'function', function: { name: '', arguments: '' } }
+    const { name, arguments: given } = before.function
+    calls[index] = {
+      ...before,
+      id: id || before.id,
+      function: { name: part?.name || name, arguments: given + (part?.arguments ?? '') },
+    }
+  }
+  return { text: text + (delta.content ?? delta.refusal ?? ''), toolCalls: calls }
+}
+
 export async function explainChat(chat: Chat, signal: AbortSignal): Promise<Explanation> {
-  const response = await post('/cache/explain', chat, {}, signal)
+  const { stream: _, ...body } = chat.body
+  const response = await post('/cache/explain', { ...chat, body }, signal)
   return response.json()
 }
 
@@ -82,15 +130,13 @@ export function toDifferences({ proof, differences }: Explanation['nearest'][num
   }))
 }
 
-async function post(path: string, chat: Chat, fields: object, signal: AbortSignal): Promise<Response> {
-  const { baseUrl, apiKey, model, message } = chat
-  const given = Object.entries(chat.headers).filter(([, value]) => value !== '')
+async function post(path: string, { baseUrl, apiKey, body, headers }: Chat, signal: AbortSignal): Promise<Response> {
   const response = await fetch(`${baseUrl}${path}`, {
     method: 'POST',
     // The API key alone identifies the caller: no session cookie is sent.
     credentials: 'omit',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...Object.fromEntries(given) },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: message }], ...fields }),
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
     signal,
   }).catch(error => {
     if (signal.aborted) throw error

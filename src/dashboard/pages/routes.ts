@@ -21,3 +21,14 @@ export function useRoutes(projectId: string, query: RouteQuery, enabled = true) 
     enabled,
   })
 }
+
+/** Shown first, where they can be reached: they cost little. */
+const PREFERRED = ['openai/gpt-4o-mini', 'gpt-4o-mini']
+
+/** The chat models that somebody would answer, and the chosen one among them, or one to begin with. */
+export function chooseRoute(routes: readonly Route[], chosen: string | null): { usable: Route[]; route?: Route } {
+  const usable = routes.filter(({ kind, provider }) => kind === 'chat' && provider !== null)
+  const route =
+    usable.find(({ id }) => id === chosen) ?? usable.find(({ id }) => PREFERRED.includes(id)) ?? usable.at(0)
+  return { usable, ...(route && { route }) }
+}

@@ -48,6 +48,12 @@ export interface SessionRow {
 
 /** `this_one`: the hex SHA-256 of the cookie that asks. */
 export const ownSessions = defineRead<SessionRow>()('own_sessions', { this_one: 'text?' })
+/** A key of the Playground: valid for an hour, at most as long as the session. */
+export const issueSessionKey = defineChange<{ result: string }>()('issue_session_key', {
+  project: 'project',
+  key_type: 'text',
+  token_hash: 'text',
+})
 export const closeSessionWithId = defineChange()('close_session_with_id', { session_id: 'bigint' })
 export const closeSession = defineChange()('close_session', { token_hash: 'text' })
 export const closeSessions = defineChange<{ result: number }>()('close_sessions', {})

@@ -65,6 +65,8 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries/${entry}?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/entries?project_id=${project}&question=capital`, need: 'member' },
+    { method: 'GET', path: `/v1/cache/entries/${entry}/content?project_id=${project}`, need: 'member' },
     { method: 'GET', path: `/v1/cache/matches?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/near_misses?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/calibration?project_id=${project}`, need: 'viewer' },
@@ -82,6 +84,12 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `/v1/requests/${request}/content?project_id=${project}`, need: 'member' },
     { method: 'POST', path: `${own}/settings`, need: 'member', body: { cache_ttl_seconds: 60 } },
     { method: 'POST', path: `${own}/api_keys`, need: 'member', body: { name: 'another' } },
+    {
+      method: 'POST',
+      path: '/dashboard/api/playground-key',
+      need: 'member',
+      body: { project_id: project, type: 'test' },
+    },
     { method: 'POST', path: `${own}/api_keys/${key}`, need: 'owner', body: { requests_per_minute: 5 } },
     { method: 'POST', path: `${own}/api_keys/${key}/rotate`, need: 'member' },
     { method: 'DELETE', path: `${own}/api_keys/${key}`, need: 'member' },
@@ -177,6 +185,7 @@ describeBackends('who may do what', backend => {
     await proxy.query(`select create_project('acme', 'free')`)
     for (const role of ['owner', 'member', 'viewer'])
       await proxy.query(`select add_member('acme', '${role}@example.org', '${role}')`)
+    await proxy.query(`select set_setting('acme', 'log_content', 'sealed')`)
     await proxy.query(`select add_member('acme', 'victim@example.org', 'viewer')`)
     await proxy.query(`select create_project('elsewhere', 'free'); `)
     await proxy.query(`select add_member('elsewhere', 'stranger@example.org', 'owner')`)
@@ -418,6 +427,55 @@ describeBackends('who may do what', backend => {
     const gone = await logIn(proxy, 'viewer@example.org')
     await proxy.query(`delete from users where email = 'viewer@example.org'`)
     expect(await status(gone)).toBe(401)
+  })
+
+  test('a key of the playground is listed nowhere, and ends with its session', async () => {
+    const [first, second] = [await logIn(proxy, 'member@example.org'), await logIn(proxy, 'member@example.org')]
+    const make = (browser: Browser) =>
+      browser.send('POST', '/dashboard/api/playground-key', { project_id: world.project, type: 'test' })
+    const ask = async ({ json }: Awaited<ReturnType<typeof make>>) =>
+      (await fetch(`${proxy.baseUrl}/models`, { headers: { authorization: `Bearer ${json.value}` } })).status
+    const [ending, staying] = [await make(first), await make(second)]
+    expect([await ask(ending), await ask(staying)]).toEqual([200, 200])
+    const own = `/v1/organization/projects/${world.project}`
+    for (const path of [`${own}/api_keys?include_inactive=true`, `${own}/limits`]) {
+      expect((await second.send('GET', path)).text).not.toContain('playground of')
+    }
+    await first.send('POST', '/dashboard/api/logout', {})
+    expect([await ask(ending), await ask(staying)]).toEqual([403, 200])
+    const admin = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
+    const body = { project_id: world.project, type: 'test' }
+    expect((await send(proxy, 'POST', '/dashboard/api/playground-key', { body, headers: admin })).status).toBe(403)
+    const member = `(select id from users where email = 'member@example.org')`
+    for (const change of [`set_member('acme', ${member}, 'viewer')`, `remove_member('acme', ${member})`]) {
+      await proxy.query(`select set_member('acme', ${member}, 'member')`)
+      const key = await make(second)
+      expect(await ask(key)).toBe(200)
+      await proxy.query(`select ${change}`)
+      expect([change, await ask(key)]).toEqual([change, 403])
+    }
+  })
+
+  test('what the cache stores is read where texts are kept, by members', async () => {
+    const member = await logIn(proxy, 'member@example.org')
+    const find = (question: string) =>
+      member.send('GET', `/v1/cache/entries?project_id=${world.project}&question=${encodeURIComponent(question)}`)
+    const found = await find('CAPITAL of fr')
+    expect(found.json.data).toMatchObject([{ id: world.entry, question: 'What is the capital of France?' }])
+    expect((await find('100%')).json.data).toEqual([])
+    const path = `/v1/cache/entries/${world.entry}/content?project_id=${world.project}`
+    const { json } = await member.send('GET', path)
+    expect(json.question).toBe('What is the capital of France?')
+    expect(JSON.parse(json.response).choices[0].message.content).toMatch(/\w/)
+    for (const [change, back] of [
+      [`select set_setting('acme', 'log_content', 'off')`, `select set_setting('acme', 'log_content', 'sealed')`],
+      [`update api_keys set log_content = 'off'`, `update api_keys set log_content = null`],
+    ]) {
+      await proxy.query(change ?? '')
+      expect([(await find('capital')).status, (await member.send('GET', path)).status]).toEqual([403, 403])
+      await proxy.query(back ?? '')
+    }
+    expect((await find('capital')).status).toBe(200)
   })
 
   test('the cookie is out of reach of scripts and other sites, and is refused where it could be stolen', async () => {

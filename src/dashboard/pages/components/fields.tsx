@@ -1,5 +1,11 @@
 /** Text and select fields, each with a label and a hint. */
-import { type ComponentProps, type InputHTMLAttributes, type ReactNode, useId } from 'react'
+import {
+  type ComponentProps,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react'
 import { Select } from './select.tsx'
 
 const FIELD = 'min-h-9 w-full rounded-lg border border-line bg-surface px-3 py-1.5 text-ink placeholder:text-muted'
@@ -18,6 +24,23 @@ export function TextField({ label, hint, className, onChange, ...input }: TextFi
   return (
     <Labelled label={label} hint={hint} className={className}>
       {named => <input className={FIELD} onChange={event => onChange(event.target.value)} {...named} {...input} />}
+    </Labelled>
+  )
+}
+
+type TextAreaProps = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, keyof FieldProps> & FieldProps
+
+export function TextArea({ label, hint, className = '', onChange, ...area }: TextAreaProps) {
+  return (
+    <Labelled label={label} hint={hint}>
+      {named => (
+        <textarea
+          className={`${FIELD} ${className}`}
+          onChange={event => onChange(event.target.value)}
+          {...named}
+          {...area}
+        />
+      )}
     </Labelled>
   )
 }

@@ -1,33 +1,19 @@
-/** Sends a question with a test key, and shows the response as it arrives, its headers, and the cache's explanation. */
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useDeferredValue, useRef, useState } from 'react'
-import { call } from '../api.ts'
-import { type Answered, type Chat, type Explanation, explainChat, sendChat } from '../ask-model.ts'
-import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
-import { SelectField, TextField } from '../components/fields.tsx'
-import { Way } from '../components/ways.tsx'
-import { useRoutes } from '../routes.ts'
+/** Talks to one model, or to two side by side, as a client of the project would, with what the cache makes of each question. */
+import { type FormEvent, useState } from 'react'
+import type { Message } from '../ask-model.ts'
+import { Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { TextArea } from '../components/fields.tsx'
+import { Segments } from '../components/segments.tsx'
+import { NoModel } from '../components/snippets.tsx'
+import { chooseRoute, useRoutes } from '../routes.ts'
 import { may, useProject, useSession } from '../session.ts'
+import { type Frame, type Thread, useThread } from '../threads.ts'
 import type { ApiKey, Project } from '../types.ts'
-import { Explained } from './explained.tsx'
+import { Conversation } from './conversation.tsx'
+import { SettingsForm, toFrame, UNCHANGED } from './playground-settings.tsx'
 
-const CACHE_CONTROLS = [
-  ['', 'As the project’s policy says'],
-  ['no-cache', 'Ask the provider and store the answer (no-cache)'],
-  ['no-store', 'Ask the provider and store nothing (no-store)'],
-  ['only-if-cached', 'Only from the cache (only-if-cached)'],
-] as const
-
-const HOUR_SECONDS = 3600
-const MODEL = 'openai/gpt-4o-mini'
-
-interface Outcome {
-  explanation: Explanation | null
-  answered: Answered | null
-  text: string
-}
-
-const NOTHING: Outcome = { explanation: null, answered: null, text: '' }
+/** What a browser keeps, sends and repeats in each turn without effort. */
+const MOST_IMAGE_BYTES = 4 * 1024 * 1024
 
 export function Playground() {
   const project = useProject()
@@ -35,163 +21,179 @@ export function Playground() {
   return (
     <>
       <PageHeader title="Playground">
-        Ask with a test key: the built-in sandbox answers, free of charge, through the same cache as everything else.
+        Asks as your clients do, with a key that ends with your login: the built-in sandbox, free of charge, or the
+        project’s providers, at their price.
       </PageHeader>
-      {project && session.data && <Trial key={project.id} project={project} baseUrl={session.data.base_url} />}
+      {project &&
+        session.data &&
+        (may(project, 'member') ? (
+          <Trial key={project.id} project={project} baseUrl={session.data.base_url} />
+        ) : (
+          <p className="text-muted">Members of the project may ask. You are {project.your_role} of it.</p>
+        ))}
     </>
   )
 }
 
-function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
-  const [apiKey, setApiKey] = useState('')
-  const [model, setModel] = useState(MODEL)
-  const [message, setMessage] = useState('What is the capital of France?')
-  const [isStreamed, setStreamed] = useState(true)
-  const [control, setControl] = useState('')
-  const [outcome, setOutcome] = useState(NOTHING)
-  const running = useRef<AbortController | null>(null)
-  const note = (change: Partial<Outcome>) => setOutcome(before => ({ ...before, ...change }))
+const TYPES = [
+  ['test', 'Sandbox, free'],
+  ['project', 'Providers, at their price'],
+] as const
 
-  const asking = useMutation({
-    mutationFn: async (isSent: boolean) => {
-      running.current?.abort()
-      running.current = new AbortController()
-      const { signal } = running.current
-      const chat: Chat = { baseUrl, apiKey, model, message, stream: isStreamed, headers: { 'cache-control': control } }
-      setOutcome(NOTHING)
-      // The explanation comes first: after the request is sent, the question is an exact hit.
-      note({ explanation: await explainChat(chat, signal) })
-      if (isSent)
-        await sendChat(chat, { onHeaders: answered => note({ answered }), onText: text => note({ text }), signal })
-    },
-  })
+function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
+  const [keyType, setKeyType] = useState<ApiKey['type']>('test')
+  const [settings, setSettings] = useState(UNCHANGED)
+  const [isCompared, setCompared] = useState(false)
+  const [models, setModels] = useState<(string | null)[]>([null, null])
+  const threads = [useThread(), useThread()]
+  const [error, setError] = useState<Error | null>(null)
+  const routes = useRoutes(project.id, { key_type: keyType })
+  const shown = threads.slice(0, isCompared ? 2 : 1)
+  if (routes.data === undefined) return routes.error ? <Problem error={routes.error} /> : <Loading />
+  const chosen = models.map(model => chooseRoute(routes.data, model))
+
+  /** Asks all threads that are shown, or one of them. */
+  function ask(asked: Message[], isSent: boolean, which: readonly Thread[] = shown): void {
+    try {
+      const frame: Frame = { projectId: project.id, baseUrl, keyType, ...toFrame(settings) }
+      setError(null)
+      for (const thread of which) {
+        const { route } = chosen[threads.indexOf(thread)] ?? {}
+        if (route) void thread.ask(route.id, asked, frame, isSent)
+      }
+    } catch (problem) {
+      setError(problem as Error)
+    }
+  }
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-[17rem_minmax(0,1fr)]">
+      <Card title="Request">
+        <div className="space-y-4 p-4">
+          <Segments
+            label="Answered by"
+            value={keyType}
+            choices={TYPES}
+            onChange={type => setKeyType(type as ApiKey['type'])}
+          />
+          <SettingsForm settings={settings} onChange={setSettings} />
+        </div>
+      </Card>
+      <div className="min-w-0 space-y-5">
+        <div className={`grid items-start gap-5 ${isCompared ? 'xl:grid-cols-2' : ''}`}>
+          {shown.map((thread, at) => {
+            const { usable = [], route } = chosen[at] ?? {}
+            return route ? (
+              <Conversation
+                key={at}
+                title={at === 0 ? 'Conversation' : 'Beside it'}
+                thread={thread}
+                usable={usable}
+                route={route}
+                baseUrl={baseUrl}
+                action={
+                  at === shown.length - 1 && (
+                    <Button look="quiet" onClick={() => setCompared(!isCompared)}>
+                      {isCompared ? 'Close' : 'Compare with another model'}
+                    </Button>
+                  )
+                }
+                onModel={model => setModels(before => before.with(at, model))}
+                onResults={results => ask(results, true, [thread])}
+              />
+            ) : (
+              <Card key="none" className="p-4">
+                <NoModel projectId={project.id} />
+              </Card>
+            )
+          })}
+        </div>
+        <Composer
+          threads={shown}
+          error={error}
+          onAsk={ask}
+          onClear={() => {
+            for (const thread of threads) thread.clear()
+          }}
+        />
+      </div>
+    </div>
+  )
+}
+
+interface ComposerProps {
+  threads: readonly Thread[]
+  error: Error | null
+  onAsk(asked: Message[], isSent: boolean): void
+  onClear(): void
+}
+
+/** Writes the next question, and attaches images to it. */
+function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
+  const [text, setText] = useState('What is the capital of France?')
+  const [images, setImages] = useState<readonly string[]>([])
+  const [problem, setProblem] = useState<Error | null>(null)
+  const isBusy = threads.some(thread => thread.isBusy)
+  function ask(isSent: boolean): void {
+    const parts = images.map(url => ({ type: 'image_url' as const, image_url: { url } }))
+    const content = images.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
+    onAsk([{ role: 'user', content }], isSent)
+  }
+  function stop(): void {
+    for (const thread of threads) thread.stop()
+  }
+  async function attach(files: readonly File[]): Promise<void> {
+    const isTooMuch = files.reduce((bytes, { size }) => bytes + size, 0) > MOST_IMAGE_BYTES
+    setProblem(isTooMuch ? new Error('Attach at most 4 MiB of images at once.') : null)
+    setImages(isTooMuch ? [] : await Promise.all(files.map(readAsUrl)))
+  }
   function submit(event: FormEvent) {
     event.preventDefault()
-    asking.mutate(true)
+    ask(true)
   }
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
-      <Card title="Question">
-        <form onSubmit={submit} className="space-y-4 p-4">
-          <KeyField project={project} value={apiKey} onChange={setApiKey} />
-          <div>
-            <TextField label="Model" required autoComplete="off" value={model} onChange={setModel} />
-            <ModelsWay projectId={project.id} model={model} apiKey={apiKey} />
-          </div>
-          <MessageField value={message} onChange={setMessage} />
-          <SelectField label="Cache" value={control} choices={CACHE_CONTROLS} onChange={setControl} />
-          <StreamField checked={isStreamed} onChange={setStreamed} />
-          <Problem error={asking.error} />
-          <div className="flex flex-wrap justify-end gap-2">
-            <Button disabled={asking.isPending || apiKey === ''} onClick={() => asking.mutate(false)}>
-              Explain only
+    <Card>
+      <form onSubmit={submit} className="space-y-3 p-4">
+        <TextArea label="Message" required rows={3} value={text} onChange={setText} />
+        <label className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+          Images
+          <input
+            type="file"
+            accept="image/png,image/jpeg,image/webp,image/gif"
+            multiple
+            className="max-w-full min-w-0 rounded-md border border-line p-1 text-ink"
+            onChange={event => void attach([...(event.target.files ?? [])])}
+          />
+        </label>
+        <Problem error={error ?? problem} />
+        <div className="flex flex-wrap justify-end gap-2">
+          {threads.some(({ turns }) => turns.length > 0) && (
+            <Button look="quiet" onClick={onClear}>
+              Start again
             </Button>
-            <Button type="submit" look="primary" disabled={asking.isPending || apiKey === ''}>
-              {asking.isPending ? 'Asking…' : 'Send'}
-            </Button>
-          </div>
-        </form>
-      </Card>
-      <div className="space-y-5">
-        <AnswerCard outcome={outcome} />
-        {outcome.explanation && <Explained explanation={outcome.explanation} asked={message} />}
-      </div>
-    </div>
-  )
-}
-
-function ModelsWay({ projectId, model, apiKey }: { projectId: string; model: string; apiKey: string }) {
-  const asked = useDeferredValue(model.trim())
-  const key_type = apiKey.startsWith('lgw_proj_') ? 'project' : 'test'
-  const routes = useRoutes(projectId, { key_type, 'models[]': [asked] }, asked !== '')
-  const [route] = routes.data ?? []
-  return route ? <Way route={route} /> : null
-}
-
-function MessageField({ value, onChange }: { value: string; onChange(message: string): void }) {
-  return (
-    <label className="block">
-      <span className="mb-1 block font-medium">Message</span>
-      <textarea
-        required
-        rows={5}
-        value={value}
-        onChange={event => onChange(event.target.value)}
-        className="w-full rounded-lg border border-line bg-surface px-3 py-2 text-ink"
-      />
-    </label>
-  )
-}
-
-function StreamField({ checked, onChange }: { checked: boolean; onChange(isStreamed: boolean): void }) {
-  return (
-    <label className="flex items-center gap-2">
-      <input
-        type="checkbox"
-        checked={checked}
-        onChange={event => onChange(event.target.checked)}
-        className="size-4 accent-(--accent)"
-      />
-      Stream the answer
-    </label>
-  )
-}
-
-/** The key is pasted, or created here for an hour. It never leaves this page's memory. */
-function KeyField({ project, value, onChange }: { project: Project; value: string; onChange(key: string): void }) {
-  const making = useMutation({
-    mutationFn: () =>
-      call<ApiKey & { value: string }>('POST', `/v1/organization/projects/${project.id}/api_keys`, {
-        name: `playground ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`,
-        type: 'test',
-        expires_in_seconds: HOUR_SECONDS,
-      }),
-    onSuccess: made => onChange(made.value),
-  })
-  return (
-    <div className="space-y-2">
-      <div className="flex flex-wrap items-end gap-2">
-        <TextField
-          label="Test key"
-          className="min-w-48 flex-1"
-          required
-          autoComplete="off"
-          placeholder="lgw_test_…"
-          value={value}
-          onChange={value => onChange(value.trim())}
-        />
-        {may(project, 'member') && (
-          <Button disabled={making.isPending} onClick={() => making.mutate()}>
-            Create one for an hour
+          )}
+          <Button disabled={isBusy || text === ''} onClick={() => ask(false)}>
+            Explain only
           </Button>
-        )}
-      </div>
-      <Problem error={making.error} />
-    </div>
-  )
-}
-
-function AnswerCard({ outcome: { answered, text } }: { outcome: Outcome }) {
-  if (answered === null) {
-    return (
-      <Card title="Answer">
-        <p className="p-4 text-muted">The answer appears here as it arrives, with the response headers.</p>
-      </Card>
-    )
-  }
-  return (
-    <Card title="Answer">
-      <output className="block px-4 py-3 break-words whitespace-pre-wrap">{text}</output>
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 border-t border-line px-4 py-3 font-mono text-xs">
-        <dt className="text-muted">status</dt>
-        <dd>{answered.status}</dd>
-        {answered.headers.map(([name, value]) => (
-          <div key={name} className="contents">
-            <dt className="text-muted">{name}</dt>
-            <dd className="break-words">{value}</dd>
-          </div>
-        ))}
-      </dl>
+          {isBusy ? (
+            <Button look="danger" onClick={stop}>
+              Stop
+            </Button>
+          ) : (
+            <Button type="submit" look="primary">
+              Send
+            </Button>
+          )}
+        </div>
+      </form>
     </Card>
   )
+}
+
+function readAsUrl(file: File): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const reader = new FileReader()
+  reader.onload = () => resolve(String(reader.result))
+  reader.onerror = () => reject(reader.error)
+  reader.readAsDataURL(file)
+  return promise
 }

@@ -1,0 +1,29 @@
+create or replace function issue_session_key(project text, key_type text, token_hash text) returns text
+language plpgsql
+volatile
+set search_path = public, pg_temp
+as $$
+declare
+    opened_in sessions;
+    secret text;
+begin
+    -- Locked: a session that ends now ends after its key exists.
+    select s.* into opened_in
+    from sessions s
+    where s.token_hash = decode(issue_session_key.token_hash, 'hex') and s.user_id = current_user_id()
+    for key share;
+    if opened_in.id is null then
+        raise exception 'this session does not exist, or has ended' using errcode = 'no_data_found';
+    end if;
+    secret := issue_key(
+        project,
+        key_type,
+        'playground of ' || left((select u.email from users u where u.id = opened_in.user_id), 70) || ' ' || left(md5(random()::text), 6),
+        now() + interval '1 hour'
+    );
+    update api_keys k set session_id = opened_in.id where k.key_hash = sha256(convert_to(secret, 'UTF8'));
+    return secret;
+end;
+$$;
+
+comment on function issue_session_key(text, text, text) is 'A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended.';

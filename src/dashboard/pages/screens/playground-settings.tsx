@@ -1,0 +1,115 @@
+/** What all questions of the Playground have in common: system prompt, parameters, tools, and what the cache may do. */
+import { SelectField, TextArea, TextField } from '../components/fields.tsx'
+import type { Frame } from '../threads.ts'
+
+const CACHE_CONTROLS = [
+  ['', 'As the project’s policy says'],
+  ['no-cache', 'Ask the provider and store the answer (no-cache)'],
+  ['no-store', 'Ask the provider and store nothing (no-store)'],
+  ['only-if-cached', 'Only from the cache (only-if-cached)'],
+] as const
+
+/** Numbers that are sent if they are given. */
+const PARAMETERS = [
+  { name: 'temperature', title: 'Temperature', min: 0, max: 2, step: 0.1 },
+  { name: 'top_p', title: 'Top p', min: 0, max: 1, step: 0.05 },
+  { name: 'max_completion_tokens', title: 'Most tokens', min: 1, step: 1 },
+  { name: 'seed', title: 'Seed', step: 1 },
+] as const
+
+const TOOLS_EXAMPLE = `[{"type": "function", "function": {
+  "name": "get_weather",
+  "parameters": {"type": "object", "properties": {
+    "city": {"type": "string"}}}}}]`
+
+export interface Settings {
+  system: string
+  /** As they stand in their fields, by name. */
+  parameters: Record<string, string>
+  /** A JSON list. */
+  tools: string
+  cacheControl: string
+  isStreamed: boolean
+}
+
+export const UNCHANGED: Settings = { system: '', parameters: {}, tools: '', cacheControl: '', isStreamed: true }
+
+/** Throws when the tools are no list. */
+export function toFrame({
+  system,
+  parameters,
+  tools,
+  cacheControl,
+  isStreamed,
+}: Settings): Pick<Frame, 'system' | 'parameters' | 'headers'> {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '')
+  return {
+    system,
+    parameters: {
+      ...Object.fromEntries(given.map(([name, value]) => [name, Number(value)])),
+      ...(tools.trim() && { tools: readTools(tools) }),
+      ...(isStreamed && { stream: true }),
+    },
+    headers: cacheControl ? { 'cache-control': cacheControl } : {},
+  }
+}
+
+function readTools(text: string): unknown[] {
+  try {
+    const tools = JSON.parse(text)
+    if (Array.isArray(tools)) return tools
+  } catch {
+    // Said below.
+  }
+  throw new Error('Tools must be a JSON list, as the API takes it.')
+}
+
+interface SettingsFormProps {
+  settings: Settings
+  onChange(settings: Settings): void
+}
+
+export function SettingsForm({ settings, onChange }: SettingsFormProps) {
+  const set = (changes: Partial<Settings>) => onChange({ ...settings, ...changes })
+  return (
+    <>
+      <TextArea label="System prompt" rows={3} value={settings.system} onChange={system => set({ system })} />
+      <div className="grid grid-cols-2 gap-3">
+        {PARAMETERS.map(({ name, title, ...limits }) => (
+          <TextField
+            key={name}
+            label={title}
+            type="number"
+            placeholder="default"
+            value={settings.parameters[name] ?? ''}
+            onChange={value => set({ parameters: { ...settings.parameters, [name]: value } })}
+            {...limits}
+          />
+        ))}
+      </div>
+      <TextArea
+        label="Tools, as JSON"
+        rows={4}
+        placeholder={TOOLS_EXAMPLE}
+        className="font-mono text-xs"
+        value={settings.tools}
+        onChange={tools => set({ tools })}
+      />
+      <SelectField
+        label="Cache"
+        value={settings.cacheControl}
+        choices={CACHE_CONTROLS}
+        onChange={cacheControl => set({ cacheControl })}
+      />
+      <label className="flex items-center gap-2">
+        <input
+          type="checkbox"
+          checked={settings.isStreamed}
+          onChange={event => set({ isStreamed: event.target.checked })}
+          className="size-4 accent-(--accent)"
+        />
+        Stream the answer
+      </label>
+    </>
+  )
+}

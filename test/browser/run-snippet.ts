@@ -1,0 +1,38 @@
+/** Runs snippets as they were copied. */
+import { expect } from 'vitest'
+import { preparePython } from '../clients/python/prepare-python.ts'
+
+const prepared = await preparePython()
+
+/** Not the one that bun puts before it for whatever it runs. */
+const node = Bun.which('node', { PATH: process.env.PATH?.replace(/[^:]*bun-node[^:]*:/g, '') ?? '' })
+
+/** What takes a snippet on its standard input; the settings of any client are tried with a request of the shell's. */
+export const RUNNERS: Record<string, { command: readonly string[]; request?: string }> = {
+  curl: { command: ['bash', '-es'] },
+  ...('missing' in prepared ? {} : { Python: { command: [prepared.python, '-'] } }),
+  ...(node ? { Node: { command: [node, '--input-type=module', '-'] } } : {}),
+  'Any client': {
+    command: ['bash', '-es'],
+    request: '\ncurl -sS "$OPENAI_BASE_URL/models/openai/gpt-4o-mini" -H "Authorization: Bearer $OPENAI_API_KEY"',
+  },
+}
+
+/** In this checkout, where OpenAI's package for Node is installed. */
+export async function runSnippet(
+  language: string,
+  snippet: string,
+  environment: Record<string, string>,
+): Promise<string> {
+  const { command = [], request = '' } = RUNNERS[language] ?? {}
+  const stdin = new Blob([snippet, request])
+  const child = Bun.spawn([...command], {
+    env: { ...process.env, ...environment },
+    stdin,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, complaint] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  expect([language, snippet, await child.exited, complaint.slice(0, 2000)]).toMatchObject([language, snippet, 0, {}])
+  return out
+}
