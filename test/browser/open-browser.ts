@@ -47,6 +47,7 @@ export function pagesOf(project: string): [name: string, path: string][] {
     ['policy', `/${project}/settings/policy`],
     ['answers', `/${project}/cache?view=answers`],
     ['playground', `/${project}/playground`],
+    ['settings', `/${project}/settings`],
     ['keys', `/${project}/settings/keys?all=true`],
     ['provider-keys', `/${project}/settings/provider-keys`],
     ['webhooks', `/${project}/settings/webhooks`],

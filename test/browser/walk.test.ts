@@ -1,0 +1,207 @@
+/** The walk of an owner who has only the screen of a phone: from an invitation to an export, on each database. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { ask } from '../harness/client.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
+import { runSnippet } from './run-snippet.ts'
+import { addAdministrator } from './seed.ts'
+
+const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+const PHONE = { viewport: { width: 320, height: 700 }, acceptDownloads: true, hasTouch: true }
+const QUESTION = 'What is the capital of France?'
+const POLITE = 'Please, what’s the capital of France?'
+/** Spreadsheets make 5555 of it, where they take it for a formula. */
+const FORMULA = '=1234+4321'
+/** Debian: apt-get install libreoffice-calc-nogui. Without it the file is read as text alone. */
+const soffice = Bun.which('soffice')
+
+describe.skipIf(!chromiumPath)(title, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
+
+  describeBackends('an owner with a phone', backend => {
+    let upstreams: Upstreams
+    let proxy: TestProxy
+    let page: Page
+    let snippet: string
+    let key: string
+    beforeAll(async () => {
+      upstreams = await startUpstreams()
+      const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
+      proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
+      await addAdministrator(proxy)
+    }, 120_000)
+    afterAll(() => Promise.all([page?.context().close(), proxy?.stop(), upstreams?.stop()]))
+
+    const openPage = async () => (await browser.newContext(PHONE)).newPage()
+
+    /** Takes an invitation up. */
+    async function takeUp(link: string): Promise<Page> {
+      const guest = await openPage()
+      await guest.goto(link)
+      await guest.getByLabel('New password').fill('a long enough password')
+      await guest.getByRole('button', { name: 'Set password and log in' }).click()
+      await guest.getByRole('button', { name: 'Menu' }).waitFor()
+      return guest
+    }
+
+    async function invite(from: Page, email: string, role: string): Promise<string> {
+      await from.getByRole('button', { name: 'Add member' }).first().click()
+      await from.getByLabel('E-mail address').fill(email)
+      await from.getByRole('dialog').getByLabel('Role').selectOption(role)
+      await from.getByRole('dialog').getByRole('button', { name: 'Add member' }).click()
+      const link = (await from.getByTestId('shown-once').textContent()) ?? ''
+      await from.getByRole('button', { name: 'Done' }).click()
+      return link
+    }
+
+    /** By the menu; what is shown then fits the screen. */
+    async function go(to: string, of = page): Promise<void> {
+      await of.getByRole('button', { name: 'Menu' }).click()
+      await of.getByRole('link', { name: to, exact: true }).click()
+      await of.getByRole('heading', { level: 1 }).waitFor()
+      await waitForPage(of)
+      expect([to, await of.evaluate(OVERFLOW)]).toEqual([to, 0])
+    }
+
+    test('is invited, and invites somebody else', async () => {
+      const root = proxy.baseUrl.slice(0, -'/v1'.length)
+      const administrator = await openPage()
+      await logIn(administrator, root)
+      await administrator.getByRole('button', { name: 'New project' }).click()
+      await administrator.getByLabel('Name').fill('walk')
+      await administrator.getByRole('button', { name: 'Create project' }).click()
+      await administrator.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
+      await go('Members', administrator)
+      page = await takeUp(await invite(administrator, 'owner@example.org', 'owner'))
+      await administrator.context().close()
+      await page.getByText('A first request').waitFor()
+      await go('Members')
+      const guest = await takeUp(await invite(page, 'viewer@example.org', 'viewer'))
+      await go('Playground', guest)
+      await guest.getByText('Members of the project may ask.').waitFor()
+      await guest.context().close()
+      await page.getByRole('button', { name: 'Menu' }).click()
+      expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+      await page.getByRole('button', { name: 'Menu' }).click()
+    }, 120_000)
+
+    test('makes a key, and its snippet runs as it is shown', async () => {
+      await go('API keys')
+      await page.getByRole('button', { name: 'Generate new key' }).first().click()
+      await page.getByLabel('Name').fill('phone')
+      await page.getByRole('button', { name: 'Generate key' }).click()
+      key = (await page.getByTestId('shown-once').textContent()) ?? ''
+      snippet = (await page.getByRole('dialog').locator('pre').textContent()) ?? ''
+      expect(await runSnippet('curl', snippet, {})).toContain('"choices"')
+      await page.getByRole('button', { name: 'Done' }).click()
+      await proxy.settle()
+      await go('Overview')
+      await page.getByText('Answered from the cache').waitFor()
+    }, 120_000)
+
+    test('finds out why an upstream failed', async () => {
+      upstreams.aggregator.scriptOnce({ kind: 'error', status: 503, message: 'Overloaded for now' })
+      expect(await runSnippet('curl', snippet.replace('Hello', 'Will it fail?'), {})).toContain('"error"')
+      await proxy.settle()
+      await go('Overview')
+      await page.getByRole('link', { name: '1 failed' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
+      await page.getByRole('row').nth(1).getByRole('link').click()
+      await page.getByText('The upstream said 503: Overloaded for now').waitFor()
+      expect(await page.evaluate(OVERFLOW)).toBe(0)
+    }, 120_000)
+
+    test('marks a wrong match', async () => {
+      await go('Policy')
+      await page.getByLabel(/^Kept for a week/).check()
+      await page.getByRole('button', { name: 'Save policy' }).click()
+      await page.getByText('Saved: it holds from the next request on.').waitFor()
+      await go('Playground')
+      await page.getByRole('button', { name: 'Providers, at their price' }).click()
+      for (const [words, result] of [
+        [QUESTION, 'MISS'],
+        [POLITE, 'HIT-SEMANTIC'],
+      ]) {
+        await page.getByLabel('Message').fill(words ?? '')
+        await page.getByRole('button', { name: 'Send', exact: true }).click()
+        await page
+          .locator('dd')
+          .filter({ hasText: new RegExp(`^${result}$`) })
+          .waitFor()
+        await page.getByRole('button', { name: 'Start again' }).click()
+        await proxy.settle()
+      }
+      expect(await page.evaluate(OVERFLOW)).toBe(0)
+      await go('Cache')
+      await page.getByRole('button', { name: 'Wrong match' }).click()
+      await page.getByText('Marked wrong').waitFor()
+      expect((await ask(proxy, key, POLITE, { 'x-proxy-cache-ttl': '0' })).headers.get('x-proxy-cache')).toBe('MISS')
+    }, 120_000)
+
+    test('finds a stored answer by its question, and reads it', async () => {
+      await page.getByRole('button', { name: 'Answers', exact: true }).click()
+      await page.getByLabel('Part of the question').fill('CAPITAL of')
+      await page.getByLabel('Part of the question').press('Enter')
+      await page.getByRole('button', { name: QUESTION }).click()
+      await page.getByRole('dialog').getByText('Answer', { exact: true }).waitFor()
+      expect(await page.evaluate(OVERFLOW)).toBe(0)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.goBack()
+      await page.getByRole('button', { name: 'Read' }).first().waitFor()
+    }, 60_000)
+
+    test('sets a budget, hits it, and finds the refused request', async () => {
+      await go('Limits and budgets')
+      await page.getByRole('button', { name: 'Set budget' }).click()
+      await page.getByRole('dialog').getByLabel('Amount').fill('0.000001')
+      await page.getByRole('dialog').getByRole('button', { name: 'Set budget' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect(await runSnippet('curl', snippet.replace('Hello', 'One more?'), {})).toContain('Budget exceeded')
+      await proxy.settle()
+      await go('Requests')
+      await page.getByLabel('Outcome').selectOption('Failed')
+      await page.getByRole('row').filter({ hasText: '429' }).getByRole('link').click()
+      await page.getByText('It was refused with 429, and no upstream was asked.').waitFor()
+      await page.goBack()
+      await page.getByRole('row').filter({ hasText: '503' }).waitFor()
+      expect(await page.getByLabel('Outcome').inputValue()).toBe('failed')
+    }, 120_000)
+
+    test('opens an export in a spreadsheet, which computes nothing of it', async () => {
+      await ask(proxy, key, question('Hello', { user: FORMULA }))
+      await proxy.settle()
+      await go('Requests')
+      await page.getByRole('row').nth(6).waitFor()
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export CSV' }).click(),
+      ])
+      const folder = mkdtempSync(join(tmpdir(), 'export-'))
+      const [csv, converted] = [join(folder, 'requests.csv'), join(folder, 'opened', 'requests.csv')]
+      writeFileSync(csv, readFileSync(await file.path()))
+      const cells = readFileSync(csv, 'utf8').split(/[,\r\n]+/)
+      expect(cells).toContain(`'${FORMULA}`)
+      expect(cells.filter(cell => /^[=+@-](?!\d+(\.\d+)?$)/.test(cell))).toEqual([])
+      if (!soffice) return
+      const profile = `-env:UserInstallation=file://${folder}/profile`
+      const filter = ['--convert-to', 'csv:Text - txt - csv (StarCalc):44,34,76,1', '--outdir', join(folder, 'opened')]
+      const { exitCode } = Bun.spawnSync([soffice, profile, '--headless', ...filter, csv], { timeout: 90_000 })
+      expect(exitCode).toBe(0)
+      const opened = readFileSync(converted, 'utf8').split(/[,\r\n]+/)
+      expect(opened.some(cell => cell.endsWith(FORMULA))).toBe(true)
+      expect(opened).not.toContain('5555')
+    }, 150_000)
+  })
+})
