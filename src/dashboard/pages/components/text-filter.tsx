@@ -18,7 +18,7 @@ export function TextFilter({ label, value, onChange }: TextFilterProps) {
       placeholder={label}
       defaultValue={value ?? ''}
       dir="auto"
-      className={`${FILTER} w-44`}
+      className={`${FILTER} w-full sm:w-44`}
       onBlur={event => event.target.value.trim() !== (value ?? '') && onChange(event.target.value.trim())}
       onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
     />

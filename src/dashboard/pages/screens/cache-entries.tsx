@@ -17,11 +17,20 @@ import type { CacheEntry } from '../types.ts'
 const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 'Similar wording' }
 
 const COLUMNS: Column<CacheEntry>[] = [
-  { title: 'Model', cell: entry => <Name className="font-mono text-xs">{entry.model}</Name> },
-  { title: 'Provider', cell: entry => entry.provider },
-  { title: 'Namespace', cell: entry => entry.namespace || <span className="text-muted">default</span> },
+  {
+    title: 'Model',
+    cell: entry => (
+      <>
+        <Name className="!min-w-44 font-mono text-xs">{entry.model}</Name>
+        <Name className="text-xs text-muted">
+          {entry.namespace === '' ? entry.provider : `${entry.provider}, in ${entry.namespace}`}
+        </Name>
+      </>
+    ),
+  },
   {
     title: 'Found by',
+    look: 'line',
     cell: entry => <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>,
   },
   { title: 'Size', numeric: true, look: 'line', cell: entry => formatBytes(entry.bytes) },

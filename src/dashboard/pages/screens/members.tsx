@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Name, PageHeader, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { LoginState } from '../components/login-state.tsx'
 import { Select } from '../components/select.tsx'
@@ -84,7 +84,7 @@ interface MemberActions {
 /** `actions` is null when the user may change nothing. */
 function columnsOf(actions: MemberActions | null): Column<Member>[] {
   return [
-    { title: 'E-mail address', look: 'strong', cell: member => member.email },
+    { title: 'E-mail address', look: 'strong', cell: member => <Name className="!min-w-44">{member.email}</Name> },
     { title: 'State', cell: member => <LoginState person={member} /> },
     {
       title: 'Role',

@@ -37,7 +37,7 @@ export function Playground() {
 
 const TYPES = [
   ['test', 'Sandbox, free'],
-  ['project', 'Providers, at their price'],
+  ['project', 'Providers'],
 ] as const
 
 function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
@@ -131,12 +131,17 @@ interface ComposerProps {
 function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
   const [text, setText] = useState('What is the capital of France?')
   const [images, setImages] = useState<readonly string[]>([])
+  /** Counts what was sent: each message has a field for images of its own. */
+  const [sent, setSent] = useState(0)
   const [problem, setProblem] = useState<Error | null>(null)
   const isBusy = threads.some(thread => thread.isBusy)
   function ask(isSent: boolean): void {
     const parts = images.map(url => ({ type: 'image_url' as const, image_url: { url } }))
     const content = images.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
     onAsk([{ role: 'user', content }], isSent)
+    if (!isSent) return
+    setImages([])
+    setSent(sent + 1)
   }
   function stop(): void {
     for (const thread of threads) thread.stop()
@@ -151,12 +156,13 @@ function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
     ask(true)
   }
   return (
-    <Card>
+    <Card className="lg:sticky lg:bottom-3 lg:shadow-lg">
       <form onSubmit={submit} className="space-y-3 p-4">
         <TextArea label="Message" required rows={3} value={text} onChange={setText} />
         <label className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           Images
           <input
+            key={sent}
             type="file"
             accept="image/png,image/jpeg,image/webp,image/gif"
             multiple
@@ -175,11 +181,12 @@ function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
             Explain only
           </Button>
           {isBusy ? (
-            <Button look="danger" onClick={stop}>
+            // Another element than the one below: a click on it must not end as one that submits.
+            <Button key="stop" look="danger" onClick={stop}>
               Stop
             </Button>
           ) : (
-            <Button type="submit" look="primary">
+            <Button key="send" type="submit" look="primary">
               Send
             </Button>
           )}

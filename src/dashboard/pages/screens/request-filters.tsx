@@ -92,7 +92,7 @@ export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
     />
   )
   return (
-    <search className="mb-4 flex flex-wrap items-center gap-2">
+    <search className="mb-4 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
       {select('span', 'Period', SPAN_CHOICES)}
       <SpanEnds filters={filters} change={change} />
       {select('result', 'Answered by', RESULTS)}

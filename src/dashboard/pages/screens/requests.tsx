@@ -87,12 +87,12 @@ function columnsOf(projectId: string): Column<ProxyRequest>[] {
     },
     {
       title: 'Model',
-      cell: request => <Name className="min-w-32 font-mono text-xs">{request.model || '–'}</Name>,
+      cell: request => <Name className="!min-w-44 font-mono text-xs">{request.model || '–'}</Name>,
     },
-    { title: 'Provider', cell: request => request.provider ?? '–' },
+    { title: 'Provider', look: 'line', cell: request => request.provider ?? '–' },
     {
       title: 'Key',
-      cell: request => <Name className="min-w-24">{request.key_name ?? request.api_key_id}</Name>,
+      cell: request => <Name className="!min-w-24">{request.key_name ?? request.api_key_id}</Name>,
     },
     {
       title: 'Tokens',

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, get } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Name, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { LoginState } from '../components/login-state.tsx'
 import { Select } from '../components/select.tsx'
@@ -92,7 +92,7 @@ interface UserActions {
 
 function columnsOf({ setRole, invite, remove }: UserActions): Column<User>[] {
   return [
-    { title: 'E-mail address', look: 'strong', cell: user => user.email },
+    { title: 'E-mail address', look: 'strong', cell: user => <Name className="!min-w-44">{user.email}</Name> },
     { title: 'State', cell: user => <LoginState person={user} /> },
     {
       title: 'Role',
