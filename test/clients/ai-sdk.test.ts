@@ -168,6 +168,22 @@ describeOnce('the AI SDK holds conversations', backend => {
           }
         },
       )
+
+      test.each(MODELS)('a stream of %s that is cut: what came, and then the error as it was told', async model => {
+        const standin = standinOf(model) as Upstreams['openai']
+        standin.scriptOnce({ kind: 'cut', after: standin === (upstreams.anthropic as unknown) ? 4 : 5 })
+        const asked = doors[door]?.(await connect(), model) as Model
+        const told: unknown[] = []
+        const onError = ({ error }: { error: unknown }) => void told.push(error)
+        const prompt = `Hello ${crypto.randomUUID()}`
+        const { fullStream } = sdk.streamText({ model: asked, prompt, maxRetries: 0, onError })
+        const kinds: string[] = []
+        for await (const { type } of fullStream) kinds.push(type)
+        expect(kinds).toContain('text-delta')
+        const [error] = told as Error[]
+        // Some versions throw what they were told as it came.
+        expect(error instanceof Error ? error.message : JSON.stringify(error)).toContain('broke off its answer')
+      })
     })
   })
 })
