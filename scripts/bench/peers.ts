@@ -1,10 +1,12 @@
 /**
- * `bun run bench --peers`: other gateways beside this one, under the same load: a chat request that was never asked before, passed on
- * to the same upstream. One table, processor time a request beside throughput: on a machine that is shared, only that is steady.
+ * `bun run bench --peers`: other gateways beside this one, under the same load, in front of the same upstream: requests that are asked again,
+ * where a gateway keeps answers, requests that were never asked before, and streams. One table; processor time of a request beside
+ * throughput, because on a machine that is shared only that is steady.
  *
- * Options: --folder FOLDER (where the peers are installed: see scripts/bench/peers; default peers) --only forwarder,litellm,… --rounds N
- * (default 3) --seconds N (a measurement, default 3) --connections N (default 32) --address NAME=http://host:port (any that speaks
- * OpenAI's API and asks the upstream that is printed; --key KEY goes along; its processor time is counted where --pid PID is given).
+ * Options: --folder FOLDER (where the peers are installed: see scripts/bench/peers; default peers) --only forwarder,gomodel,… --rounds N
+ * (default 3) --seconds N (a measurement, default 3) --address NAME=http://host:port (any other that speaks OpenAI's API and asks the
+ * upstream that is printed; --key KEY goes along; its processor time is counted where --pid PID is given; --caches where it keeps answers).
+ * GOMODEL=/path/to/gomodel: a peer that is built rather than installed.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -13,6 +15,7 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import { findFreePort, runLoadProcess, startAndRead, startProxyProcess, stop } from './processes.ts'
 import { findFamily, findStoreProcesses, sumProcessorTime } from './processor-time.ts'
 import { prepareStores } from './stores.ts'
+import { timeFirstEvents } from './streams.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -21,10 +24,10 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
-    connections: { type: 'string', default: '32' },
     address: { type: 'string' },
     key: { type: 'string', default: 'bench' },
     pid: { type: 'string' },
+    caches: { type: 'boolean', default: false },
   },
 })
 
@@ -32,11 +35,27 @@ const KEY = 'sk-bench'
 /** LiteLLM takes a minute on a busy machine. */
 const READY_TIME_LIMIT_MS = 300_000
 
+const HIT_CONNECTIONS = 128
+const MISS_CONNECTIONS = 32
+const STREAMS = 100
+/** Asked again and again. */
+const KNOWN = Array.from({ length: 200 }, (_, i) => bodyOf(`${i} of those that are known`))
+
+const HEADS = [
+  `hits/s at ${HIT_CONNECTIONS}`,
+  'hit p50 ms',
+  `misses/s at ${MISS_CONNECTIONS}`,
+  'miss p50 ms',
+  'event p50 ms',
+]
+
 interface Peer {
   name: string
   command: string[]
-  /** A path in the folder that exists when it is installed. */
+  /** What exists when it is installed, from the folder; null where nothing is. */
   installed: string | null
+  /** Whether it keeps answers, as it is started here. */
+  caches: boolean
   headers(upstreamBaseUrl: string): Record<string, string>
 }
 
@@ -45,18 +64,28 @@ const PEERS: Peer[] = [
     name: 'forwarder',
     command: [process.execPath, 'scripts/bench/peers/forwarder.ts'],
     installed: null,
+    caches: false,
+    headers: () => ({}),
+  },
+  {
+    name: 'gomodel',
+    command: ['scripts/bench/peers/gomodel.sh'],
+    installed: process.env.GOMODEL ?? 'gomodel',
+    caches: true,
     headers: () => ({}),
   },
   {
     name: 'litellm',
     command: ['scripts/bench/peers/litellm.sh'],
     installed: 'litellm/bin/litellm',
+    caches: true,
     headers: () => ({}),
   },
   {
     name: 'portkey',
     command: ['scripts/bench/peers/portkey.sh'],
     installed: 'portkey/node_modules/@portkey-ai/gateway',
+    caches: false,
     headers: url => ({ 'x-portkey-provider': 'openai', 'x-portkey-custom-host': url }),
   },
 ]
@@ -66,6 +95,7 @@ interface Candidate {
   name: string
   url: URL
   headers: Record<string, string>
+  caches: boolean
   /** The gateway's processes, for their processor time. */
   processes(): number[]
   /** Processes of the stores that it uses. */
@@ -78,6 +108,7 @@ const isWanted = (name: string) => options.only === undefined || options.only.sp
 const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
 const upstreamBaseUrl: string = JSON.parse(upstream.firstLine).baseUrl
 process.stdout.write(`Upstream: ${upstreamBaseUrl}\n`)
+const stores = await prepareStores()
 const endings: (() => Promise<void>)[] = []
 try {
   const candidates = [...(await startPeers()), ...readAddress(), ...(isWanted('model-proxy') ? await startOurs() : [])]
@@ -91,6 +122,7 @@ try {
 } finally {
   for (const end of endings) await end()
   await stop(upstream.process)
+  await stores.drop()
 }
 
 async function startPeers(): Promise<Candidate[]> {
@@ -106,6 +138,7 @@ async function startPeers(): Promise<Candidate[]> {
     const child = Bun.spawn(peer.command, {
       env: {
         ...process.env,
+        ...stores.environment,
         UPSTREAM_BASE_URL: upstreamBaseUrl,
         PORT: String(port),
         KEY,
@@ -119,7 +152,9 @@ async function startPeers(): Promise<Candidate[]> {
     const url = new URL(`http://127.0.0.1:${port}/v1/chat/completions`)
     const headers = { authorization: `Bearer ${KEY}`, ...peer.headers(upstreamBaseUrl) }
     await untilAnswers(peer.name, url, headers)
-    candidates.push({ name: peer.name, url, headers, processes: () => findFamily(child.pid), storeProcesses: () => [] })
+    // None of them has a database here; Redis serves one gateway at a time.
+    const storeProcesses = () => findStoreProcesses(stores.environment).redis
+    candidates.push({ ...peer, url, headers, processes: () => findFamily(child.pid), storeProcesses })
   }
   return candidates
 }
@@ -129,21 +164,18 @@ function readAddress(): Candidate[] {
   if (name === undefined || address === undefined) return []
   const url = new URL(`${address.replace(/\/$/, '')}/v1/chat/completions`)
   const processes = () => (options.pid === undefined ? [] : findFamily(Number(options.pid)))
-  return [{ name, url, headers: { authorization: `Bearer ${options.key}` }, processes, storeProcesses: () => [] }]
+  const headers = { authorization: `Bearer ${options.key}` }
+  return [{ name, url, headers, caches: options.caches, processes, storeProcesses: () => [] }]
 }
 
 /** This proxy on stores of its own, with every request admitted, counted and recorded. */
 async function startOurs(): Promise<Candidate[]> {
-  const stores = await prepareStores()
   const port = findFreePort()
   const proxy = await startProxyProcess(
     { ...stores.environment, AGGREGATOR_BASE_URL: upstreamBaseUrl, AGGREGATOR_API_KEY: 'bench' },
     port,
   )
-  endings.push(async () => {
-    await stop(proxy)
-    await stores.drop()
-  })
+  endings.push(() => stop(proxy))
   async function setSemantic(mode: 'on' | 'off'): Promise<void> {
     const database = openRealDatabase({ url: stores.environment.DATABASE_URL, maxConnections: 1 })
     await database.runScript(`select set_setting('bench', 'semantic_mode', '${mode}')`)
@@ -152,6 +184,7 @@ async function startOurs(): Promise<Candidate[]> {
   const ours = {
     url: new URL(`http://127.0.0.1:${port}/v1/chat/completions`),
     headers: { authorization: `Bearer ${stores.key}` },
+    caches: true,
     processes: () => [proxy.pid],
     storeProcesses: () => Object.values(findStoreProcesses(stores.environment)).flat(),
   }
@@ -183,25 +216,74 @@ function bodyOf(number: string): string {
   return JSON.stringify({ model: 'openai/gpt-4o-mini', messages })
 }
 
-interface Figures {
+interface Loaded {
   requestsPerSecond: number
   p50Ms: number
-  p99Ms: number
   /** Microseconds per request. */
   gateway: number
   stores: number
 }
 
-async function measure({ name, url, headers, processes, storeProcesses, prepare }: Candidate): Promise<Figures> {
+interface Figures {
+  /** Null where nothing is kept. */
+  hits: Loaded | null
+  hitAlone: Loaded | null
+  misses: Loaded
+  missAlone: Loaded
+  firstEventMs: number
+}
+
+async function measure(candidate: Candidate): Promise<Figures> {
+  const { name, url, headers, caches, prepare } = candidate
   await prepare?.()
+  if (caches) await learn(candidate)
+  const asked = await countAsked()
+  const hits = caches ? await load(candidate, KNOWN, HIT_CONNECTIONS) : null
+  const hitAlone = caches ? await load(candidate, KNOWN, 1) : null
+  if ((await countAsked()) !== asked)
+    throw new Error(`${name}: the upstream was asked again for an answer that was kept`)
+  return {
+    hits,
+    hitAlone,
+    misses: await load(candidate, [bodyOf('{{n}}')], MISS_CONNECTIONS),
+    missAlone: await load(candidate, [bodyOf('{{n}}')], 1),
+    firstEventMs: await timeFirstEvents(Number(url.port), headers, STREAMS),
+  }
+}
+
+async function learn({ name, url, headers }: Candidate): Promise<void> {
+  for (const body of KNOWN) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    })
+    if (!response.ok) throw new Error(`${name}: expected 200, got ${response.status}`)
+    await response.bytes()
+  }
+  // Some keep an answer after it was sent.
+  await Bun.sleep(700)
+}
+
+/** Requests that have reached the upstream. */
+async function countAsked(): Promise<number> {
+  const response = await fetch(new URL('/__counts', upstreamBaseUrl))
+  return ((await response.json()) as { total: number }).total
+}
+
+async function load(
+  { name, url, headers, processes, storeProcesses }: Candidate,
+  bodies: string[],
+  connections: number,
+) {
   const before = [sumProcessorTime(processes()), sumProcessorTime(storeProcesses())] as const
   const result = await runLoadProcess({
     host: url.hostname,
     port: Number(url.port),
     path: url.pathname,
     headers: { 'content-type': 'application/json', ...headers },
-    bodies: [bodyOf('{{n}}')],
-    connections: Number(options.connections),
+    bodies,
+    connections,
     warmupMs: 0,
     measureMs: Number(options.seconds) * 1000,
   })
@@ -209,30 +291,36 @@ async function measure({ name, url, headers, processes, storeProcesses, prepare 
   await Bun.sleep(700)
   if (Object.keys(result.statuses).some(status => status !== '200'))
     throw new Error(`${name}: expected 200, got ${JSON.stringify(result.statuses)}`)
-  const { requests, requestsPerSecond, p50Ms, p99Ms } = result
+  const { requests, requestsPerSecond, p50Ms } = result
+  if (requests === 0) throw new Error(`${name}: no answer came while it was measured: give it more --seconds`)
   return {
     requestsPerSecond,
     p50Ms,
-    p99Ms,
     gateway: (sumProcessorTime(processes()) - before[0]) / requests,
     stores: (sumProcessorTime(storeProcesses()) - before[1]) / requests,
   }
 }
 
+/** In brackets the processor µs of a request, of the gateway and of the stores. */
 function print(measured: readonly { candidate: Candidate; rounds: readonly Figures[] }[]): void {
-  process.stdout.write(
-    `${'a miss'.padEnd(28)}${['requests/s', 'p50 ms', 'p99 ms', 'gateway µs', 'stores µs'].map(head => head.padStart(12)).join('')}\n`,
-  )
+  process.stdout.write(`${''.padEnd(28)}${HEADS.map(head => head.padStart(22)).join('')}\n`)
   for (const { candidate, rounds } of measured) {
-    const median = (field: keyof Figures) =>
-      rounds.map(figures => figures[field]).toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? 0
+    const median = (read: (figures: Figures) => number | undefined) =>
+      rounds.flatMap(figures => read(figures) ?? []).toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)]
+    const rate = (of: 'hits' | 'misses') => {
+      const [perSecond, gateway, used] = (['requestsPerSecond', 'gateway', 'stores'] as const).map(field =>
+        median(figures => figures[of]?.[field])?.toFixed(0),
+      )
+      return perSecond === undefined ? '-' : `${perSecond} (${gateway} + ${used})`
+    }
+    const ms = (read: (figures: Figures) => number | undefined) => median(read)?.toFixed(2) ?? '-'
     const cells = [
-      median('requestsPerSecond').toFixed(0),
-      median('p50Ms').toFixed(1),
-      median('p99Ms').toFixed(1),
-      median('gateway').toFixed(0),
-      median('stores').toFixed(0),
+      rate('hits'),
+      ms(({ hitAlone }) => hitAlone?.p50Ms),
+      rate('misses'),
+      ms(({ missAlone }) => missAlone.p50Ms),
+      ms(({ firstEventMs }) => firstEventMs),
     ]
-    process.stdout.write(`${candidate.name.padEnd(28)}${cells.map(cell => cell.padStart(12)).join('')}\n`)
+    process.stdout.write(`${candidate.name.padEnd(28)}${cells.map(cell => cell.padStart(22)).join('')}\n`)
   }
 }

@@ -142,7 +142,7 @@ async function measureCrowd({ proxyPort, proxyPid, key }: StreamBench): Promise<
     await Promise.all(
       clients.map(async (client, i) => {
         await Bun.sleep(i * CROWD_PAUSE_MS)
-        await client.stream(writeBody(serial++), key)
+        await client.stream(writeBody(serial++), withKey(key))
       }),
     )
     const pages = Number(readFileSync(`/proc/${proxyPid}/statm`, 'utf8').split(' ')[1])
@@ -188,14 +188,25 @@ interface StreamTiming {
 }
 
 interface Client {
-  stream(body: string, key: string): Promise<StreamTiming>
+  stream(body: string, headers: Record<string, string>): Promise<StreamTiming>
   close(): void
 }
 
 let serial = Date.now()
 
+const withKey = (key: string) => ({ authorization: `Bearer ${key}` })
+
 function streamAll(clients: Client[], key: string): Promise<StreamTiming[]> {
-  return Promise.all(clients.map(client => client.stream(writeBody(serial++), key)))
+  return Promise.all(clients.map(client => client.stream(writeBody(serial++), withKey(key))))
+}
+
+/** The median time to the first event of streams that are asked for one after the other, in milliseconds. */
+export async function timeFirstEvents(port: number, headers: Record<string, string>, streams: number): Promise<number> {
+  const times: number[] = []
+  const client = await openClient(port)
+  while (times.length < streams) times.push((await client.stream(writeBody(serial++), headers)).firstEventMs)
+  client.close()
+  return quantile(times, 0.5)
 }
 
 function writeBody(n: number): string {
@@ -224,28 +235,34 @@ async function openClient(port: number): Promise<Client> {
     },
   })
   return {
-    stream(body, key) {
+    stream(body, headers) {
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
       const { promise, resolve, reject } = Promise.withResolvers<StreamTiming>()
       const sentAtMs = performance.now()
       let firstEventMs = 0
       let events = 0
       let head = ''
       let tail = ''
+      /** Of a response that is not chunked: bytes that are still to come. */
+      let left = Number.POSITIVE_INFINITY
       onLost = reject
       onData = bytes => {
         const text = bytes.toString('latin1')
         if (head === '') {
           head = text.slice(0, 12)
           if (!head.endsWith('200')) reject(new Error(`Expected 200, got ${text}`))
+          const length = /content-length: (\d+)/i.exec(text)
+          if (length) left = text.indexOf('\r\n\r\n') + 4 + Number(length[1])
         }
         const found = text.split('data: {').length - 1
         if (found > 0 && events === 0) firstEventMs = performance.now() - sentAtMs
         events += found
         tail = (tail + text).slice(-LAST_CHUNK.length)
-        if (tail === LAST_CHUNK) resolve({ firstEventMs, events })
+        left -= text.length
+        if (left <= 0 || tail === LAST_CHUNK) resolve({ firstEventMs, events })
       }
       socket.write(
-        `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
       )
       return promise
     },

@@ -13,7 +13,10 @@ const server = Bun.serve({
       headers: { authorization: 'Bearer bench', 'content-type': 'application/json' },
       body: await request.text(),
     })
-    return new Response(await answer.bytes(), { headers: { 'content-type': 'application/json' } })
+    const type = answer.headers.get('content-type') ?? 'application/json'
+    return new Response(type.startsWith('text/event-stream') ? answer.body : await answer.bytes(), {
+      headers: { 'content-type': type },
+    })
   },
 })
 

@@ -12,6 +12,10 @@ model_list:
       model: "openai/*"
       api_base: $UPSTREAM_BASE_URL
       api_key: bench
+litellm_settings:
+  cache: true
+  cache_params:
+    type: local
 general_settings:
   master_key: $KEY
 YAML
