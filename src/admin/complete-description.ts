@@ -5,7 +5,7 @@ import { STATED } from './stated.ts'
 interface Route {
   method: string
   path: string
-  hooks?: { body?: unknown }
+  hooks?: { body?: { required?: string[]; minProperties?: number } }
 }
 
 interface Operation {
@@ -30,7 +30,9 @@ export function completeDescription(document: unknown, routes: readonly Route[])
     // The plugin omits the body of routes that have a parser of their own.
     if (hooks?.body !== undefined) {
       const schema = rewrite(hooks.body, part => plainText(plainNumber(part)))
-      operation.requestBody = { content: { 'application/json': { schema } }, required: true }
+      // An empty body is an object without fields.
+      const required = (hooks.body.required?.length ?? 0) > 0 || hooks.body.minProperties !== undefined
+      operation.requestBody = { content: { 'application/json': { schema } }, required }
     }
     const { parameters = [] } = operation
     operation.parameters = parameters.map(parameter => ({

@@ -20,8 +20,9 @@ export function operation<const Answer extends TSchema, const Asked extends Take
   summary: string,
   answer: Answer,
   asked?: Asked,
+  others: Record<string, object> = {},
 ) {
-  const response = { description: 'Done.', content: { 'application/json': { schema: answer } } }
+  const response = { description: 'Done.', content: { 'application/json': { schema: answer }, ...others } }
   return { ...asked, detail: { summary, responses: { 200: response, ...REFUSALS } } } as unknown as Asked & {
     response: Answer
   }

@@ -18,7 +18,9 @@ import { readLogins } from './logins.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict } from './stated.ts'
+import { strict, textOf } from './stated.ts'
+
+const role = textOf({ enum: ['owner', 'member', 'viewer'] })
 
 export function createProjectUsersController(options: AdminOptions) {
   return createController(options, '/v1/organization/projects', 'Members')
@@ -37,18 +39,18 @@ export function createProjectUsersController(options: AdminOptions) {
     )
     .post(
       '/:project_id/users',
-      async ({ caller, params, body: { role, email, user_id } }) => {
+      async ({ caller, params, body: { role: given, email, user_id } }) => {
         const project = requireId('proj', params.project_id)
         if ((email === undefined) === (user_id === undefined)) {
           throw invalidRequest('Give either email or user_id.', 'email')
         }
-        if (email !== undefined) return inviteMember(caller.actor, project, { email, role })
+        if (email !== undefined) return inviteMember(caller.actor, project, { email, role: given })
         const user = await requireVisibleUser(caller.actor, user_id ?? '')
-        await setMember(caller.actor, { project, of_user: user, member_role: role })
+        await setMember(caller.actor, { project, of_user: user, member_role: given })
         return findMember(caller.actor, project, user)
       },
       operation('Add a member; somebody without an account gets an invitation', addedMember, {
-        body: t.Object({ role: t.String(), email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
+        body: t.Object({ role, email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
       }),
     )
     .get(
@@ -59,14 +61,14 @@ export function createProjectUsersController(options: AdminOptions) {
     )
     .post(
       '/:project_id/users/:user_id',
-      async ({ caller, params, body: { role } }) => {
+      async ({ caller, params, body }) => {
         const project = requireId('proj', params.project_id)
         const user = requireId('user', params.user_id)
         await findMember(caller.actor, project, user)
-        await setMember(caller.actor, { project, of_user: user, member_role: role })
+        await setMember(caller.actor, { project, of_user: user, member_role: body.role })
         return findMember(caller.actor, project, user)
       },
-      operation('Change a member’s role', member, { body: t.Object({ role: t.String() }, strict) }),
+      operation('Change a member’s role', member, { body: t.Object({ role }, strict) }),
     )
     .delete(
       '/:project_id/users/:user_id',

@@ -104,7 +104,7 @@ export function createRequestsController(options: AdminOptions) {
           return rows.map(describeRequest)
         })
       },
-      operation('Write requests to a file', t.Array(request), { query: exportQuery }),
+      operation('Write requests to a file', t.Array(request), { query: exportQuery }, { 'text/csv': {} }),
     )
     .get(
       '/:request_id',

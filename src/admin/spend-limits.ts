@@ -16,7 +16,7 @@ import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
-import { cursorOf, oneOf, pageOf, pageQueryOf } from './pages.ts'
+import { cursorOf, oneOf, pageOf, pageQueryOf, readCursor } from './pages.ts'
 import { findProject } from './projects.ts'
 import { email, strict } from './stated.ts'
 
@@ -88,6 +88,8 @@ export function createSpendAlertsController(options: AdminOptions, of: Owner['na
       '/spend_alerts',
       async ({ caller, params, query }) => {
         const owner = await readOwner(caller.actor, params)
+        readCursor('spend_alert', query.after)
+        readCursor('spend_alert', query.before, 'before')
         const alerts = (await listSpendAlerts(caller.actor, { of_project: owner.project })).map(row =>
           describeAlert(owner, row),
         )
