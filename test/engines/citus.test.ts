@@ -37,12 +37,13 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     const port = findFreePort()
     environment = { CITUS_DIR: join(folder, 'cluster'), CITUS_PORT: String(port) }
     await Bun.$`chmod 755 ${folder}`.quiet()
-    // The database's name is made known to the scripts as to any caller of them.
+    // For the scripts, wherever they are called.
     Object.assign(process.env, environment)
     await Bun.$`${SCRIPT} up`.quiet()
     url = `postgres://postgres@127.0.0.1:${port}/distributed`
     await makeDistributed('distributed', url)
-  })
+    // Three servers, and a database on each.
+  }, 600_000)
   afterAll(async () => {
     await Bun.$`${SCRIPT} down`.quiet()
     for (const name of Object.keys(environment)) delete process.env[name]
