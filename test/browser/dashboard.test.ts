@@ -169,6 +169,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Send' }).click()
       await page.getByText('Nothing that is stored is comparable.').waitFor()
       await page.getByText('x-proxy-cache-reason').waitFor()
+      await page.getByRole('button', { name: 'Start again' }).click()
       await page.getByLabel('Message').fill(POLITE)
       await page.getByLabel('Stream the answer').uncheck()
       await page.getByRole('button', { name: 'Send' }).click()
