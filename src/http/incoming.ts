@@ -73,6 +73,7 @@ export interface EntranceOptions {
   config: Pick<Config, 'trustedProxies'>
   cors: Cors
   readiness: Pick<Readiness, 'isDraining'>
+  connections: Pick<ConnectionRoom, 'isFilling'>
   refusals: Refusals
   log: Log
 }
@@ -85,7 +86,7 @@ export interface Entrance {
   fail(error: unknown, incoming: Incoming, arrival: Arrival): Response
 }
 
-export function createEntrance({ config, cors, readiness, refusals, log }: EntranceOptions): Entrance {
+export function createEntrance({ config, cors, readiness, connections, refusals, log }: EntranceOptions): Entrance {
   function addressOf({ request, server }: Incoming): string {
     const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
     const forwardedFor = config.trustedProxies === 0 ? null : request.headers.get('x-forwarded-for')
@@ -99,7 +100,7 @@ export function createEntrance({ config, cors, readiness, refusals, log }: Entra
       atMs: performance.now(),
       corsHeaders: cors.headersFor(request),
       isAnthropic: isAnthropicPath(request.url.split('?')[0] ?? ''),
-      isLast: readiness.isDraining(),
+      isLast: readiness.isDraining() || connections.isFilling(),
     }),
     fail(error, incoming, arrival) {
       const refused = asProxyError(error, arrival, log)
@@ -126,6 +127,9 @@ function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyEr
 const KEPT_DESCRIPTORS = 96
 /** A request may hold two: its client's and its upstream's. */
 const DESCRIPTORS_A_REQUEST = 2
+/** Above this share, no connection is kept: whoever begins a next request on one has a minute to send its head, and is not idle. */
+const FILLING_SHARE = 0.5
+const REQUESTS_A_LOOK = 8
 /** Above this share, idle connections are closed to make room for active ones. */
 const CROWDED_SHARE = 0.75
 const LOOK_EVERY_MS = 250
@@ -135,6 +139,8 @@ const DESCRIPTORS = '/proc/self/fd'
 export interface ConnectionRoom {
   /** Throws a 503 when the process has as many requests in flight as it can hold. */
   check(server: Pick<Server, 'pendingRequests'>): void
+  /** Whether connections are to end with their answers. */
+  isFilling(): boolean
   /** Checks the process's descriptors periodically, and closes idle connections when they run short. */
   watch(server: Pick<Server, 'closeIdleConnections'>, onCrowded: (closed: number) => void): { stop(): void }
 }
@@ -146,7 +152,13 @@ export function createConnectionRoom(
 ): ConnectionRoom {
   const most = Math.max(1, Math.floor((descriptors - KEPT_DESCRIPTORS) / DESCRIPTORS_A_REQUEST))
   const crowded = Math.floor(descriptors * CROWDED_SHARE)
+  let requests = 0
+  let isFilling = false
   return {
+    isFilling() {
+      if (requests++ % REQUESTS_A_LOOK === 0) isFilling = countOpen() > descriptors * FILLING_SHARE
+      return isFilling
+    },
     check(server) {
       if (server.pendingRequests > most) throw refuse('tooManyConnections')
     },

@@ -9,6 +9,8 @@ for (let i = 0; i < connections; i++) {
     if (++open === connections) process.stdout.write('all are open\n')
   })
   socket.on('error', () => {})
+  // Every other one begins a next request when it has an answer, and does not end it.
+  if (i % 2) socket.on('data', () => socket.write('G'))
   // Bun ends by itself those that stay silent for twelve seconds.
   if (i >= silent) socket.write('POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nContent-Length: 2\r\n\r\n{}')
 }
