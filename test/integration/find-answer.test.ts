@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { type AnswerAsk, findAnswer } from '../../src/postgres/find-answer.ts'
+import { type AnswerAsk, findAnswer, findAnswers } from '../../src/postgres/find-answer.ts'
 import { createProject } from '../../src/postgres/projects.ts'
 import { storeAnswer } from '../../src/postgres/store-answers.ts'
 import { registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
@@ -72,5 +72,15 @@ describeBackends('find_answers()', backend => {
       ['normalized', id],
       ['exact', id],
     ])
+  })
+
+  test('looks for what one asks, whatever is found for the one beside it', async () => {
+    const { database } = await backend.open()
+    const ask = await fill(database)
+    const similar = ask('context', '[10,9,0]')
+    const exact = { ...similar, requestHash: sha256('near'), semantic: null }
+    const [alone, beside] = await findAnswers(database, [exact, similar])
+    expect(alone?.answers).toMatchObject([{ match: 'exact' }])
+    expect(beside?.answers).toMatchObject([{ match: 'similar', prompt: 'near' }])
   })
 })

@@ -57,7 +57,7 @@ begin
     where e.expires_at > now()
         and (g.max_age_seconds is null or e.created_at >= now() - make_interval(secs => g.max_age_seconds));
     get diagnostics found = row_count;
-    if found + cardinality(array_positions(thresholds, null)) >= cardinality(thresholds) then
+    if found >= cardinality(thresholds) or cardinality(array_positions(thresholds, null)) = cardinality(thresholds) then
         return;
     end if;
 
