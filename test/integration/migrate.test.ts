@@ -4,6 +4,7 @@ import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
 import { admit } from '../../src/postgres/admit.ts'
 import { type Database, isLockedOut } from '../../src/postgres/database.ts'
+import { createDeployWatch } from '../../src/postgres/deploy-watch.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
@@ -91,6 +92,21 @@ describeReal('a deploy', backend => {
     expect(await done).toEqual({ applied: ['seed'], isBehind: false })
     expect(waits).toEqual([0])
     await other.end()
+  })
+
+  test('is seen in its own database alone', async () => {
+    const [one, another] = [await openEmpty(), await openEmpty()]
+    for (const { database } of [one, another]) {
+      await migrate(database)
+      await database.runScript(`update schema_migrations set applied_at = now() - interval '1 minute'`)
+    }
+    const client = postgres(one.url, { max: 1 })
+    await client.begin(async transaction => {
+      await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model-proxy migrate'))`)
+      expect(await createDeployWatch(one.database).isOn(performance.now())).toBe(true)
+      expect(await createDeployWatch(another.database).isOn(performance.now())).toBe(false)
+    })
+    await client.end()
   })
 
   test('costs no request, of this release or the one before, whatever it replaces', async () => {

@@ -9,6 +9,8 @@ as $$
         select
         from pg_locks l
         where l.locktype = 'advisory'
+            -- One server may hold several installations; a lock of another database is none of ours.
+            and l.database = (select d.oid from pg_database d where d.datname = current_database())
             and l.mode = 'ExclusiveLock'
             and l.granted
             and l.objid::bigint = hashtext('model-proxy migrate')::bigint & 4294967295
