@@ -171,7 +171,7 @@ describeOnce('what is passed on', backend => {
         { cost: 0.0003, saved: 0 },
         { cost: 0, saved: 0.0003 },
         { cost: 0.0003, saved: 0 },
-        { cost: 0.000394, saved: 0 },
+        { cost: 0.000345, saved: 0 },
       ])
     })
 
