@@ -40,8 +40,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/admission/token-windows.ts',
-    line: 'if (granted === wanted) {',
-    becomes: 'if (granted > 0) {',
+    line: 'isWhole: true, ',
+    becomes: '',
     noticedBy: [TOKENS],
   },
   {
@@ -145,8 +145,8 @@ export const MUTATIONS: readonly Mutation[] = [
   // A request is counted in its windows and its month, or in neither.
   {
     file: 'src/admission/admission.ts',
-    line: 'if (reserved && sameLimits(guess, account)) return',
-    becomes: 'if (reserved) return',
+    line: 'return sameLimits(guess, account) && (',
+    becomes: 'return (',
     noticedBy: [ADMISSION],
   },
   {
@@ -200,14 +200,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/admission/rate-windows.ts',
-    line: 'store.uncount(names, 1, verdict.countedAtSecond)',
-    becomes: 'store.uncount(names, 0, verdict.countedAtSecond)',
+    line: 'store.uncount(names, 1, counted.countedAtSecond)',
+    becomes: 'store.uncount(names, 0, counted.countedAtSecond)',
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/stores/in-process-store.ts',
-    line: 'Math.min(batch.requests, ...rooms)',
-    becomes: 'batch.requests',
+    file: 'src/stores/fast-store.ts',
+    line: 'Math.min(requests, ...rooms)',
+    becomes: 'requests',
     noticedBy: [WINDOWS],
   },
   // No server that a failover left behind is used.
@@ -244,14 +244,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/stores/guarded-store.ts',
-    line: 'if (isCountedHere) await uncountTwice(store, batch, verdict)',
+    line: 'if (isCountedHere) await uncountTwice(store, batch, counted)',
     becomes: '',
     noticedBy: [GUARD],
   },
   {
     file: 'src/stores/guarded-store.ts',
-    line: 'countedAtSecond: -verdict.countedAtSecond',
-    becomes: 'countedAtSecond: verdict.countedAtSecond',
+    line: 'countedAtSecond: -counted.countedAtSecond',
+    becomes: 'countedAtSecond: counted.countedAtSecond',
     noticedBy: [GUARD],
   },
   {

@@ -1,7 +1,7 @@
 /** Lets a provider answer operations that it lacks, by translating them to chat completions. */
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
-import { carryError, ProxyError } from '../../errors.ts'
+import { carryError, restoreError } from '../../errors.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
 import { isTranslated } from '../../formats/format-of.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
@@ -80,10 +80,9 @@ async function tellRefusal(error: unknown, tell: Tell): Promise<unknown> {
   if (!('refusal' in carried) || carried.refusal.status !== 400) return error
   const { message, param = null } = carried.refusal
   const told = await tell({ message, param })
-  return new ProxyError({
-    ...carried.refusal,
-    message: told.message,
-    ...(told.param === null ? {} : { param: told.param }),
+  const { param: own } = told
+  return restoreError({
+    refusal: { ...carried.refusal, message: told.message, ...(own === null ? {} : { param: own }) },
   })
 }
 
