@@ -52,7 +52,8 @@ async function prepare() {
   const closed = close(components)
   const compiled = new Map<Json, ValidateFunction>()
   const list = Object.entries(paths).map(([path, operations]) => ({
-    matches: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`),
+    // A slash at the end is the same address.
+    matches: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
     schemas: new Map(
       Object.entries(operations).map(([method, { responses }]) => [
         method.toUpperCase(),
