@@ -3,7 +3,7 @@
  * upstream, clients of all kinds, and one random outage after another, of the proxies, too. Exits non-zero for an error that no outage explains, for responses that differ from
  * what was counted and recorded, and for growing memory or sockets.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -50,6 +50,7 @@ const between = ({ least, most }: { least: number; most: number }) =>
   (least + random() * (most - least)) * Number(options.length)
 let starts = 0
 process.stdout.write(`seed ${options.seed}\n`)
+if (options.log) mkdirSync(options.log, { recursive: true })
 
 const heapFolder = mkdtempSync(join(tmpdir(), 'model-proxy-soak-'))
 const heapFileOf = (i: number) => join(heapFolder, String(i))
