@@ -2,7 +2,7 @@
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -14,7 +14,7 @@ afterAll(() => upstreams.stop())
 
 const MODELS = ['openai/gpt-4o-mini', 'claude-haiku-4-5', 'llama-3.3-70b-versatile'] as const
 
-describeBackends('responses are kept for the key that asked', backend => {
+describeOnce('responses are kept for the key that asked', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: OpenAI

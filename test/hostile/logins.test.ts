@@ -1,12 +1,12 @@
 /** Guessed passwords, many logins at once, and administrators who lock each other out. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeBackends, describeReal } from '../harness/backends.ts'
+import { describeOnce, describeReal } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { addUser, adminClient, issueAdminKey, logIn, PASSWORD, send } from '../integration/admin/people.ts'
 
-describeBackends('logins', backend => {
+describeOnce('logins', backend => {
   let proxy: TestProxy
   const from = (address: string, email: string, password: string) =>
     send(proxy, 'POST', '/dashboard/api/login', {

@@ -1,7 +1,7 @@
 /** A project's clients ask for a name of its own, and it decides which model that is. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'
 import { ask, get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -15,7 +15,7 @@ afterAll(() => upstreams.stop())
 
 const LONG = 'word '.repeat(60_000)
 
-describeBackends('aliases', backend => {
+describeOnce('aliases', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

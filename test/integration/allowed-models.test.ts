@@ -1,7 +1,7 @@
 /** A project narrows which models its keys may ask for. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-describeBackends('allowed models', backend => {
+describeOnce('allowed models', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

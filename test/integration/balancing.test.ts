@@ -1,7 +1,7 @@
 /** A project has several keys of one provider. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -14,7 +14,7 @@ afterAll(() => upstreams.stop())
 
 const KEYS = ['one', 'two', 'three'] as const
 
-describeBackends('several keys of one provider', backend => {
+describeOnce('several keys of one provider', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

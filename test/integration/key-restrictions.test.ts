@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { methodsOf, readPath, routeOf, TARGETS } from '../../src/http/paths.ts'
 import type { Target } from '../../src/pipeline/request.ts'
 import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
-import { describeBackends, type Stores } from '../harness/backends.ts'
+import { describeOnce, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -40,7 +40,7 @@ const BODY = {
   ...{ max_tokens: 5, prompt: 'x', input: 'x', voice: 'alloy', query: 'x', documents: ['x'] },
 }
 
-describeBackends('restricted keys', backend => {
+describeOnce('restricted keys', backend => {
   let stores: Stores
   let proxy: TestProxy
   let project: string

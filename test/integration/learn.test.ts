@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { postponeJudgements, type QueuedPair, queueJudgements, takeJudgements } from '../../src/postgres/judgements.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
-import { describeBackends } from '../harness/backends.ts'
+import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { Scenario } from '../standin/scenario.ts'
@@ -19,7 +19,7 @@ const UNSTORED = { ...NEAR, 'x-proxy-cache-ttl': '0' }
 
 const verdict = (said: string): Scenario => ({ kind: 'answer', content: JSON.stringify({ verdict: said }) })
 
-describeBackends('a project that learns', backend => {
+describeOnce('a project that learns', backend => {
   let proxy: TestProxy
   let standin: Standin
   let project: string

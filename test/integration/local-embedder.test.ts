@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeBackends } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
@@ -10,7 +10,7 @@ import { writeTinyModel } from '../harness/tiny-model.ts'
 const OWN_MODEL = fileURLToPath(new URL('../../vendor/all-minilm-l6-v2/model.onnx', import.meta.url))
 const tiny = temporaryFolder()
 
-describeBackends('a local embedder', backend => {
+describeOnce('a local embedder', backend => {
   let proxy: TestProxy
   let key: string
 

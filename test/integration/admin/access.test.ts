@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../../harness/backends.ts'
+import { describeOnce, type Stores } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, rootOf, send } from './people.ts'
@@ -170,7 +170,7 @@ const LISTS = [
   `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
 ]
 
-describeBackends('who may do what', backend => {
+describeOnce('who may do what', backend => {
   let stores: Stores
   let proxy: TestProxy
   let world: World

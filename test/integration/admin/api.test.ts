@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { describeBackends, type Stores } from '../../harness/backends.ts'
+import { describeOnce, type Stores } from '../../harness/backends.ts'
 import { question } from '../../harness/chat.ts'
 import { ask } from '../../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
@@ -15,7 +15,7 @@ async function toArray<Item>(page: AsyncIterable<Item>): Promise<Item[]> {
   return items
 }
 
-describeBackends('the admin API through the openai package', backend => {
+describeOnce('the admin API through the openai package', backend => {
   let stores: Stores
   let proxy: TestProxy
   let adminKey: string

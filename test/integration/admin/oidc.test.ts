@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeOnce } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, logIn, rootOf, send } from './people.ts'
 
@@ -146,7 +146,7 @@ async function logInAt(proxy: TestProxy, name: string) {
   throw new Error(`The provider did not send the browser back: ${response.status} at ${at}`)
 }
 
-describeBackends('a login by OpenID Connect', backend => {
+describeOnce('a login by OpenID Connect', backend => {
   const server = createServer()
   let proxy: TestProxy
 
@@ -282,7 +282,7 @@ describeBackends('a login by OpenID Connect', backend => {
   })
 })
 
-describeBackends('a login limited by domain and groups', backend => {
+describeOnce('a login limited by domain and groups', backend => {
   const server = createServer()
   let proxy: TestProxy
 
@@ -344,7 +344,7 @@ describeBackends('a login limited by domain and groups', backend => {
   })
 })
 
-describeBackends('without a provider', backend => {
+describeOnce('without a provider', backend => {
   test('there is no such login', async () => {
     const proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     expect((await send(proxy, 'GET', '/dashboard/api/login-options')).json.oidc).toBeNull()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeOnce } from '../../harness/backends.ts'
 import { question } from '../../harness/chat.ts'
 import { ask } from '../../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
@@ -23,7 +23,7 @@ const MODELS = [
   'fast',
 ]
 
-describeBackends('which way a model takes', backend => {
+describeOnce('which way a model takes', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string

@@ -2,14 +2,14 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { KINDS } from '../../../src/admin/webhooks.ts'
-import { describeBackends } from '../../harness/backends.ts'
+import { describeOnce } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { type Receiver, startReceiver } from '../../harness/receiver.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
-describeBackends('the admin API’s webhooks', backend => {
+describeOnce('the admin API’s webhooks', backend => {
   let proxy: TestProxy
   let receiver: Receiver
   let headers: Record<string, string>
