@@ -100,6 +100,8 @@ describe.skipIf(!chromiumPath)(title, () => {
       for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
       await page.mouse.click(2, 2)
       await page.keyboard.press('Escape')
+      await page.evaluate('history.back()')
+      await page.waitForTimeout(500)
       expect(await page.getByTestId('shown-once').textContent()).toBe(key)
       await page.getByRole('button', { name: 'Done' }).click()
       await page.getByText(MARKUP).waitFor()

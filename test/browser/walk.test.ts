@@ -91,10 +91,17 @@ describe.skipIf(!chromiumPath)(title, () => {
       const guest = await takeUp(await invite(page, 'viewer@example.org', 'viewer'))
       await go('Playground', guest)
       await guest.getByText('Members of the project may ask.').waitFor()
+      await go('Limits and budgets', guest)
+      await guest.getByText('No budget').waitFor()
+      expect(await guest.getByRole('button', { name: 'Set budget' }).count()).toBe(0)
       await guest.context().close()
       await page.getByRole('button', { name: 'Menu' }).click()
       expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
-      await page.getByRole('button', { name: 'Menu' }).click()
+      for (const path of ['users', 'projects', 'audit']) {
+        await page.goto(`${root}/dashboard/${path}`)
+        await page.getByText('This page is the administrators’').waitFor()
+      }
+      await page.goto(`${root}/dashboard`)
     }, 120_000)
 
     test('makes a key, and its snippet runs as it is shown', async () => {

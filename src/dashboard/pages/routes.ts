@@ -25,10 +25,18 @@ export function useRoutes(projectId: string, query: RouteQuery, enabled = true) 
 /** Shown first, where they can be reached: they cost little. */
 const PREFERRED = ['openai/gpt-4o-mini', 'gpt-4o-mini']
 
-/** The chat models that somebody would answer, and the chosen one among them, or one to begin with. */
-export function chooseRoute(routes: readonly Route[], chosen: string | null): { usable: Route[]; route?: Route } {
+/** The chat models that somebody would answer, and the chosen one among them, or one to begin with: another than `beside`, if there is one. */
+export function chooseRoute(
+  routes: readonly Route[],
+  chosen: string | null,
+  beside?: string,
+): { usable: Route[]; route?: Route } {
   const usable = routes.filter(({ kind, provider }) => kind === 'chat' && provider !== null)
+  const others = usable.filter(({ id }) => id !== beside)
   const route =
-    usable.find(({ id }) => id === chosen) ?? usable.find(({ id }) => PREFERRED.includes(id)) ?? usable.at(0)
+    usable.find(({ id }) => id === chosen) ??
+    others.find(({ id }) => PREFERRED.includes(id)) ??
+    others.at(0) ??
+    usable.at(0)
   return { usable, ...(route && { route }) }
 }

@@ -52,6 +52,8 @@ export function useProjectInAddress() {
     queryFn: () => get<Project>(`${PROJECTS}/${id}`),
     enabled: id !== undefined && projects !== undefined && !listed,
     staleTime: 30_000,
+    // What says that there is none asks for it, too, and would ask without end.
+    retryOnMount: false,
   })
   return { data: listed ?? unlisted.data, isUnknown: !listed && unlisted.isError }
 }

@@ -8,7 +8,7 @@ interface SegmentsProps {
 
 export function Segments({ label, value, choices, onChange }: SegmentsProps) {
   return (
-    <fieldset className="inline-flex min-w-0 max-w-full overflow-x-auto rounded-lg border border-line bg-sunken p-0.5">
+    <fieldset className="inline-flex min-w-0 max-w-full flex-wrap rounded-lg border border-line bg-sunken p-0.5">
       <legend className="sr-only">{label}</legend>
       {choices.map(([choice, title]) => (
         <button

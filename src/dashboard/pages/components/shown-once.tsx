@@ -1,4 +1,5 @@
 /** A dialog that shows a secret once: only its own button closes it. */
+import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Button, CopyButton } from './basics.tsx'
 import { Dialog } from './dialog.tsx'
@@ -16,6 +17,8 @@ interface ShownOnceProps {
 }
 
 export function ShownOnce({ title, notice, value, copy, onClose, children }: ShownOnceProps) {
+  // Neither Back nor another address takes it away; before the page itself goes, the browser asks.
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true })
   return (
     <Dialog title={title} onClose={onClose} wide={children !== undefined} mustBeAnswered>
       <div className="space-y-4">

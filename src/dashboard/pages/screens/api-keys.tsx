@@ -173,7 +173,7 @@ function columnsOf(actions: readonly Action[], act: (acting: Acting) => void): C
       look: 'strong',
       cell: key => (
         <span title={`Created ${formatTime(key.created_at)}`}>
-          <Name>{key.name}</Name>
+          <Name className="!min-w-24">{key.name}</Name>
         </span>
       ),
     },
@@ -195,7 +195,7 @@ function columnsOf(actions: readonly Action[], act: (acting: Acting) => void): C
       title: '',
       numeric: true,
       cell: apiKey => (
-        <span className="flex justify-end gap-2">
+        <span className="flex justify-end gap-1">
           {actions
             .filter(action => isPossible(action, apiKey))
             .map(action => (

@@ -2,13 +2,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, get } from '../api.ts'
-import { Badge, Button, Card, Empty, RowButton } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
-import { Table } from '../components/table.tsx'
+import { buttonColumn, Table } from '../components/table.tsx'
 import { formatCount, formatTime, formatUsd, isolated } from '../format.ts'
-import type { Budget } from '../types.ts'
+import { may } from '../session.ts'
+import type { Budget, Project } from '../types.ts'
 
 const PERIODS = [
   ['month', 'A month'],
@@ -27,19 +28,20 @@ const SCOPES = [
   ['api_key_id', 'One API key'],
 ] as const
 
-export function Budgets({ projectId }: { projectId: string }) {
+export function Budgets({ project }: { project: Project }) {
   const [isSetting, setIsSetting] = useState(false)
   const [removing, setRemoving] = useState<Budget | null>(null)
   const queries = useQueryClient()
-  const path = `/v1/organization/projects/${projectId}/budgets`
+  const path = `/v1/organization/projects/${project.id}/budgets`
+  const mayChange = may(project, 'owner')
   const budgets = useQuery({
-    queryKey: ['budgets', projectId],
+    queryKey: ['budgets', project.id],
     queryFn: () => get<{ data: Budget[] }>(path),
     refetchInterval: 5_000,
   })
-  const refresh = () => void queries.invalidateQueries({ queryKey: ['budgets', projectId] })
+  const refresh = () => void queries.invalidateQueries({ queryKey: ['budgets', project.id] })
   return (
-    <Card title="Budgets" action={<Button onClick={() => setIsSetting(true)}>Set budget</Button>}>
+    <Card title="Budgets" action={mayChange && <Button onClick={() => setIsSetting(true)}>Set budget</Button>}>
       <Table
         label="Budgets"
         rows={budgets.data?.data}
@@ -56,7 +58,11 @@ export function Budgets({ projectId }: { projectId: string }) {
             title: 'Resets',
             cell: ({ resets_at }) => (resets_at === null ? 'Never' : formatTime(resets_at)),
           },
-          { title: '', cell: budget => <RowButton onClick={() => setRemoving(budget)}>Remove</RowButton> },
+          buttonColumn(
+            'Remove',
+            budget => (mayChange ? `the budget of ${scopeOf(budget)}` : null),
+            (budget: Budget) => setRemoving(budget),
+          ),
         ]}
       />
       {isSetting && <SetBudget path={path} onDone={refresh} onClose={() => setIsSetting(false)} />}

@@ -47,7 +47,7 @@ export function LimitsPage() {
               <Figure title="A minute, for each test key" value={plan?.test_requests_per_minute} />
             </dl>
           </Card>
-          {project && <Budgets projectId={project.id} />}
+          {project && <Budgets project={project} />}
           <Card title="This minute, by key">
             <Table
               label="Requests of the last minute by key"

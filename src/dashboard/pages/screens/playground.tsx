@@ -50,7 +50,8 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
   const routes = useRoutes(project.id, { key_type: keyType })
   const shown = threads.slice(0, isCompared ? 2 : 1)
   if (routes.data === undefined) return routes.error ? <Problem error={routes.error} /> : <Loading />
-  const chosen = models.map(model => chooseRoute(routes.data, model))
+  const first = chooseRoute(routes.data, models[0] ?? null)
+  const chosen = [first, chooseRoute(routes.data, models[1] ?? null, first.route?.id)]
 
   /** Asks all threads that are shown, or one of them. */
   function ask(asked: Message[], isSent: boolean, which: readonly Thread[] = shown): void {

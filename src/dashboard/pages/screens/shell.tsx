@@ -60,6 +60,11 @@ function Frame({ session }: { session: Session }) {
   const [open, setOpen] = useState(false)
   const { pathname } = useLocation()
   const { data: project, isUnknown } = useProjectInAddress()
+  const { project: id } = useParams({ strict: false })
+  const isRefused =
+    id === undefined &&
+    !isAdministrator(session) &&
+    ADMINISTRATORS_PAGES.some(([path]) => pathname.endsWith(`/${path}`))
   // Navigation closes the menu, so that it does not cover the new page.
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
@@ -99,7 +104,11 @@ function Frame({ session }: { session: Session }) {
               This project is archived: its keys are refused, and its records are kept.
             </p>
           )}
-          {isUnknown ? (
+          {isRefused ? (
+            <PageHeader title="This page is the administrators’">
+              What you may see and change is in the menu, by project.
+            </PageHeader>
+          ) : isUnknown ? (
             <PageHeader title="There is no such project">
               It does not exist, or you are not a member of it. Choose another from the menu.
             </PageHeader>

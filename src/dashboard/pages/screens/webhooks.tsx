@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { call, get } from '../api.ts'
-import { Badge, Button, Card, Empty, PageHeader, Problem, RowButton } from '../components/basics.tsx'
+import { Badge, Button, Card, Empty, Name, PageHeader, Problem, RowButton } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
 import { TextField } from '../components/fields.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
@@ -101,6 +101,7 @@ function Addresses({
               <span className="flex justify-end gap-2">
                 {send && (
                   <RowButton
+                    look="plain"
                     aria-label={`Send a test to ${plain(webhook.url)}`}
                     onClick={() => send(`/webhooks/${webhook.id}/test`)}
                   >
@@ -146,13 +147,17 @@ function Deliveries({ own, send }: ListProps) {
           },
           { title: 'State', cell: ({ state }) => <Badge look={STATES[state]}>{state}</Badge> },
           { title: 'Attempts', numeric: true, cell: ({ attempts }) => attempts },
-          { title: 'Problem', cell: ({ problem }) => problem ?? '' },
+          { title: 'Problem', cell: ({ problem }) => problem && <Name className="!min-w-56">{problem}</Name> },
           {
             title: '',
             numeric: true,
             cell: ({ id, kind }) =>
               send && (
-                <RowButton aria-label={`Send again: ${kind}`} onClick={() => send(`/deliveries/${id}/resend`)}>
+                <RowButton
+                  look="plain"
+                  aria-label={`Send again: ${kind}`}
+                  onClick={() => send(`/deliveries/${id}/resend`)}
+                >
                   Send again
                 </RowButton>
               ),
