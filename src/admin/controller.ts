@@ -5,7 +5,7 @@ import { invalidRequest, ProxyError, refuse } from '../errors.ts'
 import { readClientAddress, readRequestId } from '../http/incoming.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
-import { decodeUtf8, parseJson } from '../json/canonical.ts'
+import { decodeUtf8, parseJsonObject } from '../json/canonical.ts'
 import { measureJson } from '../large-bodies/read-large-body.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
@@ -133,8 +133,8 @@ async function readJson(request: Request): Promise<unknown> {
   measureJson(bytes)
   const text = decodeUtf8(bytes)
   if (text.trim() === '') return {}
-  const value = parseJson(text)
-  if (value === undefined) throw invalidRequest('The body of your request must be JSON.')
+  const value = parseJsonObject(text)
+  if (value === undefined) throw invalidRequest('The body of your request must be a JSON object.')
   return value
 }
 

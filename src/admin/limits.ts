@@ -10,7 +10,7 @@ import { listOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { formatId, notFound } from './ids.ts'
 import { operation } from './operation.ts'
-import { pageQuery, toPage } from './pages.ts'
+import { pageOf, pageQuery } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict } from './stated.ts'
 
@@ -31,9 +31,8 @@ export function createLimitsController(options: AdminOptions) {
   return createController(options, '/v1/organization', 'Limits')
     .get(
       '/projects/:project_id/rate_limits',
-      async ({ caller, params, query: { limit } }) => {
-        return toPage(describeRateLimits(await findPlanOf(caller.actor, params.project_id)), limit)
-      },
+      async ({ caller, params, query }) =>
+        pageOf(describeRateLimits(await findPlanOf(caller.actor, params.project_id)), query),
       operation('List the rate windows of a project’s plan', rateLimits, {
         query: t.Object({ ...pageQuery, before: t.Optional(t.String()) }, strict),
       }),

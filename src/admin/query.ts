@@ -1,4 +1,5 @@
 /** Parses a query string as OpenAI's clients write it: lists as `ids[]=a&ids[]=b`, objects as `at[gte]=1`. */
+import { invalidRequest } from '../errors.ts'
 
 /** `lists` are always read as lists, `numbers` as numbers when they look like one; all other parameters are text. */
 export interface QueryShape {
@@ -23,6 +24,12 @@ export function readQuery(url: string, { lists = [], numbers = [], flags = [] }:
   }
   for (const [given, text] of new URLSearchParams(url.slice(start + 1))) {
     const [, plain, , outer, inner] = NAME.exec(given) ?? ['', given]
+    // PostgreSQL's text cannot hold it, so that nothing is found by it.
+    if (text.includes('\0'))
+      throw invalidRequest(
+        `The query parameter '${plain ?? outer}' must not contain the character U+0000.`,
+        plain ?? outer,
+      )
     if (outer !== undefined && inner !== undefined) {
       const object = read.get(outer)
       const known = typeof object === 'object' && !Array.isArray(object) ? object : {}

@@ -410,6 +410,11 @@ describeOnce('the admin API through the openai package', backend => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const limits = await toArray(organization.projects.rateLimits.listRateLimits(id))
     expect(limits.map(limit => limit.max_requests_per_1_minute)).toEqual([60, 120, 20])
+    expect((await toArray(organization.projects.rateLimits.listRateLimits(id, { limit: 1 }))).length).toBe(3)
+    const after = { after: limits[1]?.id ?? '' }
+    expect(await toArray(organization.projects.rateLimits.listRateLimits(id, after))).toEqual(limits.slice(2))
+    const before = { before: limits[1]?.id ?? '' }
+    expect((await organization.projects.rateLimits.listRateLimits(id, before)).data).toEqual(limits.slice(0, 1))
     await proxy.query(`insert into plans values ('small', 5, 10, 100) on conflict do nothing`)
     await post('/v1/organization/plans/small', { requests_per_minute_per_key: 7, tokens_per_minute_per_key: 900 })
     await post(`/v1/organization/projects/${id}`, { plan: 'small' })
@@ -530,10 +535,14 @@ describeOnce('the admin API through the openai package', backend => {
   })
 
   test('wrong input is told in OpenAI’s envelope, and never repeated', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
     const cases: [path: string, body: unknown, param: string | null][] = [
       ['/v1/organization/projects', { name: 5, secret: 'zebra' }, null],
       ['/v1/organization/projects', { name: 'a', zebra: 'zebra' }, 'zebra'],
       ['/v1/organization/projects', ['zebra'], null],
+      // No field of its body is required.
+      [`/v1/organization/projects/${id}`, null, null],
+      [`/v1/organization/projects/${id}`, 'zebra', null],
       ['/v1/organization/admin_api_keys', { name: 'zebra', expires_in_seconds: 'zebra' }, 'expires_in_seconds'],
     ]
     for (const [path, body, param] of cases) {

@@ -27,3 +27,12 @@ test('escapes are undone, strange names are kept as they are, and nothing is not
   expect(read('?__proto__[polluted]=1')).not.toHaveProperty('polluted')
   expect({}).not.toHaveProperty('polluted')
 })
+
+test('the character that no text of PostgreSQL holds is refused by the name of its parameter', () => {
+  for (const [query, param] of [
+    ['?before=a%00', 'before'],
+    ['?models[]=a&models[]=%00', 'models'],
+    ['?effective_at[gte]=%00', 'effective_at'],
+  ] as const)
+    expect(() => read(query)).toThrowError(expect.objectContaining({ status: 400, param }))
+})
