@@ -367,9 +367,21 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'sql/functions/admission/admit.sql',
-    line: 'if missing or near_end then',
-    becomes: 'if missing then',
+    line: 'is_near := missing or coalesce(is_near, false);',
+    becomes: 'is_near := missing;',
     noticedBy: [ADMIT],
+  },
+  {
+    file: 'src/postgres/admit.ts',
+    line: 'granted > 0 && isNearEnd',
+    becomes: 'granted < 0 && isNearEnd',
+    noticedBy: [QUOTA],
+  },
+  {
+    file: 'src/postgres/admit.ts',
+    line: "if (rows.length === 0) throw new AnswerLost('the server has lost the batch')",
+    becomes: '',
+    noticedBy: [QUOTA],
   },
   {
     file: 'sql/functions/admission/admit.sql',

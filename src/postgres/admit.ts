@@ -2,8 +2,18 @@
 
 import type { Selectable } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { Database } from './database.ts'
-import { date, defineStatement, integer, nothing, nullable, runStatement, text, toColumns } from './statement.ts'
+import { AnswerLost, type Database } from './database.ts'
+import {
+  boolean,
+  date,
+  defineStatement,
+  integer,
+  nothing,
+  nullable,
+  runStatement,
+  text,
+  toColumns,
+} from './statement.ts'
 import type { KeyAccounts } from './types.generated.ts'
 
 export interface AdmitAsk {
@@ -72,9 +82,23 @@ export interface AdmitReply {
 
 // An account is fetched when it has changed, and as one text: its thirty columns cost more than admission itself.
 const ADMIT = defineStatement(
-  `select a.ordinal, a.granted, a.month, a.account_version as version, to_json(a.account)::text as account
-  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[]) a`,
-  { ordinal: integer, granted: integer, month: date, version: nullable(text()), account: nullable(text()) },
+  `select a.ordinal, a.granted, a.month, a.account_version as version, to_json(a.account)::text as account, a.near_end as "isNearEnd"
+  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[], $6::boolean) a`,
+  {
+    ordinal: integer,
+    granted: integer,
+    month: date,
+    version: nullable(text()),
+    account: nullable(text()),
+    isNearEnd: boolean,
+  },
+)
+
+// What was committed before is on disk when this is. Without a row, a server that crashed, or was left behind, took the count with it.
+const REACH_DISK = defineStatement(
+  `select set_config('synchronous_commit', 'on', true) as durability, pg_logical_emit_message(true, 'model-proxy', '')::text as place
+  from admission_slots where slot = $1::uuid and batch = $2::bigint`,
+  { durability: text(), place: text() },
 )
 
 interface Known {
@@ -92,7 +116,7 @@ const knownAccounts = new WeakMap<Database, LRUCache<string, Known>>()
 
 /**
  * Returns one reply for each ask, in order; the asked keys must be distinct. Without a batch, requests may stay reserved if the reply is
- * lost.
+ * lost. Near a month's end it returns when the count is on disk.
  */
 export async function admit(
   database: Database,
@@ -104,12 +128,21 @@ export async function admit(
   const hashes = asks.map(ask => ask.keyHash)
   const wanted = asks.map(ask => ask.wanted)
   const versions = found.map(each => each?.version ?? null)
-  const sent = [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null, versions]
+  const sent = [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null, versions, batch === null]
   const rows = await runStatement(database, ADMIT, sent)
+  if (batch && rows.some(({ granted, isNearEnd }) => granted > 0 && isNearEnd)) await reachDisk(database, batch)
   return rows.map((row, i) => ({
     account: noteAccount(known, hashes[i] ?? '', found[i], row),
     granted: row.granted,
   }))
+}
+
+/** Nobody may be admitted by a count that a crash would undo, though it may be there. */
+async function reachDisk(database: Database, { slot, sequence }: AdmitBatch): Promise<void> {
+  const rows = await runStatement(database, REACH_DISK, [slot, sequence]).catch(cause => {
+    throw new AnswerLost(cause)
+  })
+  if (rows.length === 0) throw new AnswerLost('the server has lost the batch')
 }
 
 function knownOf(database: Database): LRUCache<string, Known> {

@@ -191,7 +191,7 @@ describeBackends('admit()', backend => {
     expect(second?.account).toEqual({ ...first?.account, month })
   })
 
-  test('counts on disk near the end of a month, and does not wait for the disk before', async () => {
+  test('says when the end of a month is near, and commits on disk then if it is asked to', async () => {
     const { database } = await backend.open()
     // The second project's keys ask for 50 a minute at most.
     await database.runScript(`insert into plans values ('far', 50, 50, 1000), ('near', 50, 50, 60)`)
@@ -201,26 +201,27 @@ describeBackends('admit()', backend => {
       hashes.push(hashOf(await issueKey(database, plan, 'project', 'ci')))
     }
     const [far, near] = hashes
-    const reserve = async (...keys: (string | undefined)[]) => {
-      const rows = await database.call<{ durability: string }>(
-        `select current_setting('synchronous_commit') as durability
+    const reserve = async (commitsOnDisk: boolean, ...keys: (string | undefined)[]) => {
+      const [row] = await database.call<{ isNear: boolean; commits: string }>(
+        `select a.near_end as "isNear", current_setting('synchronous_commit') as commits
         from admit($1::text[], $2::integer[], null, null, (
           select array_agg(l.account_version order by a.ordinal)
           from unnest($1::text[]) with ordinality as a (key_hash, ordinal)
           join key_limits l on l.key_hash = decode(a.key_hash, 'hex')
-        ))`,
-        [keys, keys.map(() => 5)],
+        ), $3::boolean) a`,
+        [keys, keys.map(() => 5), commitsOnDisk],
       )
-      return [...new Set(rows.map(({ durability }) => durability))]
+      return [row?.isNear, row?.commits]
     }
     // The first of a month makes the counter.
-    await reserve(far, near)
-    expect(await reserve(far)).toEqual(['off'])
+    await reserve(false, far, near)
+    expect(await reserve(true, far)).toEqual([false, 'off'])
     // 10 of 60 are the first that are more than what is left at the end.
-    expect(await reserve(near)).toEqual(['off'])
-    expect(await reserve(near)).toEqual(['on'])
-    expect(await reserve(far)).toEqual(['off'])
-    expect(await reserve(far, near)).toEqual(['on'])
+    expect(await reserve(true, near)).toEqual([false, 'off'])
+    expect(await reserve(true, near)).toEqual([true, 'on'])
+    expect(await reserve(false, near)).toEqual([true, 'off'])
+    expect(await reserve(true, far)).toEqual([false, 'off'])
+    expect(await reserve(true, far, near)).toEqual([true, 'on'])
   })
 
   test('a key that expires in the meantime is refused by the next batch', async () => {

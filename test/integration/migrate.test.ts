@@ -173,7 +173,10 @@ describeReal('a deploy', backend => {
 })
 
 async function readFunctions(): Promise<string[]> {
-  const folder = new URL('../../sql/functions/', import.meta.url)
-  const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.sql')).sort()
-  return Promise.all(files.map(file => Bun.file(new URL(file, folder)).text()))
+  const files = ['functions', 'compatibility'].map(async name => {
+    const folder = new URL(`../../sql/${name}/`, import.meta.url)
+    const names = (await readdir(folder, { recursive: true })).filter(file => file.endsWith('.sql')).sort()
+    return Promise.all(names.map(file => Bun.file(new URL(file, folder)).text()))
+  })
+  return (await Promise.all(files)).flat()
 }

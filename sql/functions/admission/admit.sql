@@ -1,11 +1,19 @@
-create or replace function admit(key_hashes text[], wanted integer[], in_slot uuid, this_batch bigint, known_versions text[])
+create or replace function admit(
+    key_hashes text[],
+    wanted integer[],
+    in_slot uuid,
+    this_batch bigint,
+    known_versions text[],
+    commits_on_disk boolean
+)
 returns table (
     ordinal integer,
     verdict text,
     granted integer,
     month date,
     account_version text,
-    account key_accounts
+    account key_accounts,
+    near_end boolean
 )
 language plpgsql
 volatile
@@ -22,10 +30,11 @@ declare
     -- Assigned, because an assignment costs a tenth of a query.
     durability text;
     missing boolean;
-    near_end boolean;
+    is_near boolean;
 begin
-    -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more. Near its end
-    -- a month's counter does wait, below: what a crash loses there would be admitted beyond the quota.
+    -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more. Near a month's
+    -- end somebody has to wait, since what a crash loses there would be admitted beyond the quota: the caller, after this has let go of the
+    -- counter, so that all who count in it wait for the disk at the same time.
     durability := set_config('synchronous_commit', 'off', true);
 
     -- A batch sent again, because its reply was lost, gets what was granted then. If a later batch of the slot has been counted,
@@ -47,7 +56,8 @@ begin
                 coalesce(s.granted[a.ordinal], 0),
                 coalesce(s.month, this_month),
                 l.account_version,
-                k
+                k,
+                true
             from unnest(key_hashes) with ordinality as a (key_hash, ordinal)
             left join key_limits l on l.key_hash = decode(a.key_hash, 'hex')
             left join key_accounts k on k.key_hash = l.key_hash
@@ -76,6 +86,7 @@ begin
             granted := wanted[1];
             month := this_month;
             account_version := known_versions[1];
+            near_end := false;
             return next;
             return;
         end if;
@@ -103,9 +114,10 @@ begin
     select
         (select count(*) from locked) < (select count(*) from demand),
         (select bool_or(l.near_end) from locked l)
-    into missing, near_end;
+    into missing, is_near;
 
-    if missing or near_end then
+    is_near := missing or coalesce(is_near, false);
+    if is_near and commits_on_disk then
         durability := set_config('synchronous_commit', 'on', true);
     end if;
 
@@ -187,12 +199,12 @@ begin
         set granted = (select array_agg(a.granted order by a.ordinal) from answered a)
         where s.slot = in_slot
     )
-    select a.ordinal, a.verdict, a.granted, this_month, a.account_version, k
+    select a.ordinal, a.verdict, a.granted, this_month, a.account_version, k, is_near
     from answered a
     left join key_accounts k on k.key_hash = a.key_hash and a.account_version is distinct from a.known_version
     order by a.ordinal;
 end;
 $$;
 
-comment on function admit(text[], integer[], uuid, bigint, text[]) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); account: null where the caller knows this version of it; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within 40 ms (55P03). Counted durably when the month is nearly used up.';
+comment on function admit(text[], integer[], uuid, bigint, text[], boolean) is
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); account: null where the caller knows this version of it; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within 40 ms (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that.';
