@@ -1,6 +1,5 @@
 /** A log that keeps its lines, down to the least important, for tests that look for what must not be in them. */
-import pino from 'pino'
-import type { Log } from '../../../src/telemetry/log.ts'
+import { createLines, type Log } from '../../../src/telemetry/log.ts'
 
 export interface MemoryLog extends Log {
   /** Takes all lines that were written since the last time. */
@@ -10,7 +9,7 @@ export interface MemoryLog extends Log {
 export function createMemoryLog(): MemoryLog {
   let lines: string[] = []
   const write = (line: string) => void lines.push(line)
-  return Object.assign(pino({ level: 'debug', base: null }, { write }), {
+  return Object.assign(createLines('debug', write), {
     request: (describe: Parameters<Log['request']>[0]) => write(JSON.stringify(describe())),
     flush: async () => {},
     take() {
