@@ -129,6 +129,7 @@ const KEPT_DESCRIPTORS = 96
 const DESCRIPTORS_A_REQUEST = 2
 /** Above this share, no connection is kept: whoever begins a next request on one has a minute to send its head, and is not idle. */
 const FILLING_SHARE = 0.5
+/** At least so many requests share a look, which takes microseconds. */
 const REQUESTS_A_LOOK = 8
 /** Above this share, idle connections are closed to make room for active ones. */
 const CROWDED_SHARE = 0.75
@@ -152,11 +153,19 @@ export function createConnectionRoom(
 ): ConnectionRoom {
   const most = Math.max(1, Math.floor((descriptors - KEPT_DESCRIPTORS) / DESCRIPTORS_A_REQUEST))
   const crowded = Math.floor(descriptors * CROWDED_SHARE)
-  let requests = 0
+  const filling = descriptors * FILLING_SHARE
   let isFilling = false
+  /** Requests that cannot fill what was free at the last look. */
+  let safe = 0
+  function look(): number {
+    const open = countOpen()
+    isFilling = open > filling
+    safe = Math.max(REQUESTS_A_LOOK, Math.floor((filling - open) / (2 * DESCRIPTORS_A_REQUEST)))
+    return open
+  }
   return {
     isFilling() {
-      if (requests++ % REQUESTS_A_LOOK === 0) isFilling = countOpen() > descriptors * FILLING_SHARE
+      if (safe-- <= 0) look()
       return isFilling
     },
     check(server) {
@@ -164,7 +173,7 @@ export function createConnectionRoom(
     },
     watch(server, onCrowded) {
       const timer = setInterval(() => {
-        if (countOpen() < crowded) return
+        if (look() < crowded) return
         const closed = server.closeIdleConnections()
         if (closed > 0) onCrowded(closed)
       }, LOOK_EVERY_MS)

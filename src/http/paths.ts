@@ -12,10 +12,16 @@ const HAS_PATH = /^(?:https?:\/)?\//
 /** For requests of HTTP/1.0, such as health checks, which need not name a host. */
 const NO_HOST = 'http://localhost'
 
+/** The last address that could be read: most are those before them. */
+let readable: { url: string; host: string | null } | null = null
+
 /** Whether `urlOf` can read it. Asked once, before anything else. */
 export function hasReadableAddress({ url, headers }: Request): boolean {
   const host = headers.get('host')
-  return (host === null || HOST.test(host)) && HAS_PATH.test(url) && URL.canParse(url, NO_HOST)
+  if (readable?.url === url && readable.host === host) return true
+  if ((host !== null && !HOST.test(host)) || !HAS_PATH.test(url) || !URL.canParse(url, NO_HOST)) return false
+  readable = { url, host }
+  return true
 }
 
 export function urlOf({ url }: Request): URL {

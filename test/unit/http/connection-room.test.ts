@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { createConnectionRoom } from '../../../src/http/incoming.ts'
+
+/** `open`: descriptors at each look; the last stays. */
+function ask(open: number[], requests: number): { filling: boolean[]; looks: number } {
+  let looks = 0
+  const room = createConnectionRoom(1_000, () => open[Math.min(looks++, open.length - 1)] ?? 0)
+  return { filling: Array.from({ length: requests }, () => room.isFilling()), looks }
+}
+
+test('requests that cannot fill half of the descriptors share a look', () => {
+  expect(ask([100], 100).looks).toBe(1)
+  expect(ask([480], 100).looks).toBe(12)
+})
+
+test('no connection is kept from the look on that finds half in use, until one finds less', () => {
+  const { filling } = ask([460, 510, 300], 31)
+  expect(filling.lastIndexOf(true) - filling.indexOf(true)).toBe(8)
+  expect(filling.indexOf(true)).toBe(11)
+})
+
+test('each request that follows may open two descriptors, and as many may come without one', () => {
+  const open = 100
+  let looks = 0
+  const room = createConnectionRoom(1_000, () => (looks++ === 0 ? open : open + 4 * 100))
+  let requests = 0
+  while (looks < 2) {
+    room.isFilling()
+    requests++
+  }
+  expect(open + 4 * (requests - 2)).toBeLessThanOrEqual(500)
+})
