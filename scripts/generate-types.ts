@@ -16,7 +16,7 @@ const types = await generate({
   // The types that both drivers return.
   typeMapping: { int8: 'number', date: 'string' },
   // What typed queries read, and the account; a query of another relation does not compile until it is named here.
-  includePattern: 'public.{projects,provider_keys,models,model_prices,model_unit_prices,key_accounts}',
+  includePattern: 'public.{projects,provider_keys,key_accounts}',
 })
 
 /** What the migrations come to, one line a part; comments and functions stand where they are made. */

@@ -1,16 +1,22 @@
-/** Kysely on either backend, for typed single-statement queries. */
+/** Kysely on either backend, for typed single-statement queries. Loaded when the first is asked: most processes ask none. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely'
 import type { Database } from './database.ts'
+import type { DB } from './types.generated.ts'
 
-export function createDialect(call: Database['call']): Dialect {
+export function openQueries(call: Database['call']): Kysely<DB> {
+  return new Kysely<DB>({ dialect: createDialect(call) })
+}
+
+function createDialect(call: Database['call']): Dialect {
   const connection: DatabaseConnection = {
     executeQuery: async <Row>({ sql, parameters }: CompiledQuery) => ({ rows: await call<Row>(sql, parameters) }),
     streamQuery: () => {

@@ -46,63 +46,39 @@ export interface CatalogueModel extends TokenPrices {
   asOf: string
 }
 
-const PRICES = [
-  'input_usd_per_million',
-  'cached_input_usd_per_million',
-  'cache_write_usd_per_million',
-  'cache_write_hour_usd_per_million',
-  'output_usd_per_million',
-] as const
+const pricesOf = (table: string) => `${table}.input_usd_per_million as "inputUsdPerMillion",
+      ${table}.cached_input_usd_per_million as "cachedInputUsdPerMillion",
+      ${table}.cache_write_usd_per_million as "cacheWriteUsdPerMillion",
+      ${table}.cache_write_hour_usd_per_million as "cacheWriteHourUsdPerMillion",
+      ${table}.output_usd_per_million as "outputUsdPerMillion"`
 
-export async function listModels({ queries }: Database): Promise<CatalogueModel[]> {
-  const [models, conditions, units] = await Promise.all([
-    queries
-      .selectFrom('models')
-      .select(['provider', 'model', 'kind', 'context_tokens', 'max_output_tokens', 'capabilities'])
-      .select(['listed', 'retires_on', 'successor', 'as_of', ...PRICES])
-      .execute(),
-    queries
-      .selectFrom('model_prices')
-      .select(['provider', 'model', 'tier', 'above_prompt_tokens', ...PRICES])
-      .execute(),
-    queries.selectFrom('model_unit_prices').select(['provider', 'model', 'unit', 'usd']).execute(),
-  ])
-  const conditionsOf = Map.groupBy(conditions, nameOf)
-  const unitsOf = Map.groupBy(units, nameOf)
-  return models.map(row => ({
-    provider: row.provider,
-    model: row.model,
-    kind: row.kind as CatalogueModel['kind'],
-    contextTokens: row.context_tokens,
-    maxOutputTokens: row.max_output_tokens,
-    capabilities: row.capabilities,
-    ...readPrices(row),
-    conditionalPrices: (conditionsOf.get(nameOf(row)) ?? []).map(({ tier, above_prompt_tokens, ...prices }) => ({
-      tier,
-      abovePromptTokens: above_prompt_tokens,
-      ...readPrices(prices),
-    })),
-    unitPrices: Object.fromEntries((unitsOf.get(nameOf(row)) ?? []).map(({ unit, usd }) => [unit, Number(usd)])),
-    listed: row.listed,
-    retiresOn: row.retires_on === null ? null : String(row.retires_on),
-    successor: row.successor,
-    asOf: String(row.as_of),
-  }))
-}
+const LIST_MODELS = defineStatement(
+  `select to_json(entry)::text as model
+  from (
+    select m.provider, m.model, m.kind, m.context_tokens as "contextTokens", m.max_output_tokens as "maxOutputTokens",
+      m.capabilities, m.listed, m.retires_on as "retiresOn", m.successor, m.as_of as "asOf",
+      ${pricesOf('m')},
+      (
+        select coalesce(json_agg(c), '[]')
+        from (
+          select p.tier, p.above_prompt_tokens as "abovePromptTokens", ${pricesOf('p')}
+          from model_prices p
+          where p.provider = m.provider and p.model = m.model
+        ) c
+      ) as "conditionalPrices",
+      (
+        select coalesce(json_object_agg(u.unit, u.usd), '{}')
+        from model_unit_prices u
+        where u.provider = m.provider and u.model = m.model
+      ) as "unitPrices"
+    from models m
+  ) entry`,
+  { model: text() },
+)
 
-function nameOf({ provider, model }: { provider: string; model: string }): string {
-  return `${provider} ${model}`
-}
-
-function readPrices(row: Record<(typeof PRICES)[number], string | null>): TokenPrices {
-  const price = (text: string | null) => (text === null ? null : Number(text))
-  return {
-    inputUsdPerMillion: Number(row.input_usd_per_million),
-    cachedInputUsdPerMillion: price(row.cached_input_usd_per_million),
-    cacheWriteUsdPerMillion: price(row.cache_write_usd_per_million),
-    cacheWriteHourUsdPerMillion: price(row.cache_write_hour_usd_per_million),
-    outputUsdPerMillion: Number(row.output_usd_per_million),
-  }
+export async function listModels(database: Database): Promise<CatalogueModel[]> {
+  const rows = await runStatement(database, LIST_MODELS)
+  return rows.map(({ model }) => JSON.parse(model))
 }
 
 export interface ModelChange {

@@ -1,13 +1,11 @@
 /** The backend for a PostgreSQL server, through porsager's `postgres`. */
 
-import { Kysely } from 'kysely'
 import { type DatabaseAddress, parseDatabaseUrl } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
 import { type Database, type Script, ScriptFailed } from './database.ts'
-import { createDialect } from './dialect.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
 import { Primary } from './primary.ts'
-import type { DB } from './types.generated.ts'
+import { queriesOf } from './queries.ts'
 
 export interface RealDatabaseOptions {
   url: string
@@ -43,7 +41,9 @@ export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }:
   comparing?.unref()
 
   const over = ({ call }: Connections): Database => ({
-    queries: new Kysely<DB>({ dialect: createDialect(call) }),
+    get queries() {
+      return queriesOf(call)
+    },
     call,
     backend: 'real',
     buildsLists: true,

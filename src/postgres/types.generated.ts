@@ -9,8 +9,6 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
-export type Numeric = ColumnType<string, number | string, number | string>;
-
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface KeyAccounts {
@@ -96,81 +94,6 @@ export interface KeyAccounts {
   verdict_generation: number | null;
   /** serve_cache or refuse: whether hits are answered once the quota or a budget is used up. */
   when_exhausted: string | null;
-}
-
-export interface ModelPrices {
-  /** For requests with more prompt tokens than this. */
-  above_prompt_tokens: Generated<number>;
-  /** As in models. */
-  cache_write_hour_usd_per_million: Numeric | null;
-  /** As in models. */
-  cache_write_usd_per_million: Numeric | null;
-  /** As in models. */
-  cached_input_usd_per_million: Numeric | null;
-  /** When it was read. */
-  checked_at: string;
-  /** As in models. */
-  input_usd_per_million: Numeric;
-  /** As in models. */
-  model: string;
-  /** As in models. */
-  output_usd_per_million: Numeric;
-  /** As in models. */
-  provider: string;
-  /** Where the price was read; operator: the operator's own, which no seed overwrites. */
-  source: string;
-  /** The service tier that the answer names: standard, flex or priority. */
-  tier: string;
-}
-
-export interface Models {
-  /** When it was read. */
-  as_of: string;
-  /** US dollars per million prompt tokens that the provider's cache keeps for an hour; null: as other writes. */
-  cache_write_hour_usd_per_million: Numeric | null;
-  /** US dollars per million prompt tokens written to the provider's cache; null: as input. */
-  cache_write_usd_per_million: Numeric | null;
-  /** US dollars per million prompt tokens that the provider had cached; null: as input. */
-  cached_input_usd_per_million: Numeric | null;
-  /** What a request may hold or ask for besides text: audio, files, images, reasoning, structured_output, tools. */
-  capabilities: Generated<string[]>;
-  /** Context window; null where the vendor does not say. */
-  context_tokens: number | null;
-  /** US dollars per million prompt tokens. */
-  input_usd_per_million: Numeric;
-  /** The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription. */
-  kind: string;
-  /** Whether the provider still offers it. What is gone stays, so that what was used can be priced. */
-  listed: Generated<boolean>;
-  /** Longest answer; null where the vendor does not say. */
-  max_output_tokens: number | null;
-  /** The name a client sends: native for a direct provider, <vendor>/<model> for the aggregator. */
-  model: string;
-  /** US dollars per million completion tokens. */
-  output_usd_per_million: Numeric;
-  /** openai, anthropic, groq, or aggregator. */
-  provider: string;
-  /** Day from which the provider does not offer it; null: none is known. From then on it is not listed. */
-  retires_on: string | null;
-  /** Where the price was read. */
-  source: string;
-  /** The model that the provider recommends in its place, once retires_on is known; null: none is known. */
-  successor: string | null;
-}
-
-export interface ModelUnitPrices {
-  /** When it was read. */
-  checked_at: string;
-  /** As in models. */
-  model: string;
-  /** As in models. */
-  provider: string;
-  /** Where the price was read; operator: the operator's own, which no seed overwrites. */
-  source: string;
-  /** audio_input, cached_audio_input, audio_output, image_input: tokens of sound and pictures; search: searches of the web; request: requests that were answered. */
-  unit: string;
-  /** US dollars: for a million tokens, or for one search or request. */
-  usd: Numeric;
 }
 
 export interface Projects {
@@ -259,9 +182,6 @@ export interface ProviderKeys {
 
 export interface DB {
   key_accounts: KeyAccounts;
-  model_prices: ModelPrices;
-  model_unit_prices: ModelUnitPrices;
-  models: Models;
   projects: Projects;
   provider_keys: ProviderKeys;
 }

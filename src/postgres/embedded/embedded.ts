@@ -1,8 +1,6 @@
 /** The embedded PostgreSQL: PGlite in a worker, so that a slow query does not block the server. */
-import { Kysely } from 'kysely'
 import { type Database, ScriptFailed } from '../database.ts'
-import { createDialect } from '../dialect.ts'
-import type { DB } from '../types.generated.ts'
+import { queriesOf } from '../queries.ts'
 import { startEmbeddedProcess } from './embedded-process.ts'
 import type { EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
 import { openPsqlDoor, type PsqlDoor } from './psql-door.ts'
@@ -57,7 +55,9 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
   }
 
   const database: EmbeddedDatabase = {
-    queries: new Kysely<DB>({ dialect: createDialect(call) }),
+    get queries() {
+      return queriesOf(call)
+    },
     get aside() {
       return database
     },
