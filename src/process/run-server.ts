@@ -78,9 +78,19 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   )
   if (!isWorker) log.info({ embedder: config.embedder.kind }, EMBEDDER_CHOICES[config.embedder.kind])
   watchLoopDelay(metrics, log)
+  forgetStart(server)
   if (isWorker) return reportToSupervisor(metrics.snapshot)
   openMetrics(config, database, metrics.snapshot, log)
   await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port), log)
+}
+
+const STARTED_MS = 1_000
+
+/** Code that ran once, to start, takes six megabytes until the engine is told that it may go. What serves requests would go, too. */
+function forgetStart(server: { readonly pendingRequests: number }): void {
+  setTimeout(() => {
+    if (server.pendingRequests === 0) Bun.shrink()
+  }, STARTED_MS).unref()
 }
 
 function notePrimary(problem: PrimaryProblem | null, log: Log): void {

@@ -2,7 +2,6 @@
  * Delivers projects' events to the addresses that are told of them, after the Standard Webhooks specification
  * (https://www.standardwebhooks.com). Any process takes any delivery; one address gets one at a time, so that a slow one delays itself alone.
  */
-import { Webhook } from 'standardwebhooks'
 import { ProxyError } from '../errors.ts'
 import { Alarm } from '../event-loop/alarm.ts'
 import { nowMs } from '../event-loop/clock.ts'
@@ -87,7 +86,7 @@ async function attempt(
   const { url, project_id: projectId, sealed } = delivery
   try {
     const secret = await vault.open(sealed, { projectId, provider: SEALED_AS })
-    const status = await post({ url, ...writeMessage(delivery, secret), toPrivateNetworks, signal })
+    const status = await post({ url, ...(await writeMessage(delivery, secret)), toPrivateNetworks, signal })
     return { status, problem: status >= 200 && status < 300 ? null : `it answered ${status}` }
   } catch (error) {
     const isTold = error instanceof Unreached || error instanceof ProxyError
@@ -96,7 +95,8 @@ async function attempt(
 }
 
 /** Every attempt has the same body and id, and a timestamp and a signature of its own. */
-function writeMessage({ event_id, kind, at, payload }: Delivery, secret: string) {
+async function writeMessage({ event_id, kind, at, payload }: Delivery, secret: string) {
+  const { Webhook } = await import('standardwebhooks')
   const id = `msg_${event_id.replaceAll('-', '')}`
   const now = new Date(nowMs())
   const body = `{"type":"${kind}","timestamp":"${at.toISOString()}","data":${payload}}`
