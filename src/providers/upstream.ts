@@ -22,6 +22,8 @@ export interface UpstreamRequest {
   countsAlone?: boolean
   /** Whether the project wants no tools left out that the provider cannot run. */
   refusesTools?: boolean
+  /** Whether its answer is translated from chat: then a plain one also says in which order its parts came. */
+  isTranslated?: boolean
   /** Whether a prompt that is translated for Anthropic is marked for its cache. */
   marksCache?: boolean
   /** Aborted when the response is not needed any more. */

@@ -118,13 +118,15 @@ export function createAnswerReader(steps: AnswerSteps): AnswerReader {
   }
 }
 
-/** Returns a plain response as one chunk that holds all of it. */
-export function asChunk(answer: JsonObject): JsonObject {
+/** Returns a plain response as one chunk that holds all of it, or as the chunks that it has beside it: they keep its order. */
+export function asChunks(answer: JsonObject): JsonObject[] {
+  const { chunks } = answer
+  if (Array.isArray(chunks)) return chunks.filter(isJsonObject)
   const choice = firstChoice(answer)
   const message = isJsonObject(choice?.message) ? choice.message : {}
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : []
   const numbered = calls.map((call, index) => ({ ...call, index }))
-  return { ...answer, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }
+  return [{ ...answer, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }]
 }
 
 /** Some providers give all calls the same number and distinguish them by id. */

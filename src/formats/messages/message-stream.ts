@@ -1,7 +1,7 @@
 /** Converts a chat response to the events of a Messages stream, and to the complete message. */
 
 import type { JsonObject } from '../../json/canonical.ts'
-import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
+import { asChunks, createAnswerReader } from '../chat/read-chat-answer.ts'
 import type { StreamTranslation } from '../sse/sse.ts'
 import { createMessageAssembler } from './assemble-message.ts'
 import { createMessageWriter, GrowingMessage, type MessageContext } from './growing-message.ts'
@@ -12,7 +12,8 @@ import { writeUsage } from './message-usage.ts'
 export function messageFromChat(answer: JsonObject, context: MessageContext): JsonObject {
   const stream = createMessageStream(context)
   const assembler = createMessageAssembler()
-  for (const event of [...stream.push(asChunk(answer)), ...stream.finish()]) assembler.add(event)
+  const events = asChunks(answer).flatMap(chunk => stream.push(chunk))
+  for (const event of [...events, ...stream.finish()]) assembler.add(event)
   return assembler.finish().body
 }
 

@@ -49,18 +49,19 @@ function readResult(block: JsonObject, param: string, conversation: Conversation
 function readAssistant(blocks: JsonObject[], param: string, conversation: Conversation, options: BlockOptions): void {
   const parts: Part[] = []
   const calls: Parameters<Conversation['call']>[] = []
-  const proof: JsonObject = {}
+  const proofs: (JsonObject | null)[] = []
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
     if (block.type === 'tool_use') calls.push([readCall(block, at), at])
     // Reasoning without its proof is dropped: another model cannot use it.
-    else if (block.type === 'thinking') Object.assign(proof, unpackProof(block.signature))
-    else if (block.type === 'redacted_thinking') Object.assign(proof, unpackProof(block.data))
+    else if (block.type === 'thinking') proofs.push(unpackProof(block.signature))
+    else if (block.type === 'redacted_thinking') proofs.push(unpackProof(block.data))
     else parts.push(...translateBlock(block, at, options))
   }
   if (parts.length > 0) conversation.assistant(parts, param)
   for (const call of calls) conversation.call(...call)
-  if (parts.length > 0 || calls.length > 0) conversation.addProof(proof, param)
+  if (parts.length === 0 && calls.length === 0) return
+  for (const proof of proofs) conversation.addProof(proof ?? {}, param)
 }
 
 function readCall(block: JsonObject, param: string): Parameters<Conversation['call']>[0] {

@@ -22,7 +22,7 @@ export class GrowingResponse implements AnswerSteps {
   readonly #context: ResponseContext
   readonly #proof: () => PendingProof
   readonly #items: OpenItem[] = []
-  /** The reasoning whose proof is still arriving: it ends when the response does. */
+  /** The reasoning whose proof is still arriving: it ends once that is whole. */
   #waiting: ReasoningItem | null = null
   #head: AnswerHead
   /** The items' ids are derived from it. */
@@ -78,7 +78,7 @@ export class GrowingResponse implements AnswerSteps {
     const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
     // A complete response without content still has one empty message.
     if (!hasSpoken && incompleteReason === undefined) this.#message().addText('', [])
-    if (this.#waiting) this.#prove(this.#waiting)
+    this.#proveWaiting()
     this.#closeLast(status, true)
     this.#addLateProof()
     const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
@@ -103,7 +103,7 @@ export class GrowingResponse implements AnswerSteps {
   }
 
   #place(prefix: string) {
-    if (prefix !== 'rs') this.#addProofWithoutText()
+    if (prefix !== 'rs') this.#addWholeProof()
     this.#closeLast('completed')
     return this.#placeAt(prefix, this.#items.length)
   }
@@ -140,10 +140,16 @@ export class GrowingResponse implements AnswerSteps {
     return this.#context.keepsProof ? packProof(this.#proof().take()) : null
   }
 
-  /** A proof that arrived whole without any text comes before what the model does next. */
-  #addProofWithoutText(): void {
-    if (isWhole(this.#proof().fields) && this.#context.keepsProof && this.#items.at(-1)?.kind !== 'reasoning')
-      this.#reasoning()
+  /** A proof that is whole ends the reasoning that waits for it; without any text, it comes before what the model does next. */
+  #addWholeProof(): void {
+    if (!isWhole(this.#proof().fields) || !this.#context.keepsProof) return
+    if (this.#waiting) this.#proveWaiting()
+    else if (this.#items.at(-1)?.kind !== 'reasoning') this.#reasoning()
+  }
+
+  #proveWaiting(): void {
+    if (this.#waiting) this.#prove(this.#waiting)
+    this.#waiting = null
   }
 
   /** What arrived after its reasoning had ended, or belongs to none, follows as an item of its own. */

@@ -1,7 +1,7 @@
 /** Converts a chat response to the events of a Responses stream, and to the complete response. */
 
 import type { JsonObject } from '../../json/canonical.ts'
-import { asChunk, createAnswerReader } from '../chat/read-chat-answer.ts'
+import { asChunks, createAnswerReader } from '../chat/read-chat-answer.ts'
 import type { StreamTranslation } from '../sse/sse.ts'
 import { GrowingResponse } from './growing-response.ts'
 import { createEventWriter } from './response-events.ts'
@@ -10,7 +10,7 @@ import type { ResponseContext, ResponseParts } from './write-response.ts'
 /** Converts a plain chat response to a `response`. Throws a ProxyError when the chat response holds an error. */
 export function responseFromChat(answer: JsonObject, context: ResponseContext): JsonObject {
   const stream = createResponseStream(context)
-  stream.push(asChunk(answer))
+  for (const chunk of asChunks(answer)) stream.push(chunk)
   return stream.finish().at(-1)?.response as JsonObject
 }
 

@@ -51,7 +51,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
         limits: bounds,
         probe,
       })
-      return translateAnswer(answer, context)
+      return translateAnswer(answer, context, request.isTranslated)
     },
     async pass(request) {
       const { path, headers } = request

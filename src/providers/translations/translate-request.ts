@@ -70,5 +70,5 @@ export async function tellOwnRequest(
 }
 
 function headOf({ headers, stream, signal, marksCache = false }: UpstreamRequest) {
-  return { headers, stream, signal, marksCache }
+  return { headers, stream, signal, marksCache, isTranslated: true }
 }

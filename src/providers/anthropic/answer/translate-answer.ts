@@ -8,12 +8,17 @@ import { translateEvents } from '../../translate-events.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
+import { splitResponse, thinksAgain } from './split-response.ts'
 import { StreamTranslator } from './stream-translator.ts'
 import { translateError } from './translate-error.ts'
 import { translateResponse } from './translate-response.ts'
 
-/** Keeps status and headers, including `Retry-After` and rate limits. */
-export async function translateAnswer(answer: UpstreamAnswer, context: AnswerContext): Promise<UpstreamAnswer> {
+/** Keeps status and headers, including `Retry-After` and rate limits. `keepsOrder`: a plain answer has its chunks as well. */
+export async function translateAnswer(
+  answer: UpstreamAnswer,
+  context: AnswerContext,
+  keepsOrder = false,
+): Promise<UpstreamAnswer> {
   const { status } = answer
   const headers = new Headers(answer.headers)
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
@@ -23,7 +28,8 @@ export async function translateAnswer(answer: UpstreamAnswer, context: AnswerCon
   const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
   if (status !== 200) return writeAnswer(status, headers, translateError(body, status).toBody())
   if (!isMessage(body)) throw broken('anthropic', 'gave an answer that is not a message')
-  return writeAnswer(status, headers, translateResponse(body, context))
+  const chunks = keepsOrder && thinksAgain(body) ? { chunks: splitResponse(body, context) } : {}
+  return writeAnswer(status, headers, { ...translateResponse(body, context), ...chunks })
 }
 
 /** A stream that begins with an error becomes an error response with its status, so that the client may retry. */
