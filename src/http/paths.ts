@@ -122,6 +122,9 @@ const VENDOR_BASE = new RegExp(`^(?:/v1)?/(?:${VENDOR_BASES.join('|')})(?=/)`)
 /** Azure's clients name the model in the path as a deployment, and send an `api-version` in the query. */
 const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
 
+/** What Gemini's clients ask, whatever base address they were given. */
+const GEMINI = /(?<=\/models\/[^/]+:)(\w+Contents?|countTokens)$|(?<=\/v1beta\d*\/)models(?=\/|$)/
+
 /** One response, or a part of it; its ids contain no character that needs escaping. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
@@ -148,7 +151,9 @@ function readOurs(path: string): Target | null {
   if (kept) return kept
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
-  return ours.startsWith(`${MODELS}/`) ? { kind: 'models', id: ours.slice(MODELS.length + 1) } : null
+  return ours.startsWith(`${MODELS}/`) && !GEMINI.test(ours)
+    ? { kind: 'models', id: ours.slice(MODELS.length + 1) }
+    : null
 }
 
 function readKept(ours: string): Target | null {
@@ -181,7 +186,7 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
     'Open a WebSocket at /v1/realtime, with a key of the proxy’s.',
   ],
   [
-    /(?<=:)((stream)?generate|embed|batchEmbed)Contents?$/i,
+    GEMINI,
     'Gemini’s API',
     'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
   ],

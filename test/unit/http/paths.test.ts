@@ -122,8 +122,11 @@ describe('a 404 says what to change', () => {
     ['/v1/images/generation', 'nothing at this path', '/v1/images/'],
     ['/v1/threads', '/v1/threads', 'Assistants'],
     ['/v1beta/models/gemini-3-pro:streamGenerateContent', 'Gemini’s API', 'OpenAI-compatible'],
+    ['/v1/models/gemini-3-pro:countTokens', 'Gemini’s API', 'OpenAI-compatible'],
+    ['/v1beta/models', 'Gemini’s API', 'OpenAI-compatible'],
     ['/v2/chat/completions', 'base address', '/v1'],
   ])('%s', (path, named, advice) => {
+    expect(readPath(path)).toBeNull()
     const { status, code, message } = notFound(path)
     expect([status, code]).toEqual([404, 'not_found'])
     expect(message).toContain(named)
