@@ -60,7 +60,12 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
   },
   ...(
     [
-      ['openai for Python', 'openai', 'chat, Responses, embeddings', 'streamed, calls'],
+      [
+        'openai for Python',
+        'openai',
+        'chat, Responses, audio, images, Realtime',
+        'streamed, calls, a session of two turns',
+      ],
       ['anthropic for Python', 'anthropic', 'Messages', 'streamed, calls'],
       ['openai-agents for Python', 'openai-agents', 'Responses, chat', 'an agent with a tool, streamed'],
       ['pydantic-ai', 'pydantic-ai-slim', 'Responses, chat, Messages', 'an agent with a tool, streamed'],

@@ -5,6 +5,7 @@ import type { Stores } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { takeEmbedded } from '../../harness/take-embedded.ts'
+import { type RealtimeUpstream, startRealtime } from '../../standin/realtime.ts'
 import { callWeather } from '../weather-tool.ts'
 import { type Python, preparePython, run } from './prepare-python.ts'
 
@@ -26,7 +27,11 @@ async function openStores(): Promise<Stores> {
 }
 
 /** Pytest's line for each case. */
-async function runAll(proxy: TestProxy, { python, environment: compiled }: Python): Promise<string[]> {
+async function runAll(
+  proxy: TestProxy,
+  realtimeProxy: TestProxy,
+  { python, environment: compiled }: Python,
+): Promise<string[]> {
   const direct = await proxy.createKey({ project: 'direct', type: 'project' })
   await storeKey(proxy.stores, 'direct', 'openai', 'sk-own')
   await storeKey(proxy.stores, 'direct', 'anthropic', 'sk-ant-own')
@@ -34,6 +39,7 @@ async function runAll(proxy: TestProxy, { python, environment: compiled }: Pytho
     ...QUIET,
     ...compiled,
     PROXY_BASE_URL: proxy.baseUrl,
+    PROXY_REALTIME_URL: realtimeProxy.baseUrl.replace('http', 'ws'),
     PROXY_KEY_DIRECT: direct,
     PROXY_KEY_AGGREGATOR: await proxy.createKey({ type: 'project' }),
     PROXY_KEY_SANDBOX: await proxy.createKey({ type: 'test' }),
@@ -49,6 +55,8 @@ describe.skipIf('missing' in prepared)('Python’s clients', () => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy
+  let realtime: RealtimeUpstream
+  let realtimeProxy: TestProxy
   let lines: string[] = []
 
   beforeAll(async () => {
@@ -57,11 +65,14 @@ describe.skipIf('missing' in prepared)('Python’s clients', () => {
     callWeather(upstreams)
     stores = await openStores()
     proxy = await startProxy({ stores, environment: upstreams.environment })
-    lines = await runAll(proxy, prepared)
+    realtime = startRealtime({ apiKey: 'sk-own' })
+    const environment = { ...upstreams.environment, OPENAI_BASE_URL: realtime.baseUrl }
+    realtimeProxy = await startProxy({ stores, environment })
+    lines = await runAll(proxy, realtimeProxy, prepared)
   }, 300_000)
   afterAll(async () => {
-    await proxy?.stop()
-    await Promise.all([upstreams?.stop(), stores?.store.close()])
+    await Promise.all([proxy?.stop(), realtimeProxy?.stop()])
+    await Promise.all([upstreams?.stop(), realtime?.stop(), stores?.store.close()])
   })
 
   test.each(FILES)('%s', file => {

@@ -1,7 +1,13 @@
-"""The official package of OpenAI: chat and responses, plain, streamed, with tools."""
+"""The official package of OpenAI: chat and responses, plain, streamed, with tools; a realtime session."""
 
-from openai import OpenAI
+import asyncio
+import os
+
+import pytest
+from openai import AsyncOpenAI, OpenAI
 from pydantic import BaseModel
+
+from conftest import TARGETS
 
 WEATHER = {
     "type": "object",
@@ -78,3 +84,45 @@ def test_what_is_passed_on(target):
         return
     assert client.audio.speech.create(model="tts-1", voice="alloy", input="Hello").read()
     assert client.images.generate(model="gpt-image-1", prompt="a point").data[0].b64_json
+
+
+only_direct = pytest.mark.parametrize("target", [each for each in TARGETS if each[0] == "direct"], indirect=True)
+QUESTION = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello?"}]}
+
+
+@only_direct
+def test_realtime(target):
+    client = OpenAI(websocket_base_url=os.environ["PROXY_REALTIME_URL"])
+    with client.realtime.connect(model="gpt-realtime") as session:
+        session.session.update(session={"type": "realtime", "output_modalities": ["text"]})
+        for _ in range(2):
+            session.conversation.item.create(item=QUESTION)
+            session.response.create()
+            text = ""
+            for event in session:
+                assert event.type != "error"
+                if event.type == "response.output_text.delta":
+                    text += event.delta
+                if event.type == "response.done":
+                    break
+            assert text == "Hello from here."
+            assert event.response.usage.input_tokens == 1_000
+
+
+@only_direct
+def test_realtime_async(target):
+    async def converse() -> list[str]:
+        client = AsyncOpenAI(websocket_base_url=os.environ["PROXY_REALTIME_URL"])
+        async with client.realtime.connect(model="gpt-realtime") as session:
+            await session.response.create()
+            told = []
+            async for event in session:
+                told.append(event.type)
+                if event.type == "response.done":
+                    return told
+
+    assert asyncio.run(converse())[-3:] == [
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.done",
+    ]
