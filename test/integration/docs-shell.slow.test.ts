@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createProject } from '../../src/postgres/projects.ts'
+import { describeReal } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -20,6 +22,7 @@ const ENVIRONMENT: Record<string, string> = {
   EMBEDDER: 'builtin',
 }
 
+let testKey = ''
 let server: Bun.Subprocess | null = null
 let aggregator: Standin
 beforeAll(async () => {
@@ -27,8 +30,7 @@ beforeAll(async () => {
   ENVIRONMENT.AGGREGATOR_BASE_URL = aggregator.baseUrl
 })
 afterAll(async () => {
-  server?.kill()
-  await server?.exited
+  await stop()
   await aggregator.stop()
 })
 
@@ -43,15 +45,16 @@ const PAGES = ['README.md', ...[...new Bun.Glob('docs/*.md').scanSync(ROOT)].sor
 const blocksOf = (page: string) =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
 
-/** The shell blocks that run elsewhere, by what they hold, and where; the last one needs two servers of PostgreSQL. */
+/** The shell blocks that run elsewhere, by what they hold, and where. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'bun run start': 'test/integration/ways-in.slow.test.ts',
   'bun run mutate': '.ci/run',
   'ANTHROPIC_BASE_URL=': 'test/clients/command-line/command-line.test.ts',
   pg_restore: 'test/engines/backup.test.ts',
-  'bun run replay': 'test/integration/replay.test.ts',
-  '/webhooks"': 'test/integration/webhooks.test.ts',
-  'carry() {': 'docs/operating.md',
+}
+
+/** Commands, their options, and the variables that they are given: not the values, which are a test's own. */
+function commandWords(block: string): string[] {
+  return block.replaceAll(/#.*$/gm, '').match(/(?<![\w$"/=.-])(?:--)?[a-zA-Z][\w:-]{3,}/g) ?? []
 }
 
 const taken = new Set<string>()
@@ -72,7 +75,19 @@ function adapt(text: string): string {
     .replaceAll('127.0.0.1:3000', `127.0.0.1:${PORT}`)
     .replaceAll('lgw_proj_AbCd1234', '"$KEY"')
     .replaceAll('lgw_test_…', '$TEST_KEY')
+    .replaceAll('lgw_admin_…', '$ADMIN_KEY')
     .replaceAll("-H 'Authorization: Bearer $TEST_KEY'", '-H "Authorization: Bearer $TEST_KEY"')
+}
+
+/** A line, or, of a command that serves, its beginning and its end: once something answers at its port. */
+function serveForAWhile(line: string): string {
+  const command = line.replace(/ {2,}#.*/, '')
+  const records = command.includes('bun run record')
+  if (!records && !command.includes('--serve')) return command
+  const port = freePort()
+  const given = records ? ` --upstream $AGGREGATOR_BASE_URL --to ${DATA_DIR}/exchanges` : ''
+  const asked = `command curl --retry 60 --retry-connrefused --retry-delay 1 -so /dev/null http://127.0.0.1:${port}/`
+  return `setsid ${command.replace(/( --port \d+)?$/, ` --port ${port}`)}${given} & ${asked}; kill -- -$!; wait $! || true`
 }
 
 async function shell(script: string): Promise<string> {
@@ -87,13 +102,15 @@ async function shell(script: string): Promise<string> {
   return out
 }
 
-/** Starts the proxy with what a shell has exported, and returns what it has printed once it serves; `until` is printed, too. */
-async function start(exported = '', until = /./): Promise<string> {
-  const started = Bun.spawn(['bash', '-c', `${exported}\nexec bun src/process/server.ts`], {
+/** Starts the proxy by a shell's lines, and returns what it has printed once it serves; `until` is printed, too. */
+async function start(lines: string, until = /./): Promise<string> {
+  const started = Bun.spawn(['bash', '-c', lines], {
     cwd: ROOT,
     env: ENVIRONMENT,
     stdout: 'pipe',
     stderr: 'inherit',
+    // Its group ends as in a terminal: the shell, what it started, and what that did.
+    detached: true,
   })
   server = started
   let printed = ''
@@ -116,16 +133,18 @@ async function isHealthy(): Promise<boolean> {
 }
 
 async function stop(): Promise<void> {
-  server?.kill()
-  await server?.exited
+  if (!server) return
+  process.kill(-server.pid, 'SIGINT')
+  await server.exited
+  await waitUntil('it stops', 30_000, async () => !(await isHealthy()))
   server = null
 }
 
 const EXPORTS = adapt(blockWith('README.md', 'export PGPASSFILE').split('\n').slice(0, 2).join('\n'))
 
 test('every line for operators runs, in one shell, also after a restart', async () => {
-  const printed = await start('', /lgw_test_\w{30,}\W/)
-  const [testKey = ''] = /lgw_test_\w+/.exec(printed) ?? []
+  const printed = await start(blockWith('README.md', 'bun run start'), /lgw_test_\w{30,}\W/)
+  ;[testKey = ''] = /lgw_test_\w+/.exec(printed) ?? []
   const README = adapt(blockWith('README.md', 'export PGPASSFILE')).replaceAll('acme', 'first')
   const operating = adapt(blockWith('docs/operating.md', 'run() {'))
   const [created, ...rest] = operating.split(/(?<=create-key\.sql\n)/)
@@ -158,11 +177,14 @@ test('every line for operators runs, in one shell, also after a restart', async 
       .replace('<X-Request-Id of the hit>', `'"$HIT"'`)
       .replace('project=acme -v request_id=…', 'project=demo -v request_id=$HIT'),
     'KEY=$OWNED',
+    `PROXY=$URL ADMIN_KEY=$(run -v email=ada@example.org -v name=docs -f scripts/create-admin-key.sql)`,
+    adapt(blockWith('docs/webhooks.md', '/webhooks"')),
     'run -v project=acme -f scripts/list-deliveries.sql',
     'bun run migrate',
     'bun run reseal',
     'bun run catalogue:sync --dry-run',
     'printf %s "$SECRET" | scripts/set-provider-key.sh acme openai',
+    ...blockWith('docs/record-and-replay.md', 'bun run replay').split('\n').map(serveForAWhile),
     'echo "all of it"',
   ]
   expect(await shell(lines.join('\n'))).toContain('all of it')
@@ -174,15 +196,45 @@ test('every line for operators runs, in one shell, also after a restart', async 
     'printf %s sk-another-secret | scripts/set-provider-key.sh acme groq',
     'bun run reseal',
   ]
-  expect(await shell(after.join('\n'))).toContain('2 were already')
-  await start(EXPORTS)
+  expect(await shell(after.join('\n'))).toContain('3 were already')
+  await start(`${EXPORTS}\nexec bun src/process/server.ts`)
   expect(await shell(`${EXPORTS}\npsql "$DATABASE_URL" -qAt -c "select count(*) from provider_keys"`)).toBe('2\n')
 }, 300_000)
+
+/** Also from the embedded database, whose door psql uses. */
+const CARRY = blockWith('docs/operating.md', 'carry() {')
+describeReal('projects of an older database', backend => {
+  test('are carried to a new one, keys and all', async () => {
+    const { database, databaseUrl } = await backend.open()
+    const lines = [EXPORTS, `OLD=$DATABASE_URL NEW=${databaseUrl}`, CARRY]
+    await shell(lines.join('\n'))
+    const count =
+      'select (select count(*) from projects), (select count(*) from api_keys), (select count(*) from users)'
+    const old = await shell(`${EXPORTS}\npsql "$DATABASE_URL" -qAtc '${count}'`)
+    expect(await shell(`psql ${databaseUrl} -qAtc '${count}'`)).toBe(old)
+    expect(old).toMatch(/^[1-9]\d*\|[1-9]\d*\|[1-9]/)
+    // New ones get numbers of their own.
+    await createProject(database, 'after', 'free')
+    await stop()
+    await start(
+      `DATABASE_URL=${databaseUrl} ENCRYPTION_KEY=$(cat ${DATA_DIR}/encryption.key) exec bun src/process/server.ts`,
+    )
+    const body = JSON.stringify({ model: 'm/m', messages: [{ role: 'user', content: 'Hi' }] })
+    const headers = { authorization: `Bearer ${testKey}` }
+    const asked = await fetch(`http://127.0.0.1:${PORT}/v1/chat/completions`, { method: 'POST', headers, body })
+    expect([asked.status, await asked.text()]).toEqual([200, expect.stringContaining('[sandbox]')])
+  }, 120_000)
+})
 
 test('every shell block of README and docs runs here, or in a test that is named', () => {
   const left = PAGES.flatMap(blocksOf).filter(block => !taken.has(block))
   const parts = Object.keys(ELSEWHERE)
   expect(left.filter(block => !parts.some(part => block.includes(part)))).toEqual([])
   expect(parts.filter(part => !left.some(block => block.includes(part)))).toEqual([])
-  for (const file of Object.values(ELSEWHERE)) expect(readFileSync(join(ROOT, file), 'utf8').length).toBeGreaterThan(0)
+  for (const [part, file] of Object.entries(ELSEWHERE)) {
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    const words = commandWords(left.find(block => block.includes(part)) ?? '')
+    expect(words.length).toBeGreaterThan(2)
+    expect([file, words.filter(word => !text.includes(word))]).toEqual([file, []])
+  }
 })
