@@ -34,7 +34,7 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
     const { request, server } = incoming
     const arrival = entrance.arrive(request)
     const body = openBody(request)
-    const trace = tracing?.begin({ method, route: routeOf(target), headers: request.headers })
+    const trace = tracing?.begin({ method, route: () => routeOf(target), headers: request.headers })
     let isStreaming = false
     let status = 0
     // No idle limit while the request is in flight: an upstream may take minutes, and has limits of its own.

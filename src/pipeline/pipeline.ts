@@ -47,7 +47,7 @@ export function createPipeline(stages: Stages): Pipeline {
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
       tellLimit(admitted, response)
       if (query.alias) response.headers['x-proxy-model'] ??= query.model
-      if (accounting.spending) await tellRemaining(accounting.spending, response)
+      if (accounting.spending?.isTold) await tellRemaining(accounting.spending, response)
       if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
       return await finishAnswer({ query, account, provider: plan.provider }, response, stages)
     } catch (raised) {
@@ -81,9 +81,9 @@ export function createPipeline(stages: Stages): Pipeline {
   }
 
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
-    const { request, operation, cacheQuery, provider, accounting } = context
+    const { request, operation, account, cacheQuery, provider } = context
     try {
-      if (accounting.spending) await reserveAhead(context, accounting.spending, stages)
+      if (account.when_exhausted === 'refuse') await reserveAhead(context, stages)
       const match = cacheQuery && cache.readExact(exactEntry, cacheQuery)
       return (match && operation.serveHit(context, match, stages)) ?? (await answerWithFallbacks(context, stages))
     } catch (error) {
@@ -107,11 +107,9 @@ async function finishAnswer(
 }
 
 /** A project may want that nothing is answered any more when its money is spent, not even from the cache. */
-async function reserveAhead(context: RequestContext, spending: Spending, { catalogue }: Stages): Promise<void> {
-  const { query, account, provider } = context
-  if (account.when_exhausted !== 'refuse' || !provider) return
-  if (query.kind !== 'completion' && query.kind !== 'passed') return
-  await spending.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
+async function reserveAhead({ query, provider, accounting }: RequestContext, { catalogue }: Stages): Promise<void> {
+  if (!provider || (query.kind !== 'completion' && query.kind !== 'passed')) return
+  await accounting.spending?.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
 }
 
 /** A request that is counted in its key's window. */

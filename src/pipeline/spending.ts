@@ -34,6 +34,11 @@ export class Spending {
     return this.#account.has_budgets
   }
 
+  /** Whether the answer tells what is left. */
+  get isTold(): boolean {
+    return this.remainingUsd !== null || this.#account.tokens_per_minute !== null
+  }
+
   /** Reserves the most that asking the model may cost and take; null: it is free. Throws 400, 429 or 503, with nothing reserved. */
   async reserve(model: string, largest: Largest | null): Promise<void> {
     if (largest === null) return

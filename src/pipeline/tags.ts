@@ -1,4 +1,5 @@
 /** What a client says its request is for: names and values, from X-Proxy-Tags and the body's `metadata`. */
+import { LRUCache } from 'lru-cache'
 import { invalidRequest } from '../errors.ts'
 import { isJsonObject } from '../json/canonical.ts'
 import type { NotedQuery } from './query.ts'
@@ -20,16 +21,27 @@ export function readTags(headers: Headers, { body, endpoint }: Pick<NotedQuery, 
   const { metadata } = body
   // Anthropic's field names the end user.
   const isTagged = endpoint !== 'messages' && isJsonObject(metadata)
-  if (header === null && !isTagged) return null
+  if (!isTagged) return (header && read.memo(header)) || null
   const tags = new Map(header === null ? [] : readHeader(header))
-  if (isTagged) {
-    const names = Object.keys(metadata)
-    for (const name of names.length > MOST_METADATA ? [] : names.sort()) {
-      const value = metadata[name]
-      if (tags.size < MOST_TAGS && !tags.has(name) && isTag(name, value)) tags.set(name, value)
-    }
+  const names = Object.keys(metadata)
+  for (const name of names.length > MOST_METADATA ? [] : names.sort()) {
+    const value = metadata[name]
+    if (tags.size < MOST_TAGS && !tags.has(name) && isTag(name, value)) tags.set(name, value)
   }
-  return tags.size === 0 ? null : JSON.stringify(Object.fromEntries([...tags].sort(([a], [b]) => (a < b ? -1 : 1))))
+  return write(tags) || null
+}
+
+/** Clients send the same few again and again. */
+const read = new LRUCache<string, string>({
+  max: 500,
+  maxEntrySize: 2_000,
+  sizeCalculation: (_, header) => header.length,
+  memoMethod: header => write(new Map(readHeader(header))),
+})
+
+/** Returns '' for none. */
+function write(tags: ReadonlyMap<string, string>): string {
+  return tags.size === 0 ? '' : JSON.stringify(Object.fromEntries([...tags].sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
 function readHeader(header: string): [name: string, value: string][] {

@@ -1,5 +1,5 @@
 /** Sends spans to an OpenTelemetry collector: OTLP in protobuf over HTTP, in batches; beyond 2,048 that wait, spans are dropped. */
-import { ROOT_CONTEXT, type TextMapGetter } from '@opentelemetry/api'
+import { ROOT_CONTEXT, SpanKind, type TextMapGetter, TraceFlags, trace } from '@opentelemetry/api'
 import { type ExportResult, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -8,7 +8,9 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  RandomIdGenerator,
   type Sampler,
+  SamplingDecision,
   type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
@@ -17,21 +19,28 @@ import type { TracingConfig } from '../../config/tracing.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { describeCause } from '../describe-cause.ts'
 import type { Log } from '../log.ts'
-import { beginTrace, type Tracing } from './request-trace.ts'
+import { beginTrace, type Inject, type Tracing, traceNothing } from './request-trace.ts'
 
 const MAX_WAITING = 2_048
 const MAX_BATCH = 512
-const EVERY_MS = 1_000
+/** An export takes some milliseconds of processor time, however few spans are in it. */
+const EVERY_MS = 5_000
 const EXPORT_TIMEOUT_MS = 10_000
 
+/** Whether a request is sampled is decided once, before anything is made for it: else a hit without a span costs what one with a span does. */
 export function openTracing(config: TracingConfig, log: Log): Tracing {
+  const sampler = createSampler(config)
+  const { generateTraceId, generateSpanId } = new RandomIdGenerator()
+  /** Of the request that begins. */
+  let traceId = ''
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
       'service.name': config.serviceName,
       'service.instance.id': crypto.randomUUID(),
       ...config.resourceAttributes,
     }),
-    sampler: createSampler(config),
+    sampler: new AlwaysOnSampler(),
+    idGenerator: { generateTraceId: () => traceId, generateSpanId },
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: createExporter(config, log),
@@ -45,10 +54,18 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   const tracer = provider.getTracer('model-proxy')
   const places = new W3CTraceContextPropagator()
   const setter = { set: (headers: Headers, name: string, value: string) => headers.set(name, value) }
+  const inject: Inject = (context, headers) => places.inject(context, headers, setter)
   return {
     begin(request) {
       const parent = places.extract(ROOT_CONTEXT, request.headers, GETTER)
-      return beginTrace(tracer, (context, headers) => places.inject(context, headers, setter), parent, request)
+      const given = trace.getSpanContext(parent)
+      traceId = given?.traceId ?? generateTraceId()
+      const { decision } = sampler.shouldSample(parent, traceId, '', SpanKind.SERVER, {}, [])
+      if (decision === SamplingDecision.RECORD_AND_SAMPLED) return beginTrace(tracer, inject, parent, request)
+      const unsampled = { ...given, traceId, traceFlags: TraceFlags.NONE }
+      return traceNothing(request.headers, headers =>
+        inject(trace.setSpanContext(parent, { ...unsampled, spanId: generateSpanId() }), headers),
+      )
     },
     async drain(timeLimitMs) {
       await withinTimeLimit(timeLimitMs, provider.forceFlush()).catch(() => {})

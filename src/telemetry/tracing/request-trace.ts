@@ -14,7 +14,7 @@ import { ERROR_TYPE, GEN_AI, HTTP, OURS, operationOf } from './span-names.ts'
 export interface TracedRequest {
   method: string
   /** What the path asks for, without ids and names. */
-  route: string
+  route(): string
   /** The client's. What is asked of an upstream with them belongs to the same trace. */
   headers: Headers
 }
@@ -64,7 +64,8 @@ export interface RequestTrace {
 export type Inject = (context: Context, headers: Headers) => void
 
 export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, request: TracedRequest): RequestTrace {
-  const { method, route, headers } = request
+  const { method, headers } = request
+  const route = request.route()
   const attributes = { [HTTP.method]: method, [HTTP.route]: route }
   const server = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
   const here = trace.setSpan(parent, server)
@@ -119,6 +120,21 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
       if (status >= 500) fail(server, error)
       server.end()
     },
+  }
+}
+
+/** Of a request that is not sampled: nothing is noted, and whoever is asked for it is told so. */
+export function traceNothing(headers: Headers, tell: (sent: Headers) => void): RequestTrace {
+  return {
+    isAccounted: true,
+    beginCall: () => tell(headers),
+    traceAside(_, ask) {
+      const place = new Headers()
+      tell(place)
+      return ask(place)
+    },
+    failCall() {},
+    end() {},
   }
 }
 
