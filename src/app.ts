@@ -139,6 +139,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     tracing,
     edge: createEdgeWindows(ownWindows),
     refusals,
+    metrics: proxyMetrics,
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
     log,
   })

@@ -1,8 +1,10 @@
 /** Passes one request to the pipeline and the response back: body, time limits of its connection, errors. */
 import type { Config } from '../config.ts'
+import { ClientGone } from '../errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import type { Method, PipelineTarget, ProxyResponse } from '../pipeline/request.ts'
+import type { Method, PipelineTarget, ProxyRequest, ProxyResponse } from '../pipeline/request.ts'
+import { CLIENT_GONE_STATUS } from '../pipeline/request-record.ts'
 import type { Tracing } from '../telemetry/tracing/request-trace.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
 import { routeOf } from './paths.ts'
@@ -35,6 +37,7 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
     const arrival = entrance.arrive(request)
     const body = openBody(request)
     const trace = tracing?.begin({ method, route: () => routeOf(target), headers: request.headers })
+    let asked: ProxyRequest | null = null
     let isStreaming = false
     let status = 0
     // No idle limit while the request is in flight: an upstream may take minutes, and has limits of its own.
@@ -44,13 +47,15 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       // The connection keeps its last limit: without this one it would idle for ever.
       server?.timeout(request, idleTimeoutSeconds)
       for (const act of lastActs) act()
-      if (trace && !trace.isAccounted) trace.end(status)
+      if (asked?.isRecorded) return
+      trace?.end(status)
+      entrance.noteUnrecorded(target, status)
     }
     try {
       if (server) connections.check(server)
       const { headers, signal, url } = request
       const model = 'model' in target ? target.model : null
-      const response = await pipeline({
+      asked = {
         id: arrival.requestId,
         target,
         method,
@@ -63,7 +68,8 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
         arrivedAtMs: arrival.atMs,
         trace,
         whenOver: act => void lastActs.push(act),
-      })
+      }
+      const response = await pipeline(asked)
       status = response.status
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
@@ -75,7 +81,7 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       return endWith(respond(response, arrival), body)
     } catch (error) {
       const failed = entrance.fail(error, incoming, arrival)
-      status = failed.status
+      status = error instanceof ClientGone ? CLIENT_GONE_STATUS : failed.status
       return endWith(failed, body)
     } finally {
       body.release()

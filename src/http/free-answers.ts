@@ -1,6 +1,7 @@
 /** Health, probes and the list of models: without a body, free of charge, outside the monthly quota; all but probes limited by address. */
 import { invalidRequest, refuse } from '../errors.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
+import type { Target } from '../pipeline/request.ts'
 import { addressPrefix, type FastStore } from '../stores/fast-store.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
 import { leaveBody } from './read-body.ts'
@@ -25,19 +26,23 @@ export function createFreeAnswers(
   { models, readiness, connections, edge }: FreeAnswersOptions,
   entrance: Entrance,
 ): FreeAnswers {
-  async function answer(incoming: Incoming, make: (address: string) => Promise<Made>): Promise<Response> {
+  async function answer(
+    incoming: Incoming,
+    target: Target,
+    make: (address: string) => Promise<Made>,
+  ): Promise<Response> {
     const arrival = entrance.arrive(incoming.request)
-    try {
-      const { value, status = 200 } = await make(entrance.addressOf(incoming))
-      return leaveBody(incoming.request, respondWithJson(value, arrival, status))
-    } catch (error) {
-      return leaveBody(incoming.request, entrance.fail(error, incoming, arrival))
-    }
+    const response = await make(entrance.addressOf(incoming)).then(
+      ({ value, status }) => respondWithJson(value, arrival, status),
+      error => entrance.fail(error, incoming, arrival),
+    )
+    entrance.noteUnrecorded(target, response.status)
+    return leaveBody(incoming.request, response)
   }
 
   return {
     answerModels: (incoming, escaped) =>
-      answer(incoming, async address => {
+      answer(incoming, { kind: 'models', id: escaped }, async address => {
         const { request, server } = incoming
         const id = escaped === null ? null : decodeModelId(escaped)
         if (server) connections.check(server)
@@ -46,12 +51,12 @@ export function createFreeAnswers(
         return { value: id === null ? await models.list(caller) : await models.find(caller, id) }
       }),
     answerHealth: incoming =>
-      answer(incoming, async address => {
+      answer(incoming, { kind: 'health' }, async address => {
         await edge.passHealth(address)
         const health = await readiness.checkHealth()
         return { value: health, status: health.status === 'down' ? 503 : 200 }
       }),
-    answerProbe: (incoming, probe) => answer(incoming, () => readiness.probe(probe)),
+    answerProbe: (incoming, probe) => answer(incoming, { kind: 'probe', probe }, () => readiness.probe(probe)),
   }
 }
 

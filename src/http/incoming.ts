@@ -4,12 +4,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
+import type { Target } from '../pipeline/request.ts'
 import { isUnstorableText } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
-import { isAnthropicPath } from './paths.ts'
+import { isAnthropicPath, routeOf } from './paths.ts'
 import type { Readiness } from './readiness.ts'
 import { type Arrival, type Cors, respondWithError } from './respond.ts'
 
@@ -75,6 +77,7 @@ export interface EntranceOptions {
   readiness: Pick<Readiness, 'isDraining'>
   connections: Pick<ConnectionRoom, 'isFilling'>
   refusals: Refusals
+  metrics: Pick<ProxyMetrics, 'noteUnrecorded'>
   log: Log
 }
 
@@ -84,9 +87,12 @@ export interface Entrance {
   addressOf(incoming: Incoming): string
   /** Turns an error into a response. An internal error becomes a 500 without details, and a line in the log. */
   fail(error: unknown, incoming: Incoming, arrival: Arrival): Response
+  /** Counts an answer that leaves no record; `target` is null where the request has none. */
+  noteUnrecorded(target: Target | null, status: number): void
 }
 
-export function createEntrance({ config, cors, readiness, connections, refusals, log }: EntranceOptions): Entrance {
+export function createEntrance(options: EntranceOptions): Entrance {
+  const { config, cors, readiness, connections, refusals, metrics, log } = options
   function addressOf({ request, server }: Incoming): string {
     const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
     const forwardedFor = config.trustedProxies === 0 ? null : request.headers.get('x-forwarded-for')
@@ -107,6 +113,7 @@ export function createEntrance({ config, cors, readiness, connections, refusals,
       if (isCountedRefusal(refused)) refusals.note(refused.code, addressPrefix(addressOf(incoming)))
       return respondWithError(refused, arrival)
     },
+    noteUnrecorded: (target, status) => metrics.noteUnrecorded(target ? routeOf(target) : 'other', status),
   }
 }
 

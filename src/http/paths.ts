@@ -1,6 +1,6 @@
 /** Reads what a path asks for, with common misspellings, and says what to change for an unknown path. */
 import { type ProxyError, refuse } from '../errors.ts'
-import type { Method, PipelineTarget, Target } from '../pipeline/request.ts'
+import type { Method, Target } from '../pipeline/request.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import { COLLECTION_PATHS, isOperation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -86,13 +86,20 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/readyz': { kind: 'probe', probe: 'readyz' },
 }
 
-/** The documented path of a target, with `{id}` for an id: what spans are grouped by. */
-export function routeOf(target: PipelineTarget): string {
+/** The documented path of a target, with `{id}` for an id: what spans are grouped by, and answers counted by. */
+export function routeOf(target: Target): string {
   switch (target.kind) {
     case 'operation':
       return `/v1/${target.operation}`
     case 'cache':
       return `/v1/cache/${target.question}`
+    case 'models':
+      return target.id === null ? MODELS : `${MODELS}/{id}`
+    case 'realtime':
+    case 'health':
+      return `/v1/${target.kind}`
+    case 'probe':
+      return `/${target.probe}`
     case 'response':
       return `/v1/responses/{id}${target.part}`
     case 'kept':
@@ -102,7 +109,7 @@ export function routeOf(target: PipelineTarget): string {
   }
 }
 
-function pathOf({ kind, endpoint }: Extract<PipelineTarget, { endpoint: Endpoint }>): string {
+function pathOf({ kind, endpoint }: Extract<Target, { endpoint: Endpoint }>): string {
   const isIt = (each: Target) => each.kind === kind && each.endpoint === endpoint
   return Object.entries(TARGETS).find(([, each]) => isIt(each))?.[0] ?? ''
 }

@@ -1,7 +1,8 @@
 /** Turns a request into a WebSocket whose messages a realtime session takes. */
 import { refuse } from '../errors.ts'
-import type { Realtime } from '../pipeline/realtime/open-session.ts'
+import type { Realtime, RealtimeRequest } from '../pipeline/realtime/open-session.ts'
 import type { ClientSocket, RealtimeSession } from '../pipeline/realtime/relay-session.ts'
+import type { Target } from '../pipeline/request.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
 import { urlOf } from './paths.ts'
 
@@ -13,6 +14,7 @@ export interface RealtimeDoorOptions {
 /** OpenAI's clients in browsers, which can set no headers, send the key so. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.'
 const PROTOCOL = 'realtime'
+const TARGET: Target = { kind: 'realtime' }
 
 /** Larger messages end the session: OpenAI takes 15 MiB of sound at a time. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -40,20 +42,24 @@ export function createRealtimeDoor({ realtime, connections }: RealtimeDoorOption
     const { request, server } = incoming
     const arrival = entrance.arrive(request)
     const { headers } = request
+    let asked: RealtimeRequest | null = null
     try {
       if (!server || headers.get('upgrade')?.toLowerCase() !== 'websocket') throw refuse('upgradeRequired')
       connections.check(server)
       // The provider has limits of its own.
       server.timeout(request, 0)
       const protocols = (headers.get('sec-websocket-protocol') ?? '').split(',').map(each => each.trim())
-      const session = await realtime.open({
+      asked = {
+        target: TARGET,
         id: arrival.requestId,
         model: readModel(request),
         authorization: readAuthorization(headers) ?? readKey(protocols),
         address: entrance.addressOf(incoming),
         headers,
         arrivedAtMs: arrival.atMs,
-      })
+        signal: new AbortController().signal,
+      }
+      const session = await realtime.open(asked)
       const chosen = protocols.includes(PROTOCOL) ? { 'sec-websocket-protocol': PROTOCOL } : {}
       const answered = { 'x-request-id': arrival.requestId, ...chosen }
       if (server.upgrade(request, { headers: answered, data: takeMessages(session) })) return undefined
@@ -61,7 +67,9 @@ export function createRealtimeDoor({ realtime, connections }: RealtimeDoorOption
       session.leave({ code: 1001, reason: '' })
       throw refuse('upgradeRequired')
     } catch (error) {
-      return entrance.fail(error, incoming, arrival)
+      const response = entrance.fail(error, incoming, arrival)
+      if (!asked?.isRecorded) entrance.noteUnrecorded(TARGET, response.status)
+      return response
     }
   }
 }

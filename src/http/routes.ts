@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { refuse } from '../errors.ts'
 import type { Method, Target } from '../pipeline/request.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { Refusals } from '../telemetry/refusals.ts'
 import { type AnswerOptions, createAnswer } from './answer.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
@@ -20,6 +21,7 @@ const OWN_PATH = { parse: 'none', detail: { hide: true } } as const
 export interface HttpOptions extends AnswerOptions, FreeAnswersOptions, RealtimeDoorOptions {
   config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins'>
   refusals: Refusals
+  metrics: Pick<ProxyMetrics, 'noteUnrecorded'>
   log: Log
   /** Controllers with paths of their own beside the proxy's. */
   controllers?: readonly AnyElysia[]
@@ -86,8 +88,10 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
     return target.kind === 'health' ? answerHealth(incoming) : answerAsked(incoming, target, method)
   }
 
-  function answerError(error: unknown, incoming: Incoming): Response {
-    return leaveBody(incoming.request, entrance.fail(error, incoming, entrance.arrive(incoming.request)))
+  function answerError(error: unknown, incoming: Incoming, target: Target | null = null): Response {
+    const response = entrance.fail(error, incoming, entrance.arrive(incoming.request))
+    entrance.noteUnrecorded(target, response.status)
+    return leaveBody(incoming.request, response)
   }
 
   return {
@@ -95,12 +99,15 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
       const method = methodOf(target, incoming.request.method)
       if (method) return answerAllowed(incoming, method, target)
       const allowed = methodsOf(target).join(', ')
-      return answerError(refuse('methodNotAllowed', { allowed, methods: allowed.replace(', ', ' and ') }), incoming)
+      const methods = allowed.replace(', ', ' and ')
+      return answerError(refuse('methodNotAllowed', { allowed, methods }), incoming, target)
     },
     /** Answers a browser's preflight; undefined for any other request. */
     answerPreflight(request: Request): Response | undefined {
       const headers = cors.preflight(request)
-      return headers === null ? undefined : respond({ status: 204, headers, body: '' }, entrance.arrive(request))
+      if (headers === null) return undefined
+      entrance.noteUnrecorded(null, 204)
+      return respond({ status: 204, headers, body: '' }, entrance.arrive(request))
     },
     answerError,
   }

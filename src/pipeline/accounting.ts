@@ -8,7 +8,6 @@ import { type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
 import { ClientGone } from '../errors.ts'
 import { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import type { Account } from '../postgres/admit.ts'
-import type { RequestStory } from '../postgres/usage-record.ts'
 import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
 import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
@@ -56,7 +55,11 @@ export function createAccounting(given: AccountingOptions): Accounting {
   return {
     noteRefused(request, account, query, error) {
       const record = createRefusal(request, account, query, error)
-      if (record && options.takeRefused(String(account.key_id))) given.recorder.record(record)
+      if (!record || !options.takeRefused(String(account.key_id))) return
+      request.isRecorded = true
+      given.recorder.record(record)
+      given.metrics.noteRequest(record, null)
+      request.trace?.end(record.status, { record, project: account.project_name, answeredAs: undefined }, error)
     },
     noteCut() {
       options.shutdown.isCut = true
@@ -76,7 +79,7 @@ class OpenAccount implements RequestAccounting {
   #storedBy: string | null = null
   #askedAtMs: number | null = null
   #calledAtMs = 0
-  readonly #story: RequestStory = openStory()
+  readonly #story = openStory()
   #failure: unknown = null
   #body: Uint8Array | null = null
   #latencyMs: number | null = null
@@ -91,9 +94,8 @@ class OpenAccount implements RequestAccounting {
     this.#request = request
     this.#account = account
     this.#onFinish = onFinish
-    const isLimited = account.has_budgets || account.tokens_per_minute !== null
-    this.spending = isLimited ? new Spending(options, account) : null
-    if (request.trace) request.trace.isAccounted = true
+    this.spending = account.has_budgets || account.tokens_per_minute !== null ? new Spending(options, account) : null
+    request.isRecorded = true
     this.#story.admission_ms = performance.now() - request.arrivedAtMs
   }
 
@@ -108,9 +110,8 @@ class OpenAccount implements RequestAccounting {
     if (provider !== this.#provider) this.#askedAtMs = null
     this.#provider = provider
     this.#model = model ?? null
-    if (model === undefined) return
     const { fallbacks } = this.#story
-    this.#story.fallbacks = fallbacks === null ? model : `${fallbacks}, ${model}`
+    if (model !== undefined) this.#story.fallbacks = fallbacks === null ? model : `${fallbacks}, ${model}`
   }
 
   noteMatch({ reason, id, entry }: Match): void {
@@ -178,8 +179,7 @@ class OpenAccount implements RequestAccounting {
     const { promptTokens, completionTokens } = match.entry
     const usage = { ...NO_USAGE, promptTokens, completionTokens }
     const [model, pricedAs] = [this.#query?.model, this.#provider?.pricedAs ?? null]
-    this.#story.similarity = match.similarity
-    this.#story.cache_id = cacheIdOf(match.entryHash)
+    Object.assign(this.#story, { similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
     const outcome = isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served'
     metrics.noteSimilarity(outcome, match.similarity)
     semanticHits.record({
@@ -218,8 +218,8 @@ class OpenAccount implements RequestAccounting {
     const query = this.#query ?? nameTarget(request)
     const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
     if (!query || (isRefused && !takeRefused(String(account.key_id)))) {
+      request.isRecorded = false
       this.spending?.release()
-      request.trace?.end(outcome.status, undefined, cause)
       return
     }
     const model = this.#model ?? query.model

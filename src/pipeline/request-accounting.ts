@@ -11,7 +11,9 @@ import type { ProxyRequest, Target } from './request.ts'
 import type { Outcome } from './request-record.ts'
 import type { Spending } from './spending.ts'
 
-export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace'> & { target: Target }
+export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace' | 'isRecorded'> & {
+  target: Target
+}
 
 export interface Accounting {
   /** `onFinish` is called once, when the request is over. */

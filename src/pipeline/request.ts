@@ -54,6 +54,8 @@ export interface ProxyRequest {
   arrivedAtMs: number
   /** Its spans, where requests are traced. */
   trace?: RequestTrace | undefined
+  /** Its record ends its trace and is counted; without one, whoever answers does both. */
+  isRecorded?: boolean
   /** Registers a callback for when the response was sent, or the client has left. */
   whenOver(act: () => void): void
 }

@@ -19,6 +19,8 @@ const VETO = /^un(?:verified|proved):(.+)$/
 export interface ProxyMetrics {
   /** `listedModel` is the catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
   noteRequest(record: UsageRecord, listedModel: string | null, followed?: CallScope): void
+  /** Of an answer that leaves no record: its documented path, or `other`. */
+  noteUnrecorded(route: string, status: number): void
   noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
   noteVerdict: NoteVerdict
 }
@@ -70,7 +72,10 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
   const help = 'Cosine similarity of the best candidate.'
   const similarity = metrics.histogram('model_proxy_semantic_similarity', help, SIMILARITIES, ['outcome'])
   const verdicts = metrics.counter('model_proxy_verdicts_total', 'Verdicts on pairs of questions.', ['by', 'verdict'])
+  const without = 'Answers that leave no record.'
+  const unrecorded = metrics.counter('model_proxy_unrecorded_requests_total', without, ['route', 'status'])
   return {
+    noteUnrecorded: (route, status) => void unrecorded.with(route, String(status)).value++,
     noteVerdict(by, verdict) {
       verdicts.with(by, verdict).value++
     },
@@ -153,7 +158,7 @@ function defineCounts(metrics: Metrics) {
   const counter = (name: string, help: string, labelNames: readonly string[]) =>
     metrics.counter(`model_proxy_${name}_total`, help, labelNames)
   return {
-    requests: counter('requests', 'Requests of known keys that have ended.', [
+    requests: counter('requests', 'Requests that have ended and are recorded.', [
       'endpoint',
       'model',
       'provider',

@@ -6,15 +6,17 @@ import { hashBearerKey } from '../../admission/api-key.ts'
 import { NO_USAGE } from '../../catalogue/catalogue.ts'
 import { ProxyError, refuse } from '../../errors.ts'
 import type { ProxyRequest } from '../request.ts'
+import type { AccountedRequest } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
 import { connectUpstream } from './connect-upstream.ts'
 import { countResponses } from './count-responses.ts'
 import { RealtimeSession } from './relay-session.ts'
 
-export type RealtimeRequest = Pick<ProxyRequest, 'id' | 'authorization' | 'address' | 'headers' | 'arrivedAtMs'> & {
-  /** Null when the address names none. */
-  model: string | null
-}
+export type RealtimeRequest = AccountedRequest &
+  Pick<ProxyRequest, 'authorization' | 'address' | 'headers'> & {
+    /** Null when the address names none. */
+    model: string | null
+  }
 
 export interface Realtime {
   /** Resolves once the provider has opened its side. Throws what admission throws, 400, 404 or 502. */
@@ -29,9 +31,9 @@ export function createRealtime(stages: Stages): Realtime {
   const sessions = new Set<RealtimeSession>()
   let isDraining = false
 
-  async function open({ model, authorization, address, headers, ...about }: RealtimeRequest): Promise<RealtimeSession> {
+  async function open(request: RealtimeRequest): Promise<RealtimeSession> {
+    const { model, authorization, address, headers } = request
     const keyHash = hashBearerKey(authorization)
-    const request = { ...about, target: { kind: 'realtime' as const }, signal: new AbortController().signal }
     const query = { endpoint: 'realtime' as const, model: model ?? '', stream: true, body: {} }
     const { account, leave } = await stages.admission.admit(keyHash, address, null).catch(error => {
       const known = stages.admission.lastKnown(keyHash)

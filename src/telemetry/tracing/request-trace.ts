@@ -48,8 +48,6 @@ export interface TracedEnd {
 }
 
 export interface RequestTrace {
-  /** Its accounting will end it. */
-  isAccounted: boolean
   /** A model is asked, once more perhaps: what belongs together is one call. `substitute`: the model in place of the one asked for. */
   beginCall(asked: AskedModel, provider: string, substitute: string | null): void
   /** Another model is asked on the request's behalf. The call's place in the trace is in the headers that `ask` gets. */
@@ -94,7 +92,6 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
   }
 
   return {
-    isAccounted: false,
     beginCall({ endpoint, model, stream }, provider, substitute) {
       if (call) return
       const asked = { endpoint, model: substitute ?? model, provider }
@@ -126,7 +123,6 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
 /** Of a request that is not sampled: nothing is noted, and whoever is asked for it is told so. */
 export function traceNothing(headers: Headers, tell: (sent: Headers) => void): RequestTrace {
   return {
-    isAccounted: true,
     beginCall: () => tell(headers),
     traceAside(_, ask) {
       const place = new Headers()
