@@ -99,8 +99,10 @@ export async function migrate(
   const applied = new Set<string>()
   let waitsSinceMs: number | null = null
   let toldAtMs = Number.NEGATIVE_INFINITY
+  let hasLedger = false
   for (;;) {
-    const ledger = await readLedger(database)
+    hasLedger ||= await findLedger(database)
+    const ledger = hasLedger ? await readLedger(database) : new Map<string, string>()
     refuseUnreleased(ledger, migrations)
     const isBehind = hasNewer(ledger, migrations)
     const work = isBehind ? null : nextWork(ledger, migrations, deployed)
@@ -163,20 +165,23 @@ function nextWork(ledger: Ledger, migrations: readonly Migration[], deployed: re
     if (known === migration.checksum) continue
     if (known !== undefined)
       throw new Error(`Migration ${migration.name} was changed after it was applied; add a new migration instead`)
-    const step = migration.steps.find(({ name }) => !ledger.has(name))
-    return step ? runStep(step) : finish(migration)
+    const [step, ...later] = migration.steps.filter(({ name }) => !ledger.has(name))
+    return step && (later.length > 0 || step.kind !== 'locked') ? runStep(step) : finish(migration, step)
   }
   return deploy(ledger, deployed)
 }
 
-/** Steps are forgotten once the whole migration stands in the ledger. */
-function finish({ name, checksum, steps }: Migration): Work {
+/** Steps are forgotten once the whole migration stands in the ledger. `last` is the step that is still to be taken, if any. */
+function finish({ name, checksum, steps }: Migration, last?: MigrationStep): Work {
   const forget =
     steps.length === 0
       ? ''
       : `delete from schema_migrations where name in (${steps.map(step => `'${step.name}'`).join(', ')});`
-  const text = `${forget}${noteApplied(name, checksum)}`
-  return { applies: [name], run: (...given) => runLocked(given, [{ name, text }]) }
+  const script = {
+    name: `Migration ${last?.name ?? name}`,
+    text: `${last?.text ?? ''}\n${forget}${noteApplied(name, checksum)}`,
+  }
+  return { applies: [name], run: (...given) => runLocked(given, [script]) }
 }
 
 function runStep({ name, kind, text, checksum }: MigrationStep): Work {
@@ -274,12 +279,15 @@ function refuseUnlessLike(ledger: Ledger): string {
 end $$;`
 }
 
-async function readLedger(database: Database): Promise<Ledger> {
+async function findLedger(database: Database): Promise<boolean> {
   const [found] = await database.call<{ known: boolean }>(
     `select to_regclass('public.schema_migrations') is not null as known`,
     [],
   )
-  if (!found?.known) return new Map()
+  return found?.known === true
+}
+
+async function readLedger(database: Database): Promise<Ledger> {
   const rows = await database.call<{ name: string; checksum: string }>(
     `select name, checksum from schema_migrations order by name collate "C"`,
     [],
