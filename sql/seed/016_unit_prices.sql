@@ -26,7 +26,10 @@ from (values
     ('openai', 'gpt-realtime-2.1-mini', 'image_input', 0.8, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
     -- For every chat model of the vendor's: a thousand searches are 10 dollars. OpenAI's web_search_preview is 25 with models that do not reason.
     ('anthropic', null, 'search', 0.01, 'platform.claude.com/docs/en/about-claude/pricing, via claudecodeguides.com', date '2026-11-23'),
-    ('openai', null, 'search', 0.01, 'developers.openai.com/api/docs/pricing, via modelcostwatch.com', date '2026-03-12')
+    ('openai', null, 'search', 0.01, 'developers.openai.com/api/docs/pricing, via modelcostwatch.com', date '2026-03-12'),
+    ('openai', null, 'file_search', 0.0025, 'developers.openai.com/api/docs/pricing, via modelcostwatch.com', date '2026-03-12'),
+    -- Of 20 minutes: 4 GB are 0.12 dollars, 64 are 1.92. Sessions that are shorter cost less since June 2026, which no answer tells.
+    ('openai', null, 'container', 0.03, 'developers.openai.com/api/docs/pricing, via simoncarter.ai', date '2026-06-02')
 ) as v (provider, model, unit, usd, source, checked_at)
 join models m on m.provider = v.provider and case when v.model is null then m.kind = 'chat' else m.model = v.model end
 on conflict (provider, model, unit) do update

@@ -23,13 +23,15 @@ export interface TokenUsage {
   cachedAudioPromptTokens?: number
   imagePromptTokens?: number
   audioCompletionTokens?: number
-  /** Searches of the web that the provider has made. */
-  searches?: number
+  toolCalls?: ToolCalls
   /** The model that the answer names: often a dated form of the one asked for. */
   answeredAs?: string
   /** In US dollars, if the provider reports its own figure. */
   reportedCostUsd: number | null
 }
+
+/** Of tools that the provider runs, by the unit of their price; of a container, each GB of its memory counts. */
+export type ToolCalls = Partial<Record<'search' | 'file_search' | 'container', number>>
 
 export const NO_USAGE: TokenUsage = {
   promptTokens: 0,
@@ -41,8 +43,11 @@ export const NO_USAGE: TokenUsage = {
 /** Names of the usual service tier. */
 const USUAL_TIERS = ['default', 'standard', 'auto']
 
-/** Reads OpenAI's `usage` object, with the aggregator's `usage.cost`. Null when there is none. `tier` is the answer's `service_tier`. */
-export function readUsage(usage: unknown, tier?: unknown): TokenUsage | null {
+/**
+ * Reads OpenAI's `usage` object, with the aggregator's `usage.cost`. Null when there is none. `tier` is the answer's `service_tier`; what
+ * tools were called is in its output.
+ */
+export function readUsage(usage: unknown, tier?: unknown, called?: ToolCalls): TokenUsage | null {
   if (!isJsonObject(usage)) return null
   const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const written = count(details.cache_write_tokens)
@@ -50,7 +55,8 @@ export function readUsage(usage: unknown, tier?: unknown): TokenUsage | null {
   const spoken = isJsonObject(usage.completion_tokens_details) ? count(usage.completion_tokens_details.audio_tokens) : 0
   const cached = isJsonObject(details.cached_tokens_details) ? details.cached_tokens_details : {}
   const heardBefore = count(cached.audio_tokens)
-  const [heard, seen, searches] = [count(details.audio_tokens), count(details.image_tokens), count(usage.web_searches)]
+  const [heard, seen] = [count(details.audio_tokens), count(details.image_tokens)]
+  const toolCalls = called ?? { search: count(usage.web_searches) }
   return {
     promptTokens: count(usage.prompt_tokens),
     cachedPromptTokens: count(details.cached_tokens),
@@ -62,12 +68,13 @@ export function readUsage(usage: unknown, tier?: unknown): TokenUsage | null {
     ...(heardBefore > 0 && { cachedAudioPromptTokens: heardBefore }),
     ...(seen > 0 && { imagePromptTokens: seen }),
     ...(spoken > 0 && { audioCompletionTokens: spoken }),
-    ...(searches > 0 && { searches }),
+    ...(Object.values(toolCalls).some(calls => calls > 0) && { toolCalls }),
     reportedCostUsd:
       typeof usage.cost === 'number' && Number.isFinite(usage.cost) && usage.cost >= 0 ? usage.cost : null,
   }
 }
 
+type UnitPrices = CatalogueModel['unitPrices']
 type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'>
 
 /** Sum of two calls' usage. The reported cost is kept only if the provider reported both. */
@@ -103,10 +110,10 @@ export function costUsd(model: PricedModel | undefined, usage: TokenUsage): numb
   return Math.max(0, dollarsTimesMillion + beyondText(model, prices, usage)) / 1_000_000
 }
 
-/** What sound, pictures, searches and the request cost more than text, in millionths of a dollar. A part may be negative. */
+/** What sound, pictures, tools and the request cost more than text, in millionths of a dollar. A part may be negative. */
 function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: TokenUsage): number {
   const { promptTokens, cachedPromptTokens, completionTokens } = usage
-  const { audio_input, cached_audio_input, image_input, audio_output, search = 0, request = 0 } = unitPrices
+  const { audio_input, cached_audio_input, image_input, audio_output, request = 0 } = unitPrices
   // What was cached and is not told apart by kind costs what cached text does.
   const fresh = Math.max(0, promptTokens - cachedPromptTokens)
   const heardBefore = Math.min(usage.cachedAudioPromptTokens ?? 0, usage.audioPromptTokens ?? 0, cachedPromptTokens)
@@ -119,8 +126,13 @@ function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: Tok
     heardBefore * more(cached_audio_input, prices.cachedInputUsdPerMillion ?? prices.inputUsdPerMillion) +
     seen * more(image_input, prices.inputUsdPerMillion) +
     spoken * more(audio_output, prices.outputUsdPerMillion) +
-    ((usage.searches ?? 0) * search + request) * 1_000_000
+    (toolsUsd(unitPrices, usage.toolCalls) + request) * 1_000_000
   )
+}
+
+/** A tool without a price costs nothing. */
+export function toolsUsd({ search = 0, file_search = 0, container = 0 }: UnitPrices, called: ToolCalls = {}): number {
+  return (called.search ?? 0) * search + (called.file_search ?? 0) * file_search + (called.container ?? 0) * container
 }
 
 /** Of the prices whose conditions hold, those for the longest prompts. A tier without prices of its own costs as the usual one. */

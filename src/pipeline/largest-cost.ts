@@ -1,8 +1,8 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { Largest } from '../admission/budgets.ts'
-import type { Catalogue } from '../catalogue/catalogue.ts'
+import { type Catalogue, type ToolCalls, toolsUsd } from '../catalogue/catalogue.ts'
 import { isOwnMessageTool } from '../formats/messages/plan-messages.ts'
-import { isOwnTool } from '../formats/responses/plan-responses.ts'
+import { containerGigabytes, isOwnTool } from '../formats/responses/plan-responses.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Endpoint, Provider } from '../providers/upstream.ts'
@@ -77,18 +77,18 @@ function largestOf(size: RequestSize, model: CatalogueModel | undefined): Larges
       row.cacheWriteHourUsdPerMillion ?? 0,
     ]),
   )
-  const { audio_input = 0, image_input = 0, audio_output = 0, request = 0, search = 0 } = model.unitPrices
+  const { audio_input = 0, image_input = 0, audio_output = 0, request = 0 } = model.unitPrices
   const read = Math.max(input, audio_input, image_input)
   const written = Math.max(audio_output, ...prices.map(row => row.outputUsdPerMillion))
-  const apart = request + search * mostCalls(size).searches
+  const apart = request + toolsUsd(model.unitPrices, mostCalls(size).priced)
   return { usd: dollars((prompt ?? 0) * read + (output ?? 0) * written + apart * 1_000_000), tokens }
 }
 
 /** Without a limit of its own, a request has each tool that its provider runs called no more often than this. */
 export const USUAL_TOOL_CALLS = 10
 
-/** How often the provider runs tools of its own, and how many of these calls search the web. */
-function mostCalls({ endpoint, body }: RequestSize): { calls: number; searches: number } {
+/** How often the provider runs tools of its own, and how many of these calls have prices. */
+function mostCalls({ endpoint, body }: RequestSize): { calls: number; priced: ToolCalls } {
   const { tools, max_tool_calls, web_search_options } = body
   const isOwn = endpoint === 'responses' ? isOwnTool : endpoint === 'messages' ? isOwnMessageTool : isClientTool
   const hosted = (Array.isArray(tools) ? tools : []).filter(isJsonObject).filter(tool => !isOwn(tool))
@@ -101,7 +101,12 @@ function mostCalls({ endpoint, body }: RequestSize): { calls: number; searches: 
       most,
       called.reduce((sum, tool) => sum + uses(tool), 0),
     )
-  return { calls: sumOf(hosted), searches: sumOf(hosted.filter(({ type }) => String(type).startsWith('web_search'))) }
+  const callsOf = (kind: string) => sumOf(hosted.filter(({ type }) => String(type).startsWith(kind)))
+  const container = endpoint === 'responses' ? hosted.reduce((sum, tool) => sum + containerGigabytes(tool), 0) : 0
+  return {
+    calls: sumOf(hosted),
+    priced: { search: callsOf('web_search'), file_search: callsOf('file_search'), container },
+  }
 }
 
 function isClientTool({ type }: JsonObject): boolean {

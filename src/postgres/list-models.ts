@@ -20,8 +20,16 @@ export interface ConditionalPrices extends TokenPrices {
   abovePromptTokens: number
 }
 
-/** What an answer's usage counts apart from text: tokens of sound and pictures, searches of the web, requests. */
-export type PricedUnit = 'audio_input' | 'cached_audio_input' | 'audio_output' | 'image_input' | 'search' | 'request'
+/** What an answer costs apart from text: tokens of sound and pictures, calls of the provider's tools, the request. */
+export type PricedUnit =
+  | 'audio_input'
+  | 'cached_audio_input'
+  | 'audio_output'
+  | 'image_input'
+  | 'search'
+  | 'file_search'
+  | 'container'
+  | 'request'
 
 export interface CatalogueModel extends TokenPrices {
   /** openai, anthropic, groq, or aggregator. */

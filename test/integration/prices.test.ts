@@ -145,6 +145,18 @@ describeEmbedded('prices', backend => {
     const output = [{ type: 'web_search_call' }, { type: 'web_search_call' }, { type: 'message' }]
     const response = { output, usage: { input_tokens: 1_000, output_tokens: 200 } }
     expect(cost('responses', 'openai', 'gpt-5.4', response)).toBeCloseTo((1_000 * 2.5 + 200 * 15) / MILLION + 0.02, 12)
+    // Three searches of files, and two containers of 4 GB, one of which served two calls.
+    const ran = ['cntr_1', 'cntr_1', 'cntr_2'].map(id => ({ type: 'code_interpreter_call', container_id: id }))
+    const found = Array.from({ length: 3 }, () => ({ type: 'file_search_call' }))
+    const tools = [
+      { type: 'code_interpreter', container: { type: 'auto', memory_limit: '4g' } },
+      { type: 'file_search' },
+    ]
+    const used = { ...response, output: [...ran, ...found], tools }
+    expect(cost('responses', 'openai', 'gpt-5.4', used)).toBeCloseTo(
+      (1_000 * 2.5 + 200 * 15) / MILLION + 3 * 0.0025 + 2 * 0.12,
+      12,
+    )
   })
 
   test('a model past its day is priced and not listed', () => {

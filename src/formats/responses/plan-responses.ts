@@ -65,6 +65,13 @@ export function isOwnTool(tool: unknown): boolean {
   return OWN_TOOLS.has(String(tool.type))
 }
 
+/** The memory of the container that a tool runs in, in GB; 0 without one. */
+export function containerGigabytes({ type, container, environment }: JsonObject): number {
+  if (type !== 'code_interpreter' && type !== 'shell') return 0
+  const { memory_limit: limit } = [container, environment].find(isJsonObject) ?? {}
+  return Math.max(1, Number.parseInt(String(limit), 10) || 0)
+}
+
 function findReference(input: unknown): string | null {
   if (!Array.isArray(input)) return null
   const at = input.findIndex(item => !PLAIN_ITEMS.has(String((isJsonObject(item) ? item.type : null) ?? 'message')))

@@ -1,10 +1,11 @@
 /** Responses of OpenAI's Responses API. */
 
-import { readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { readUsage, type TokenUsage, type ToolCalls } from '../../catalogue/catalogue.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
 import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'
+import { containerGigabytes } from './plan-responses.ts'
 import { writeErrorEvent } from './response-events.ts'
 import { splitResponse } from './split-response.ts'
 
@@ -36,9 +37,8 @@ function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | nul
     completion_tokens,
     prompt_tokens_details: input_tokens_details,
     completion_tokens_details: usage.output_tokens_details,
-    web_searches: countSearches(answer.output),
   }
-  return readUsage(chatUsage, answer.service_tier)
+  return readUsage(chatUsage, answer.service_tier, countCalls(answer))
 }
 
 function textOf({ output }: JsonObject): string {
@@ -48,7 +48,17 @@ function textOf({ output }: JsonObject): string {
   return texts.filter(text => typeof text === 'string').join('\n')
 }
 
-/** OpenAI's usage does not count them. */
-function countSearches(output: unknown): number {
-  return Array.isArray(output) ? output.filter(item => isJsonObject(item) && item.type === 'web_search_call').length : 0
+/** OpenAI's usage does not count them. One container serves all calls that name it. */
+function countCalls({ output, tools }: JsonObject): ToolCalls {
+  const items = Array.isArray(output) ? output.filter(isJsonObject) : []
+  const callsOf = (type: string) => items.filter(item => item.type === type).length
+  const named = items.map(
+    item => item.container_id ?? (isJsonObject(item.environment) && item.environment.container_id),
+  )
+  const asked = Array.isArray(tools) ? tools.filter(isJsonObject).map(containerGigabytes) : []
+  return {
+    search: callsOf('web_search_call'),
+    file_search: callsOf('file_search_call'),
+    container: new Set(named.filter(id => typeof id === 'string')).size * Math.max(1, ...asked),
+  }
 }

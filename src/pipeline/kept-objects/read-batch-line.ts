@@ -102,9 +102,12 @@ const BOUNDS = [
 ]
 
 /** Without what it does. */
-function describeTool({ type, max_uses, environment }: JsonObject): JsonObject {
-  const where = isJsonObject(environment) ? { environment: { type: environment.type } } : {}
-  return { type, max_uses, ...where }
+function describeTool({ type, max_uses, container, environment }: JsonObject): JsonObject {
+  return { type, max_uses, container: describePlace(container), environment: describePlace(environment) }
+}
+
+function describePlace(place: unknown): JsonObject | undefined {
+  return isJsonObject(place) ? { type: place.type, memory_limit: place.memory_limit } : undefined
 }
 
 /** With the fields that bound its cost alone: it may come from a worker. */

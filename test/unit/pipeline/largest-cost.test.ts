@@ -1,4 +1,4 @@
-/** The most that a request may cost, where its provider runs tools: each call reads a full context more, each search has its price. */
+/** The most that a request may cost, where its provider runs tools: each call reads a full context more; searches and containers have prices. */
 import { expect, test } from 'vitest'
 import { sizeOfRequest } from '../../../src/pipeline/kept-objects/read-batch-line.ts'
 import { largestCost, USUAL_TOOL_CALLS } from '../../../src/pipeline/largest-cost.ts'
@@ -6,6 +6,10 @@ import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 import type { Provider } from '../../../src/providers/upstream.ts'
 
 const CONTEXT = 100_000
+const SEARCH_USD = 0.01
+const FILE_SEARCH_USD = 0.0025
+const CONTAINER_USD = 0.03
+const USUAL_SEARCHES = USUAL_TOOL_CALLS * SEARCH_USD
 const MODEL = {
   kind: 'chat',
   contextTokens: CONTEXT,
@@ -13,12 +17,13 @@ const MODEL = {
   inputUsdPerMillion: 1,
   outputUsdPerMillion: 10,
   conditionalPrices: [],
-  unitPrices: { search: 0.01 },
+  unitPrices: { search: SEARCH_USD, file_search: FILE_SEARCH_USD, container: CONTAINER_USD },
 } as unknown as CatalogueModel
 const PROVIDER = { name: 'p', pricedAs: 'p' } as unknown as Provider
 const catalogue = { find: () => MODEL }
 
 const SEARCH = { type: 'web_search' }
+const CODE = { type: 'code_interpreter' }
 const CLAUDES = { type: 'web_search_20250305', name: 'web_search' }
 const FETCH = { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 2 }
 const OWN = { type: 'function', name: 'f', parameters: {} }
@@ -26,20 +31,35 @@ const OWN = { type: 'function', name: 'f', parameters: {} }
 test.each([
   // Without one, the text alone counts.
   ['responses', { tools: [OWN] }, 0, 0],
-  ['responses', { tools: [OWN, SEARCH] }, USUAL_TOOL_CALLS, USUAL_TOOL_CALLS],
-  ['responses', { tools: [SEARCH], max_tool_calls: 3 }, 3, 3],
+  ['responses', { tools: [OWN, SEARCH] }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
+  ['responses', { tools: [SEARCH], max_tool_calls: 3 }, 3, 3 * SEARCH_USD],
   // All tools together.
-  ['responses', { tools: [SEARCH, { type: 'code_interpreter' }], max_tool_calls: 3 }, 3, 3],
-  ['responses', { tools: [SEARCH, { type: 'code_interpreter' }] }, 2 * USUAL_TOOL_CALLS, USUAL_TOOL_CALLS],
-  ['responses', { tools: [{ type: 'code_interpreter' }] }, USUAL_TOOL_CALLS, 0],
+  ['responses', { tools: [SEARCH, CODE], max_tool_calls: 3 }, 3, 3 * SEARCH_USD + CONTAINER_USD],
+  ['responses', { tools: [SEARCH, CODE] }, 2 * USUAL_TOOL_CALLS, USUAL_SEARCHES + CONTAINER_USD],
+  // However often it is called, a tool has one container.
+  ['responses', { tools: [CODE] }, USUAL_TOOL_CALLS, CONTAINER_USD],
+  [
+    'responses',
+    { tools: [{ ...CODE, container: { type: 'auto', memory_limit: '16g' } }] },
+    USUAL_TOOL_CALLS,
+    16 * CONTAINER_USD,
+  ],
+  [
+    'responses',
+    { tools: [{ type: 'shell', environment: { type: 'container_auto', memory_limit: '4g' } }] },
+    USUAL_TOOL_CALLS,
+    4 * CONTAINER_USD,
+  ],
+  ['responses', { tools: [{ type: 'shell', environment: { type: 'local' } }] }, 0, 0],
+  ['responses', { tools: [{ type: 'file_search' }], max_tool_calls: 4 }, 4, 4 * FILE_SEARCH_USD],
   // Fields of another endpoint limit nothing.
-  ['responses', { tools: [{ ...SEARCH, max_uses: 1 }] }, USUAL_TOOL_CALLS, USUAL_TOOL_CALLS],
-  ['messages', { tools: [CLAUDES], max_tool_calls: 1 }, USUAL_TOOL_CALLS, USUAL_TOOL_CALLS],
-  ['messages', { tools: [{ ...CLAUDES, max_uses: 4 }, FETCH] }, 6, 4],
+  ['responses', { tools: [{ ...SEARCH, max_uses: 1 }] }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
+  ['messages', { tools: [CLAUDES], max_tool_calls: 1 }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
+  ['messages', { tools: [{ ...CLAUDES, max_uses: 4 }, FETCH] }, 6, 4 * SEARCH_USD],
   ['messages', { tools: [{ type: 'bash_20250124', name: 'bash' }] }, 0, 0],
-  ['chat', { web_search_options: {} }, USUAL_TOOL_CALLS, USUAL_TOOL_CALLS],
+  ['chat', { web_search_options: {} }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
   ['chat', { web_search_options: null }, 0, 0],
-] as const)('%s %j: %d calls, %d searches', (endpoint, fields, calls, searches) => {
+] as const)('%s %j: %d calls, for %d dollars beside the tokens', (endpoint, fields, calls, toolsUsd) => {
   const limit = endpoint === 'responses' ? { max_output_tokens: 100 } : { max_tokens: 100 }
   const body = { model: 'm', ...limit, ...fields }
   const text = JSON.stringify(body)
@@ -50,6 +70,6 @@ test.each([
     const prompt = (tokens ?? 0) - 100
     if (calls === 0) expect(prompt).toBeLessThanOrEqual(CONTEXT)
     else expect(prompt).toBe(CONTEXT * (1 + calls))
-    expect(usd).toBeCloseTo((prompt * 1 + 100 * 10) / 1e6 + searches * 0.01, 9)
+    expect(usd).toBeCloseTo((prompt * 1 + 100 * 10) / 1e6 + toolsUsd, 9)
   }
 })
