@@ -1,5 +1,5 @@
 /** `npx model-proxy` on a machine with Node alone, and the program as one file: both as `bun run build` makes them. */
-import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -153,6 +153,27 @@ test('npx, with Node alone: an answer within ten seconds, and everything else th
   // Its shell stays, and is nobody's.
   again.child.kill('SIGKILL')
   await hasStopped(again.baseUrl)
+}, 120_000)
+
+const MIB = 1024 * 1024
+
+/** What the files of a folder take. */
+function mebibytesOf(folder: string): number {
+  const files = [...new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })]
+  return files.reduce((sum, file) => sum + lstatSync(join(folder, file)).size, 0) / MIB
+}
+
+test('what it runs with is small: the package alone, and a checkout without what only development needs', () => {
+  expect(mebibytesOf(join(root, 'dist/npm', target))).toBeLessThan(150)
+  const checkout = join(machine, 'checkout')
+  mkdirSync(checkout)
+  for (const name of ['package.json', 'bun.lock', 'bunfig.toml']) cpSync(join(root, name), join(checkout, name))
+  const asked = ['install', '--production', '--frozen-lockfile', '--ignore-scripts']
+  const installed = Bun.spawnSync([process.execPath, ...asked], { cwd: checkout, stdout: 'pipe', stderr: 'pipe' })
+  expect(installed.exitCode, installed.stderr.toString()).toBe(0)
+  const size = mebibytesOf(join(checkout, 'node_modules'))
+  expect(size).toBeGreaterThan(50)
+  expect(size).toBeLessThan(250)
 }, 120_000)
 
 describe('the program as one file', () => {

@@ -1,5 +1,5 @@
 /** Codex, Claude Code, opencode, Cline and Mastra, unmodified but for address and key: without them with `COMMAND_LINE_CLIENTS=off`. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -41,7 +41,18 @@ describe.skipIf(!isWanted)('command-line clients', () => {
     await mkdir(work, { recursive: true })
     await Bun.write(join(work, 'note.txt'), NOTE)
   }, 320_000)
-  afterAll(() => upstreams?.stop())
+  afterAll(async () => {
+    await endLeft()
+    await upstreams?.stop()
+  })
+
+  /** Cline leaves a process for the next time in the background: by the home that it was given, it is known. */
+  async function endLeft(): Promise<void> {
+    for (const pid of await readdir('/proc').catch(() => [])) {
+      const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
+      if (environment.split('\0').includes(`HOME=${home}`)) process.kill(Number(pid), 'SIGKILL')
+    }
+  }
 
   /** In an environment that holds nothing else; what it prints on its standard output. */
   async function run(command: string[], environment: Record<string, string>): Promise<string> {
