@@ -1,4 +1,7 @@
-/** Zed and VS Code, whose own code no package carries: requests of the shape that their sources build, and what their readers need of each event. */
+/**
+ * Zed and VS Code, whose own code no package carries: requests of the shape that their sources build, and what their readers need of each
+ * event. Read in zed-industries/zed at 014676e4 and microsoft/vscode-copilot-chat at 092f70e3.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -40,7 +43,7 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
         ...(said === null
           ? []
           : [
-              { role: 'assistant', content: said.text || null, ...chatCall(said) },
+              { role: 'assistant', content: said.text || null, ...chatCall(said), reasoning_content: 'Hm.' },
               { role: 'tool', content: 'Sunny', tool_call_id: said.call?.id },
             ]),
       ],
@@ -49,6 +52,7 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
       max_completion_tokens: 8_192,
       temperature: 1,
       tool_choice: 'auto',
+      parallel_tool_calls: false,
       tools: CHAT_TOOLS,
       prompt_cache_key: 'a-thread-of-the-editor',
     }),
@@ -129,10 +133,11 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
 
 /** Zed's `choices` and, where it is given, all of `usage` must be there. */
 function readChunk(chunk: Body, said: Said): void {
-  const choices = chunk.choices as { delta?: { content?: string | null; tool_calls?: Body[] } }[]
+  const choices = chunk.choices as { index: number; delta?: { content?: string | null; tool_calls?: Body[] } }[]
   expect(choices).toBeInstanceOf(Array)
-  if (chunk.usage)
-    expect(chunk.usage).toMatchObject({ prompt_tokens: expect.any(Number), total_tokens: expect.any(Number) })
+  for (const { index } of choices) expect(index).toBe(0)
+  const counts = ['prompt_tokens', 'completion_tokens', 'total_tokens'].map(name => [name, expect.any(Number)])
+  if (chunk.usage) expect(chunk.usage).toMatchObject(Object.fromEntries(counts))
   said.text += choices[0]?.delta?.content ?? ''
   for (const { index, id, function: called } of choices[0]?.delta?.tool_calls ?? []) {
     expect(index).toBe(0)

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 
 interface TriedClient {
   client: string
-  /** As it is named where its version is written; none, where no package carries the client. */
+  /** As it is named where its version is written; repositories, where no package carries the client. */
   packages: readonly string[]
   doors: string
   /** Whose models. */
@@ -151,7 +151,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
   },
   {
     client: 'Zed, VS Code',
-    packages: [],
+    packages: ['zed-industries/zed', 'microsoft/vscode-copilot-chat'],
     doors: 'chat, Responses',
     models: ALL,
     tried: 'requests of the shape that their sources build: a call and its result, streamed',
@@ -159,7 +159,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
   },
 ]
 
-/** By a test's folder: where the version is pinned that it runs with, and how. */
+/** By a test, or its folder: where the version is pinned that it runs with, and how. */
 const PINS: Readonly<Record<string, { path: string; pin: (name: string) => RegExp }>> = {
   python: { path: 'python/requirements.txt', pin: name => new RegExp(`^${name}==(\\S+)`, 'm') },
   go: { path: 'go/go.mod', pin: name => new RegExp(`^\\s*${name} v(\\S+)`, 'm') },
@@ -169,20 +169,21 @@ const PINS: Readonly<Record<string, { path: string; pin: (name: string) => RegEx
   },
   rust: { path: 'rust/Cargo.toml', pin: name => new RegExp(`^${name} = \\{ version = "=([\\d.]+)"`, 'm') },
   'command-line': { path: 'command-line/install-clients.ts', pin: name => new RegExp(`${name}[^@]*@([\\d.]+)['\`]`) },
+  'editors.test.ts': { path: 'editors.test.ts', pin: name => new RegExp(`${name} at ([\\da-f]{8})`) },
   '.': { path: '../../package.json', pin: name => new RegExp(`"${name}": "(?:npm:.+@)?([\\d.]+)"`) },
 }
 
 export function writeClientTable(): string {
   const rows = TRIED_CLIENTS.map(({ client, packages, doors, models, tried, test }) => {
     const versions = packages.map(name => findVersion(name, test))
-    return `| ${client} | ${versions.join(', ') || '–'} | ${doors} | ${models} | ${tried} |`
+    return `| ${client} | ${versions.join(', ')} | ${doors} | ${models} | ${tried} |`
   })
   return ['| client | version | doors | models | turns and tools |', '|---|---|---|---|---|', ...rows].join('\n')
 }
 
 /** Throws for a package that is not pinned. */
 function findVersion(name: string, test: string): string {
-  const { path, pin } = PINS[dirname(test)] ?? { path: test, pin: () => /$^/ }
+  const { path, pin } = PINS[test] ?? PINS[dirname(test)] ?? { path: test, pin: () => /$^/ }
   const escaped = name.replaceAll(/[/.@-]/g, '\\$&')
   const version = pin(escaped).exec(readFileSync(new URL(path, import.meta.url), 'utf8'))?.[1]
   if (version === undefined) throw new Error(`${path} pins no ${name}`)
