@@ -48,15 +48,16 @@ import type { ProcessBus } from './redis/process-bus.ts'
 import type { FastStore } from './stores/fast-store.ts'
 import { createInProcessStore } from './stores/in-process-store.ts'
 import { createContentRecorder } from './telemetry/content-recorder.ts'
+import { defineGauges } from './telemetry/gauges.ts'
 import type { Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
-import { createProxyMetrics, defineGauges, measureStores, type NoteVerdict } from './telemetry/proxy-metrics.ts'
+import { createProxyMetrics, measureStores, type ProxyMetrics } from './telemetry/proxy-metrics.ts'
 import { createRefusalRecorder } from './telemetry/refusal-recorder.ts'
 import { createRefusals } from './telemetry/refusals.ts'
 import { createSemanticHitRecorder } from './telemetry/semantic-hit-recorder.ts'
 import type { Tracing } from './telemetry/tracing/request-trace.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
-import { nameEmbedderVectors } from './vector-cache/embedder-space.ts'
+import { createEmbedderPrice, nameEmbedderVectors } from './vector-cache/embedder-space.ts'
 import { createVectorStore } from './vector-cache/vector-store.ts'
 
 export interface AppOptions {
@@ -97,7 +98,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const { catalogue, providers, modelRouter } = await reachModels(options)
   const proxyMetrics = createProxyMetrics(metrics)
   const { noteVerdict } = proxyMetrics
-  const caching = await createCaching(options, catalogue, modelRouter, noteVerdict)
+  const caching = await createCaching(options, catalogue, modelRouter, proxyMetrics)
   const windows = createRateWindows(store, database)
   const quota = createQuota(database, windows)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
@@ -218,11 +219,19 @@ async function createCaching(
   { config, database, store, embedder, log }: AppOptions,
   catalogue: Catalogue,
   modelRouter: ModelRouter,
-  noteVerdict: NoteVerdict,
+  { noteVerdict, noteEmbedded }: ProxyMetrics,
 ) {
   const vectors = createVectorStore({ database, store, log })
   const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
-  const promptVectors = await createPromptVectors({ database, embedder, vectors, nameVector, log })
+  const priceEmbedded = createEmbedderPrice(embedder, config, catalogue)
+  const promptVectors = await createPromptVectors({
+    database,
+    embedder,
+    vectors,
+    nameVector,
+    onEmbedded: promptTokens => noteEmbedded(priceEmbedded(promptTokens)),
+    log,
+  })
   const askModel = createModelCaller(modelRouter, catalogue, log)
   const judge = createJudge(database, askModel, log, noteVerdict)
   const learner = createLearner(database, askModel, log, noteVerdict)

@@ -42,6 +42,8 @@ export interface PromptVectorsOptions {
   vectors: VectorStore
   /** Names the embedder's vectors as an equal request of a client would be named. */
   nameVector: NameVector
+  /** Told of each call of an embedder at an API: what it read. */
+  onEmbedded(promptTokens: number): void
   log: Log
 }
 
@@ -79,7 +81,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
 }
 
 /** Looks in memory first, then in the vector store, and asks the embedder last. */
-function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVectorsOptions) {
+function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: PromptVectorsOptions) {
   const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 
   async function embed(account: Account, text: string, name: string, trace?: RequestTrace): Promise<Float32Array> {
@@ -87,6 +89,7 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector }: PromptVector
     const values = known ? unpackFloats(known.packed) : null
     if (values?.length === embedder.space.dimensions) return values
     const { numbers, ...counted } = await embedder.embed(text, AbortSignal.timeout(EMBED_TIME_LIMIT_MS), trace)
+    onEmbedded(counted.promptTokens)
     const packed = packVector(numbers)
     const ttlSeconds = account.cache_ttl_seconds
     if (packed && ttlSeconds > 0) void vectors.store(account, [{ name, packed, ...counted }], ttlSeconds)

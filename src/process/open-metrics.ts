@@ -2,8 +2,8 @@
 import { type Config, ConfigError, DEFAULT_METRICS_PORT } from '../config.ts'
 import { serveMetrics } from '../http/metrics-server.ts'
 import type { Database } from '../postgres/database.ts'
-import { readBudgetMetrics } from '../telemetry/budget-metrics.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
+import { readBudgetMetrics } from '../telemetry/gauges.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
 

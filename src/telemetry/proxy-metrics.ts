@@ -3,8 +3,6 @@ import type { Database } from '../postgres/database.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { type Distribution, type Metrics, observe, type Series } from './metrics.ts'
-import type { Refusals } from './refusals.ts'
-import type { UsageRecorder } from './usage-recorder.ts'
 
 /** Of times, in seconds: from a cache hit to a long answer. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -13,6 +11,7 @@ const SIMILARITIES = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.
 /** The label of a model that no price list knows: what clients invent must not become series. */
 const OTHER_MODEL = 'other'
 const NONE = 'none'
+const EMBEDDER = 'embedder'
 const SAVED_BY: Record<string, string> = { HIT: 'exact', 'HIT-SEMANTIC': 'semantic' }
 const VETO = /^un(?:verified|proved):(.+)$/
 
@@ -21,8 +20,17 @@ export interface ProxyMetrics {
   noteRequest(record: UsageRecord, listedModel: string | null, followed?: CallScope): void
   /** Of an answer that leaves no record: its documented path, or `other`. */
   noteUnrecorded(route: string, status: number): void
+  /** Of a call of the embedder, which costs the operator and is in no record. */
+  noteEmbedded(call: EmbedderCall): void
   noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
   noteVerdict: NoteVerdict
+}
+
+export interface EmbedderCall {
+  /** As in `noteRequest`. */
+  listedModel: string | null
+  promptTokens: number
+  usd: number
 }
 
 /** Where the call is made that a request follows: by this process, or by another one of the installation. */
@@ -31,55 +39,23 @@ export type CallScope = 'process' | 'installation'
 /** Somebody has said whether two questions ask the same. */
 export type NoteVerdict = (by: 'person' | 'judge', verdict: 'same' | 'different') => void
 
-/** What is counted elsewhere, and read for each scrape. */
-export interface Gauged {
-  refusals: Pick<Refusals, 'totals'>
-  circuits: { summarize(): Record<string, { openCircuits: number }> }
-  recorder: Pick<UsageRecorder, 'waiting'>
-  database: Pick<Database, 'connections'>
-  checkHealth(): Promise<{ dependencies: Record<string, { status: 'up' | 'down' }> }>
-}
-
-export function defineGauges(metrics: Metrics, { refusals, circuits, recorder, database, checkHealth }: Gauged): void {
-  const refused = 'Refused requests, by the code of the error.'
-  metrics.counter('model_proxy_refused_total', refused, ['reason'], family => {
-    for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
-  })
-  metrics.gauge('model_proxy_circuits_open', 'Open circuits.', ['provider'], family => {
-    for (const [provider, { openCircuits }] of Object.entries(circuits.summarize())) {
-      family.with(provider).value = openCircuits
-    }
-  })
-  let stores: Record<string, { status: 'up' | 'down' }> = {}
-  metrics.gauge('model_proxy_stores_up', 'Processes that reach the store.', ['store'], family => {
-    for (const [store, { status }] of Object.entries(stores)) family.with(store).value = status === 'up' ? 1 : 0
-    // The answer is for the next scrape: this one does not wait.
-    void checkHealth().then(health => {
-      stores = health.dependencies
-    })
-  })
-  metrics.gauge('model_proxy_database_connections', 'Connections of requests to PostgreSQL.', ['state'], family => {
-    const { open, most } = database.connections()
-    family.with('open').value = open
-    family.with('most').value = most
-  })
-  metrics.gauge('model_proxy_records_waiting', 'Usage records that are not written yet.', [], family => {
-    family.with().value = recorder.waiting()
-  })
-}
-
 export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
   const help = 'Cosine similarity of the best candidate.'
   const similarity = metrics.histogram('model_proxy_semantic_similarity', help, SIMILARITIES, ['outcome'])
   const verdicts = metrics.counter('model_proxy_verdicts_total', 'Verdicts on pairs of questions.', ['by', 'verdict'])
   const without = 'Answers that leave no record.'
   const unrecorded = metrics.counter('model_proxy_unrecorded_requests_total', without, ['route', 'status'])
+  const counts = defineCounts(metrics)
   return {
+    noteEmbedded({ listedModel, promptTokens, usd }) {
+      counts.tokens.with(EMBEDDER).value += promptTokens
+      counts.costUsd.with(listedModel ?? OTHER_MODEL, EMBEDDER).value += usd
+    },
     noteUnrecorded: (route, status) => void unrecorded.with(route, String(status)).value++,
     noteVerdict(by, verdict) {
       verdicts.with(by, verdict).value++
     },
-    noteRequest: createRequestNotes(metrics),
+    noteRequest: createRequestNotes(metrics, counts),
     noteSimilarity(outcome, value) {
       observe(similarity.with(outcome), SIMILARITIES, value)
     },
@@ -95,9 +71,9 @@ interface SeriesOfRequests {
   savedUsd: Series
 }
 
-function createRequestNotes(metrics: Metrics): ProxyMetrics['noteRequest'] {
+function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCounts>): ProxyMetrics['noteRequest'] {
   const { duration, overhead, firstChunk, upstream } = defineTimes(metrics)
-  const { requests, tokens, costUsd, savedUsd, unverified, coalesced } = defineCounts(metrics)
+  const { requests, tokens, costUsd, savedUsd, unverified, coalesced } = counts
   const [input, cachedInput, output, saved] = [
     tokens.with('input'),
     tokens.with('cached_input'),

@@ -1,6 +1,6 @@
 /** Names the vectors of prompts as the vectors of clients' own embeddings requests are named, so that both share one store. */
 
-import { AGGREGATOR } from '../catalogue/catalogue.ts'
+import { AGGREGATOR, type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 import type { Embedder } from '../embedders/embedder.ts'
 import { nameRoute } from '../providers/model-router.ts'
@@ -29,4 +29,15 @@ export function nameEmbedderVectors(
   const isOpenAi = baseUrl === direct.openai.baseUrl
   const route = isOpenAi ? nameRoute({ name: 'openai', pricedAs: 'openai' }) : `embedder at ${baseUrl}`
   return createVectorNames({ ...shared, route, model })
+}
+
+/** What a call of the embedder costs. Without a price, as at an address of one's own, nothing. */
+export function createEmbedderPrice(embedder: Embedder, { aggregator, direct }: Addresses, catalogue: Catalogue) {
+  const baseUrl = embedder.isFree ? undefined : embedder.asks?.baseUrl
+  const pricedAs = baseUrl === aggregator.baseUrl ? AGGREGATOR : baseUrl === direct.openai.baseUrl ? 'openai' : ''
+  return (promptTokens: number) => {
+    const listed = catalogue.find(pricedAs, embedder.space.model)
+    const usd = costUsd(listed, { ...NO_USAGE, promptTokens }) ?? 0
+    return { listedModel: listed?.model ?? null, promptTokens, usd }
+  }
 }

@@ -1,11 +1,16 @@
-/** A scrape tells of every answer of the API once: as a request that was recorded, or as an answer that left no record. */
+/**
+ * A scrape tells of every answer of the API once: as a request that was recorded, or as an answer that left no record. What no record has, it
+ * tells apart.
+ */
 import { expect, test } from 'vitest'
 import { readPath, routeOf, TARGETS } from '../../src/http/paths.ts'
 import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
+import { ask } from '../harness/client.ts'
 import { startProxy } from '../harness/proxy.ts'
+import { startStandin } from '../standin/server.ts'
 
 const PATHS = [
   ...Object.keys(TARGETS),
@@ -57,6 +62,40 @@ describeOnce('answers', backend => {
       expect(routes.filter(route => !known.has(route))).toEqual([])
     } finally {
       await proxy.stop()
+    }
+  })
+
+  test('what an embedder at an API reads and costs is told apart from the requests', async () => {
+    const upstream = await startStandin({ flavour: 'aggregator' })
+    const metrics = createMetrics()
+    const environment = {
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+      EMBEDDER: 'api',
+      EMBEDDINGS_BASE_URL: upstream.baseUrl,
+      EMBEDDINGS_API_KEY: 'k',
+      EMBEDDINGS_MODEL: 'openai/text-embedding-3-small',
+    }
+    const proxy = await startProxy({ stores: await backend.open(), metrics, environment })
+    const told = (name: string, label: string) =>
+      metrics
+        .snapshot()
+        .find(family => family.name === name)
+        ?.series.filter(({ labels }) => labels.includes(label))
+        .reduce((sum, { value }) => sum + value, 0)
+    try {
+      const key = await proxy.createKey({ type: 'project' })
+      expect((await ask(proxy, key, 'How are vectors of questions paid for?')).status).toBe(200)
+      await proxy.settle()
+      const tokens = told('model_proxy_tokens_total', 'embedder') ?? 0
+      expect(tokens).toBeGreaterThan(0)
+      expect(told('model_proxy_cost_usd_total', 'embedder')).toBeCloseTo(tokens * 0.02e-6, 12)
+      const [recorded] = await proxy.query<{ tokens: number }>(
+        'select sum(prompt_tokens)::int as tokens from usage_records where cost_usd > 0',
+      )
+      expect(told('model_proxy_tokens_total', 'input')).toBe(recorded?.tokens)
+    } finally {
+      await Promise.all([proxy.stop(), upstream.stop()])
     }
   })
 })
