@@ -98,6 +98,13 @@ function routesOf(project: string, key: string): [title: string, path: string][]
     overview('overview: 12 months', 365, 'month'),
     overview('overview: 12 months of all projects', 365, 'month', ''),
     overview('overview: 30 days of all projects', 30, 'day', ''),
+    overview('overview: a day of all projects, by the hour', 1, 'hour', ''),
+    // As the page asks: test keys are left out.
+    overview('overview: a day of all projects, without test keys', 1, 'hour', '&key_type=project'),
+    overview('overview: 7 days of all projects, without test keys', 7, 'hour', '&key_type=project'),
+    overview('overview: 30 days of all projects, without test keys', 30, 'day', '&key_type=project'),
+    overview('overview: 12 months of all projects, without test keys', 365, 'month', '&key_type=project'),
+    overview('overview: 12 months of all projects, test keys alone', 365, 'month', '&key_type=test'),
     overview('overview: 12 months of one key', 365, 'month', `&project_id=${project}&api_key_id=${key}`),
     ['requests', `/v1/requests?project_id=${project}&limit=50`],
     ['requests: failed', `/v1/requests?project_id=${project}&limit=50&outcome=failed`],

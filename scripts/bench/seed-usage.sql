@@ -1,4 +1,5 @@
--- Makes usage records to measure the dashboard with: so many over the last days, in twenty projects of ten keys each. For a
+-- Makes usage records to measure the dashboard with: so many over the last days, in twenty projects of ten keys each, a test key among
+-- them. For a
 -- database of its own, migrated and otherwise empty; scripts/bench/dashboard.ts makes one.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v records=5000000 -v days=390 -f scripts/bench/seed-usage.sql
@@ -17,8 +18,9 @@ select maintain_usage_partitions() \gset
 create table if not exists usage_records_older partition of usage_records
     for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'));
 insert into projects (name, plan) select 'seed-' || n, 'enterprise' from generate_series(1, 20) n;
-insert into api_keys (project_id, key_hash, prefix, type, name)
-select p.id, sha256(convert_to(p.name || '/' || n, 'UTF8')), 'lgw_proj_' || left(md5(p.name || '/' || n), 8), 'project', 'key ' || n
+insert into api_keys (project_id, key_hash, prefix, type, name, created_at, last_used_at)
+select p.id, sha256(convert_to(p.name || '/' || n, 'UTF8')), 'lgw_proj_' || left(md5(p.name || '/' || n), 8),
+    case when n = 10 then 'test' else 'project' end, 'key ' || n, now() - :days * interval '1 day', now()
 from projects p, generate_series(1, 10) n;
 
 with drawn as (

@@ -20,12 +20,12 @@ const SUMS = [
 const MINUTES_APART = 101
 
 /** The nth of a long row of requests, back from now. */
-function recordOf(project: number, n: number): UsageRecord {
+function recordOf(project: number, n: number, keys: readonly number[] = [1]): UsageRecord {
   return {
     recorded_at: new Date(Date.now() - n * MINUTES_APART * 60_000).toISOString(),
     request_id: `r${n}`,
     project_id: project,
-    key_id: 1,
+    key_id: keys[n % keys.length] ?? 0,
     endpoint: 'chat',
     model: `m${n % 3}`,
     provider: 'openai',
@@ -73,12 +73,14 @@ describeBackends('usage by any length of time', backend => {
     const [from_time, until_time] = [Date.now() - 100 * 86_400_000, Date.now()].map(at => new Date(at).toISOString())
     for (const width of ['hour', 'day', 'month'] as const) {
       const asked = { from_time: `${from_time}`, until_time: `${until_time}`, width, zone: 'Asia/Kolkata' }
-      const read = (of_projects: number[] | null, id = user?.id) =>
-        usageOverview(actorOf(id), { ...asked, of_projects, of_model: null, of_key: null })
-      const all = await read(null)
-      expect(all.length).toBeGreaterThan(3)
-      expect(all).toEqual(await read(everybody.map(({ id }) => id)))
-      expect(await read(null, other?.id)).toEqual([])
+      for (const of_key_type of [null, 'project', 'test']) {
+        const read = (of_projects: number[] | null, id = user?.id) =>
+          usageOverview(actorOf(id), { ...asked, of_projects, of_model: null, of_key: null, of_key_type })
+        const all = await read(null)
+        expect(all.length).toBeGreaterThan(3)
+        expect(all).toEqual(await read(everybody.map(({ id }) => id)))
+        expect(await read(null, other?.id)).toEqual([])
+      }
     }
   }
 
@@ -112,7 +114,12 @@ describeBackends('usage by any length of time', backend => {
     await stores.database.runScript(OLDER_PARTITION)
     await proxy.query(`select create_project('long', 'free')`)
     const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'long'`)
-    const records = Array.from({ length: 1_700 }, (_, n) => recordOf(Number(project?.id), n + 1))
+    for (const type of ['test', 'project']) await proxy.query(`select issue_key('long', '${type}', '${type}')`)
+    const made = await proxy.query<{ id: number }>(
+      `update api_keys set created_at = now() - interval '1 year' where name in ('test', 'project') returning id::integer`,
+    )
+    const keys = made.map(({ id }) => id)
+    const records = Array.from({ length: 1_700 }, (_, n) => recordOf(Number(project?.id), n + 1, keys))
     await recordUsage(stores.database, records, crypto.randomUUID())
     await rollUpUsage(stores.database)
     for (const zone of ['UTC', 'Europe/Vienna', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {
@@ -123,14 +130,14 @@ describeBackends('usage by any length of time', backend => {
       ]) {
         const from = `(now() - interval '${back}')`
         const span = `array[(select id from projects where name = 'long')], ${from}, now()`
-        // Without a filter sums of all keys and models are read, with one those by key and model.
-        for (const key of ['null', '1']) {
+        // Without a filter sums of all keys and models are read, with one those of the key.
+        for (const key of ['null', keys[0]]) {
           const [compared] = await proxy.query(`
             with told as (select bucket_start, requests, exact_hits, prompt_tokens, cost_usd from usage_overview(${span}, '${width}', '${zone}', null, ${key}, null)),
             counted as (
               select date_trunc('${width}', recorded_at, '${zone}') as bucket_start, count(*) as requests,
                 count(*) filter (where cache_result = 'HIT') as exact_hits, sum(prompt_tokens) as prompt_tokens, sum(cost_usd) as cost_usd
-              from usage_records where recorded_at >= ${from} group by 1
+              from usage_records where recorded_at >= ${from} and (${key}::bigint is null or key_id = ${key}) group by 1
             )
             select (select count(*)::integer from told) > 2 as some,
               (select count(*)::integer from (table told except table counted) t) as wrong,

@@ -1,0 +1,1 @@
+-- No table changes. usage_overview() reads single keys, and types of keys of all projects, with a function of its own.
