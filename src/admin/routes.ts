@@ -14,7 +14,8 @@ import { oneOf, several } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict } from './stated.ts'
 
-const MOST_MODELS = 200
+/** So many of the longest fit into an address that the server reads. */
+const MOST_MODELS = 50
 
 /** What of an account decides about models. */
 type Planned = Routed & Pick<Account, 'aliases'>

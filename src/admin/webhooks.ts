@@ -23,8 +23,8 @@ import { findProject } from './projects.ts'
 import { strict, textOf } from './stated.ts'
 
 const SECRET_BYTES = 32
-/** What the description says of an address; `checkUrl` takes more, and says why it refuses one. */
-const URL_FORM = '^https://[a-z][a-z0-9]{0,30}(\\.[a-z][a-z0-9]{0,30}){1,3}/[a-z0-9/]{0,100}$'
+/** What the description says of an address; `checkUrl` says more, and why it refuses one. */
+const URL_FORM = '^[Hh][Tt][Tt][Pp][Ss]?:'
 /** As event_kinds() in SQL, which checks them. */
 export const KINDS = [
   'api_key.created',

@@ -142,12 +142,12 @@ function Deliveries({ own, send }: ListProps) {
           {
             title: 'About',
             cell: each => (
-              <code className="block min-w-48 text-xs break-all">{plain(JSON.stringify(each.payload))}</code>
+              <code className="block min-w-40 text-xs break-all">{plain(JSON.stringify(each.payload))}</code>
             ),
           },
           { title: 'State', cell: ({ state }) => <Badge look={STATES[state]}>{state}</Badge> },
           { title: 'Attempts', numeric: true, cell: ({ attempts }) => attempts },
-          { title: 'Problem', cell: ({ problem }) => problem && <Name className="!min-w-56">{problem}</Name> },
+          { title: 'Problem', cell: ({ problem }) => problem && <Name className="!min-w-40">{problem}</Name> },
           {
             title: '',
             numeric: true,

@@ -1,0 +1,68 @@
+/** An installation with one of everything that the admin API tells of, so that an id can be given to each operation. */
+import type { TestProxy } from '../../harness/proxy.ts'
+import { addUser, issueAdminKey, send } from '../../integration/admin/people.ts'
+
+export type Ids = Record<string, string | undefined>
+
+export interface Everything {
+  adminKey: string
+  /** What stays, what is deleted, and what is of the project that is archived. */
+  stays: Ids
+  goes: Ids
+  archived: Ids
+}
+
+export async function makeEverything(proxy: TestProxy): Promise<Everything> {
+  const email = 'root@example.org'
+  await addUser(proxy, email, 'owner')
+  const adminKey = await issueAdminKey(proxy, email)
+  const headersOf = (key = adminKey) => ({ headers: { authorization: `Bearer ${key}` } })
+
+  async function make(path: string, body: unknown, key?: string): Promise<Record<string, string>> {
+    const { status, json } = await send(proxy, 'POST', path, { ...headersOf(key), body })
+    if (status !== 200) throw new Error(`${path}: ${JSON.stringify(json)}`)
+    return json
+  }
+
+  async function makeAll(project: string, n: number): Promise<Ids> {
+    const own = `/v1/organization/projects/${project}`
+    const month = { currency: 'USD', interval: 'month', threshold_amount: 1_000_000 }
+    const alert = { ...month, notification_channel: { type: 'email', recipients: ['a@example.org'] } }
+    const key = await make(`${own}/api_keys`, { name: `key ${n}`, type: 'test' })
+    const webhook = await make(`${own}/webhooks`, { url: `https://hooks.example.org/${n}`, events: [] })
+    const delivery = await make(`${own}/webhooks/${webhook.id}/test`, {})
+    const member = await make(`${own}/users`, { email: `member${n}@example.org`, role: 'member' })
+    const budget = await make(`${own}/budgets`, { unit: 'tokens', amount: 1_000_000, per: 'day', tag: `n=${n}` })
+    await make(`${own}/provider_keys/openai`, { value: 'sk-0123456789abcdef' })
+    await make(`${own}/spend_limit`, month)
+    await make('/v1/organization/spend_limit', month)
+    const projectsAlert = await make(`${own}/spend_alerts`, alert)
+    const everybodysAlert = await make('/v1/organization/spend_alerts', alert)
+    const otherAdminKey = await make('/v1/organization/admin_api_keys', { name: `admin key ${n}` })
+    const messages = [{ role: 'user', content: `What is ${n}?` }]
+    await make('/v1/chat/completions', { model: 'openai/gpt-4o-mini', messages }, key.value)
+    await proxy.settle()
+    const newest = async (path: string) =>
+      (await send(proxy, 'GET', `${path}?project_id=${project}`, headersOf())).json.data[0]?.id
+    return {
+      project_id: project,
+      key_id: key.id,
+      'organization key_id': otherAdminKey.id,
+      webhook_id: webhook.id,
+      delivery_id: delivery.id,
+      user_id: member.id,
+      budget_id: budget.id,
+      alert_id: projectsAlert.id,
+      'organization alert_id': everybodysAlert.id,
+      provider: 'openai',
+      plan: 'free',
+      rate_limit_id: 'rl_project_key',
+      entry_id: await newest('/v1/cache/entries'),
+      request_id: await newest('/v1/requests'),
+    }
+  }
+
+  const { id: kept = '' } = await make('/v1/organization/projects', { name: 'kept' })
+  const { id: gone = '' } = await make('/v1/organization/projects', { name: 'gone' })
+  return { adminKey, stays: await makeAll(kept, 1), goes: await makeAll(kept, 2), archived: await makeAll(gone, 3) }
+}
