@@ -13,6 +13,12 @@ export function readText(value: unknown, param: string): string {
   throw invalidRequest(`${param} must be a string.`, param)
 }
 
+export function readName(value: unknown, param: string): string {
+  const name = readText(value, param)
+  if (name !== '') return name
+  throw invalidRequest(`${param} must not be empty.`, param)
+}
+
 export function readObject(value: unknown, param: string): JsonObject {
   if (isJsonObject(value)) return value
   throw invalidRequest(`${param} must be an object.`, param)

@@ -70,6 +70,7 @@ const CASES: Record<string, Partial<Record<Door, Body>>> = {
   'a tool': tool('get_weather', PLACE),
   'a tool with dots in its name': tool('weather.of/place', PLACE),
   'a tool with a long name': tool('n'.repeat(90), PLACE),
+  'a tool without a name': tool('', PLACE),
   'a tool of anything': tool('any', {}),
   'a schema of alternatives': tool('either', { anyOf: [PLACE, { type: 'object', properties: {} }] }),
   'a schema that refers': tool('refers', { $ref: '#/$defs/place', $defs: { place: PLACE } }),

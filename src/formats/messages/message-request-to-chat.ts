@@ -1,7 +1,15 @@
 /** Translates a Messages request, its tools included, to a chat request. */
 
 import type { JsonObject } from '../../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readPositiveInteger, readText } from '../../json/read-fields.ts'
+import {
+  readChoice,
+  readGiven,
+  readList,
+  readName,
+  readObject,
+  readPositiveInteger,
+  readText,
+} from '../../json/read-fields.ts'
 import { placed } from '../own-place.ts'
 import { notTranslated, takeUnknownFields } from './message-fields.ts'
 import { type BlockOptions, translateMessages } from './messages-to-chat.ts'
@@ -115,7 +123,7 @@ function translateTool(value: unknown, param: string, { keepsCacheMarks }: Block
   return {
     type: 'function',
     function: {
-      name: readText(tool.name, `${param}.name`),
+      name: readName(tool.name, `${param}.name`),
       ...(description === undefined ? {} : { description: readText(description, `${param}.description`) }),
       parameters: readObject(tool.input_schema, `${param}.input_schema`),
       ...(tool.strict === true ? { strict: true } : {}),

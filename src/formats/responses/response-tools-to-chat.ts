@@ -1,7 +1,7 @@
 /** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
+import { readChoice, readGiven, readList, readName, readObject, readText } from '../../json/read-fields.ts'
 import { placed } from '../own-place.ts'
 import { notTranslated } from './response-fields.ts'
 
@@ -35,7 +35,7 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
   if (tool.type === 'custom') return [placed(writeFunction(describeCustomTool(tool, param), namespace), param)]
   if (tool.type === 'function') return [placed(writeFunction(describeFunction(tool, param), namespace), param)]
   if (tool.type === 'namespace' && namespace === '') {
-    const name = readText(tool.name, `${param}.name`)
+    const name = readName(tool.name, `${param}.name`)
     return readList(tool.tools, `${param}.tools`).flatMap((item, index) => {
       return translateTool(item, `${param}.tools[${index}]`, name)
     })
@@ -50,7 +50,7 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
 
 function describeFunction({ name, description, parameters, strict }: JsonObject, param: string) {
   return {
-    name: readText(name, `${param}.name`),
+    name: readName(name, `${param}.name`),
     ...(typeof description === 'string' ? { description } : {}),
     ...(parameters === undefined || parameters === null ? {} : { parameters }),
     ...(typeof strict === 'boolean' ? { strict } : {}),
@@ -77,7 +77,7 @@ function nameFunction(tool: JsonObject, param: string): JsonObject {
   if (tool.type !== 'function' && tool.type !== 'custom') {
     throw notTranslated(`${param}.type`, 'only functions and custom tools can be chosen.')
   }
-  const name = readText(tool.name, `${param}.name`)
+  const name = readName(tool.name, `${param}.name`)
   return { type: 'function', function: { name: chatNameOf({ name, namespace: readNamespace(tool, param) }) } }
 }
 
@@ -129,7 +129,7 @@ export function describeCustomTool(tool: JsonObject, param: string) {
     describeFormat(tool, param),
   ]
   return {
-    name: readText(tool.name, `${param}.name`),
+    name: readName(tool.name, `${param}.name`),
     description: paragraphs.filter(text => text !== '').join('\n\n'),
     parameters: {
       type: 'object',

@@ -1,7 +1,7 @@
 /** Translates functions into Anthropic's tools. */
 import type { Tool } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../json/canonical.ts'
-import { readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
+import { readGiven, readList, readName, readObject, readText } from '../../../json/read-fields.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'
 import { fitSchema } from './fit-schema.ts'
@@ -41,7 +41,7 @@ function translateFunction(value: unknown, param: string): Tool {
   const parameters = readObject(readGiven(fn, 'parameters') ?? NO_PARAMETERS, `${param}.parameters`)
   const schema = fn.strict === true ? fitSchema(parameters, `${param}.parameters`) : parameters
   return {
-    name: readText(fn.name, `${param}.name`),
+    name: readName(fn.name, `${param}.name`),
     ...(description === undefined ? {} : { description: readText(description, `${param}.description`) }),
     input_schema: schema as Tool.InputSchema,
     ...(fn.strict === true ? { strict: true } : {}),
