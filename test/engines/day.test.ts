@@ -9,18 +9,19 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
-import { post, readAnswer } from '../harness/client.ts'
+import { type Answer, get, post, readAnswer } from '../harness/client.ts'
 import { type Collector, startCollector } from '../harness/collector.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { DOORS, JUDGE, uploadBatchInput } from '../harness/doors.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import { type RealtimeUpstream, startRealtime } from '../standin/realtime.ts'
 import { describeEngines } from './engines.ts'
 import { type Prometheus, startPrometheus } from './start-prometheus.ts'
 
 const HOURS = 3
 const SERVER = 2
 const CLIENT = 3
-/** What a session costs is tried with the clients; the judge has no path. */
+/** A session is opened before there are budgets; the judge has no path. */
 const PATHS = DOORS.filter(({ path }) => path !== '/realtime' && path !== JUDGE.path)
 /** Doors whose answers can come in pieces. */
 const STREAMED = ['/chat/completions', '/completions', '/responses', '/messages']
@@ -39,6 +40,7 @@ interface Told {
 
 interface Recorded {
   request_id: string
+  endpoint: string
   status: number
   cache_result: string | null
   provider: string | null
@@ -53,6 +55,7 @@ describeEngines('a day', ['prometheus'], () => {
   let postgres: PrivateServer
   let redis: PrivateServer
   let upstreams: Upstreams
+  let realtime: RealtimeUpstream
   let collector: Collector
   let prometheus: Prometheus
   let database: Database
@@ -63,8 +66,10 @@ describeEngines('a day', ['prometheus'], () => {
   beforeAll(async () => {
     collector = startCollector()
     ;[postgres, redis, upstreams] = await Promise.all([startPostgres(), startRedis(), startUpstreams()])
+    realtime = startRealtime({ elsewhere: upstreams.openai.baseUrl })
     team = await startProxyProcess({
       ...upstreams.environment,
+      OPENAI_BASE_URL: realtime.baseUrl,
       DATABASE_URL: postgres.url,
       REDIS_URL: redis.url,
       WORKERS: '2',
@@ -79,11 +84,14 @@ describeEngines('a day', ['prometheus'], () => {
   afterAll(async () => {
     await database?.close()
     prometheus?.remove()
-    await Promise.all([postgres?.remove(), redis?.remove(), upstreams?.stop(), collector?.stop()])
+    await Promise.all([postgres?.remove(), redis?.remove(), upstreams?.stop(), realtime?.stop(), collector?.stop()])
   })
 
-  async function send(key: string, path: string, body: Record<string, unknown>, tags: string): Promise<void> {
-    const answer = await readAnswer(await post(team, key, path, body, { headers: { 'x-proxy-tags': tags } }))
+  async function send(key: string, path: string, body: Record<string, unknown> | string, tags = 'hour=0') {
+    return note(path, body, await readAnswer(await post(team, key, path, body, { headers: { 'x-proxy-tags': tags } })))
+  }
+
+  function note(path: string, body: Record<string, unknown> | string, answer: Answer): Answer {
     const { status, headers, cache, json } = answer
     const cost = headers.get('x-proxy-cost-usd')
     told.push({
@@ -92,9 +100,54 @@ describeEngines('a day', ['prometheus'], () => {
       status,
       cache,
       provider: headers.get('x-proxy-provider'),
-      usd: body.stream || cost === null ? null : Number(cost),
+      usd: (typeof body === 'object' && body.stream) || cost === null ? null : Number(cost),
       usage: cache === 'MISS' ? usageOf(json?.usage) : null,
     })
+    return answer
+  }
+
+  /** A session of two responses. */
+  async function converse(key: string): Promise<void> {
+    const address = `${team.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime-2`
+    const socket = new WebSocket(address, { headers: { authorization: `Bearer ${key}` } } as never)
+    for (let turn = 0; turn < 2; turn++) {
+      await new Promise<void>((resolve, reject) => {
+        const begin = () => socket.send(JSON.stringify({ type: 'response.create' }))
+        if (turn === 0) socket.onopen = begin
+        else begin()
+        socket.onerror = reject
+        socket.onmessage = ({ data }) => JSON.parse(String(data)).type === 'response.done' && resolve()
+      })
+    }
+    socket.close()
+    await waitUntil(
+      'the session and its responses are recorded',
+      10_000,
+      async () => (await readRecords()).length === 3,
+    )
+  }
+
+  /** What is not one door's: aliases, what is refused, followers, and batches that are over. */
+  async function strayFromDoors(key: string): Promise<void> {
+    const asked = (content: string, model = 'gpt-4o-mini') => ({ model, messages: [{ role: 'user', content }] })
+    const path = '/chat/completions'
+    for (const model of ['smart', 'gpt-4o-mini']) await send(key, path, asked('By which name?', model))
+    expect(told.slice(-2).map(({ cache }) => cache)).toEqual(['MISS', 'HIT'])
+    await send(key, path, '{')
+    await send(key, path, asked('Who?', 'nobody/knows-it'))
+    expect(told.slice(-2).map(({ status }) => status)).toEqual([400, 400])
+    expect((await post(team, 'lgw_proj_wrong', path, asked('Who?'))).status).toBe(401)
+    upstreams.openai.script(({ bodyText }) =>
+      bodyText.includes('Together') ? { kind: 'answer', content: 'Yes.', firstByteDelayMs: 500 } : undefined,
+    )
+    await Promise.all(Array.from({ length: 6 }, () => send(key, path, asked('Together?'))))
+    const inputFile = await uploadBatchInput(team, key)
+    const body = { input_file_id: inputFile, endpoint: '/v1/chat/completions', completion_window: '24h' }
+    const { json } = await send(key, '/batches', body)
+    let batch = json
+    for (let asks = 0; batch.status !== 'completed' && asks < 5; asks++)
+      batch = (await readAnswer(await get(team, `/batches/${json.id}`, key))).json
+    expect(batch.status).toBe('completed')
   }
 
   function usageOf(usage: Record<string, number> | undefined): Told['usage'] {
@@ -106,7 +159,7 @@ describeEngines('a day', ['prometheus'], () => {
 
   const readRecords = () =>
     database.call<Recorded>(
-      `select request_id, status, cache_result, provider, cost_usd::float8, prompt_tokens, completion_tokens from usage_records`,
+      `select request_id, endpoint, status, cache_result, provider, cost_usd::float8, prompt_tokens, completion_tokens from usage_records`,
       [],
     )
 
@@ -114,6 +167,8 @@ describeEngines('a day', ['prometheus'], () => {
     const account = await accounts.create({ type: 'project' })
     const { key, project } = account
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, project, provider, 'sk-own')
+    await converse(key)
+    await database.call(`select set_setting('${project}', 'aliases', 'smart=gpt-4o-mini')`, [])
     // Budgets, tags and alerts are on, as on any day.
     await database.call(
       `select set_budget('${project}', 'usd', 1000, 'day'), set_budget(null, 'usd', 1000, 'month')`,
@@ -132,12 +187,16 @@ describeEngines('a day', ['prometheus'], () => {
         }),
       )
     }
+    await strayFromDoors(key)
     expect(new Set(told.filter(({ status }) => status === 200).map(({ path }) => path)).size).toBeGreaterThan(10)
     let records: Recorded[] = []
     const isRecorded = ({ id }: Told) => records.some(({ request_id }) => request_id === id)
     await waitUntil('all that was answered is recorded', 30_000, async () => {
       records = await readRecords()
-      return told.every(isRecorded)
+      const isBatchOver = records.some(
+        ({ endpoint, completion_tokens }) => endpoint === 'batches' && completion_tokens > 0,
+      )
+      return isBatchOver && told.every(isRecorded)
     }).catch(() => expect(told.filter(each => !isRecorded(each)).slice(0, 5)).toEqual([]))
     for (const { id, path, status, cache, provider, usd, usage } of told) {
       const record = records.find(({ request_id }) => request_id === id)
@@ -165,6 +224,15 @@ describeEngines('a day', ['prometheus'], () => {
     await prometheus.expectValue('sum(model_proxy_tokens_total{direction="input"})', sums?.input ?? -1)
     await prometheus.expectValue('sum(model_proxy_tokens_total{direction="output"})', sums?.output ?? -1)
     await prometheus.expectValue('sum(model_proxy_tokens_total{direction="saved"})', sums?.saved ?? -1)
+    const [followers] = await database.call<{ count: number }>(
+      `select count(*)::int from usage_records where cache_reason = 'coalesced'`,
+      [],
+    )
+    expect(followers?.count).toBeGreaterThan(0)
+    await prometheus.expectValue('sum(model_proxy_coalesced_requests_total)', followers?.count ?? -1)
+    await prometheus.expectValue('sum(model_proxy_unrecorded_requests_total{status="401"})', 1)
+    const refused = told.filter(({ status }) => status === 400).length
+    await prometheus.expectValue('sum(model_proxy_requests_total{status="400"})', refused)
     const byDoor = await database.call<{ endpoint: string; requests: number }>(
       'select endpoint, count(*)::int as requests from usage_records group by endpoint',
       [],
@@ -183,7 +251,8 @@ describeEngines('a day', ['prometheus'], () => {
   })
 
   test('a collector receives a span for each, with the same dollars and tokens', { timeout: 120_000 }, async () => {
-    const records = await readRecords()
+    // Sessions are not traced.
+    const records = (await readRecords()).filter(({ endpoint }) => endpoint !== 'realtime')
     const servers = () =>
       collector.spans.filter(({ kind, attributes }) => kind === SERVER && attributes['model_proxy.request.id'])
     await waitUntil(
@@ -199,7 +268,9 @@ describeEngines('a day', ['prometheus'], () => {
     const attribute = (kind: number, name: string) =>
       sum(collector.spans.filter(span => span.kind === kind).map(({ attributes }) => Number(attributes[name] ?? 0)))
     expect(attribute(SERVER, 'model_proxy.cost_usd')).toBeCloseTo(sum(records.map(({ cost_usd }) => cost_usd)), 6)
-    expect(attribute(CLIENT, 'gen_ai.usage.input_tokens')).toBe(sum(records.map(({ prompt_tokens }) => prompt_tokens)))
-    expect(attribute(CLIENT, 'gen_ai.usage.output_tokens')).toBe(sum(records.map(each => each.completion_tokens)))
+    // What a batch used was no call of this proxy's.
+    const called = records.filter(({ endpoint }) => endpoint !== 'batches')
+    expect(attribute(CLIENT, 'gen_ai.usage.input_tokens')).toBe(sum(called.map(({ prompt_tokens }) => prompt_tokens)))
+    expect(attribute(CLIENT, 'gen_ai.usage.output_tokens')).toBe(sum(called.map(each => each.completion_tokens)))
   })
 })

@@ -21,6 +21,8 @@ export interface RealtimeOptions {
   apiKey?: string
   /** Merged over the usage of each response. */
   usage?: object
+  /** The server that answers all other paths, with `/v1`; without one they are a 404. */
+  elsewhere?: string
 }
 
 const USAGE = {
@@ -33,7 +35,7 @@ const USAGE = {
 /** What a client says to get a response that does not end. */
 export const ENDLESS = 'endless'
 
-export function startRealtime({ apiKey, usage = {} }: RealtimeOptions = {}): RealtimeUpstream {
+export function startRealtime({ apiKey, usage = {}, elsewhere }: RealtimeOptions = {}): RealtimeUpstream {
   const sockets = new Set<Bun.ServerWebSocket<undefined>>()
   const opened: RealtimeUpstream['opened'] = []
   const received: RealtimeUpstream['received'] = []
@@ -61,7 +63,10 @@ export function startRealtime({ apiKey, usage = {} }: RealtimeOptions = {}): Rea
     fetch(request, server) {
       const { pathname, search } = new URL(request.url)
       const headers = Object.fromEntries(request.headers)
-      if (pathname !== '/v1/realtime') return new Response(null, { status: 404 })
+      if (pathname !== '/v1/realtime') {
+        if (elsewhere === undefined) return new Response(null, { status: 404 })
+        return fetch(new Request(`${elsewhere}${pathname.slice('/v1'.length)}${search}`, request))
+      }
       if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`)
         return new Response(null, { status: 401 })
       opened.push({ path: pathname + search, headers })
