@@ -4,10 +4,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { findVectors, storeVectors } from '../../src/postgres/vectors.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { makeProject, sha256 } from '../harness/answers.ts'
+import { post } from '../harness/client.ts'
 import { makeDistributed } from '../harness/make-distributed.ts'
+import { startProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/citus.sh', import.meta.url))
 const check = Bun.spawnSync([SCRIPT, 'check'])
@@ -15,18 +20,20 @@ const missing = check.exitCode === 0 ? null : check.stderr.toString().trim()
 const real = inject('real')
 const reason = missing ?? (real && !real.isCluster ? null : 'DATABASE_URL and REDIS_URL are not set')
 
-/** Accounts, admission, cache and usage. */
+/** Accounts, admission, cache, kept responses and usage. */
 const SUITE = [
-  'key-limits',
-  'admit',
-  'admission',
-  'quota',
-  'cache-bounds',
-  'find-answer',
-  'embeddings',
-  'conversations',
-  'admin/usage',
-].map(name => `test/integration/${name}.test.ts`)
+  'integration/key-limits',
+  'integration/admit',
+  'integration/admission',
+  'integration/quota',
+  'integration/cache-bounds',
+  'integration/find-answer',
+  'integration/embeddings',
+  'clients/conversations',
+  'integration/admin/usage',
+].map(name => `test/${name}.test.ts`)
+
+const PROJECTS = 100_000
 
 describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${reason}`}`, () => {
   let environment: Record<string, string>
@@ -70,7 +77,105 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     await database.close()
   })
 
-  test('the suite for accounts, admission, cache and usage passes', { timeout: 900_000 }, async () => {
+  test('100,000 projects spread; a worker that is killed stops its own alone, and shards move under load', async () => {
+    const database = openRealDatabase({ url, maxConnections: 8 })
+    // Without the triggers that check each project's settings.
+    await database.runScript(`begin; set local session_replication_role = replica;
+      insert into projects (name, plan) select 'spread-' || i, 'pro' from generate_series(1, ${PROJECTS}) i; commit`)
+    await database.runScript(
+      `insert into cached_vectors (project_id, name, vector, prompt_tokens, answered_as, expires_at, test)
+      select id, sha256(convert_to(name, 'UTF8')), '\\x01', 1, 'm', now() + interval '1 day', false from projects where name like 'spread-%'`,
+    )
+    const shards = await database.call<{ shard: string; port: number; rows: number }>(
+      `select s.shardid::text as shard, s.nodeport::integer as port, r.result::integer as rows
+      from citus_shards s join run_command_on_shards('cached_vectors', 'select count(*) from %s') r using (shardid) order by 1`,
+      [],
+    )
+    const workers = [...new Set(shards.map(({ port }) => port))].toSorted()
+    const [killed, other] = workers as [number, number]
+    const rowsOn = (port: number) => shards.reduce((sum, shard) => sum + (shard.port === port ? shard.rows : 0), 0)
+    expect(workers.map(port => Math.round((10 * rowsOn(port)) / PROJECTS))).toEqual([5, 5])
+
+    const projects = await database.call<{ id: number; name: string; port: number }>(
+      `select p.id, p.name, n.nodeport::integer as port
+      from (select id, name from projects where name like 'spread-%' order by id limit 200) p
+      join pg_dist_placement d on d.shardid = get_shard_id_for_distribution_column('cached_vectors', p.id)
+      join pg_dist_node n on n.groupid = d.groupid`,
+      [],
+    )
+    const store = createInProcessStore()
+    const stores = { database, store, databaseUrl: url, redisUrl: real?.redisUrl ?? '' }
+    const proxy = await startProxy({ stores })
+    const keys = await Promise.all(workers.map(port => issueKey(database, nameOn(port), 'test', 'k')))
+    function nameOn(port: number): string {
+      return projects.find(project => project.port === port)?.name ?? ''
+    }
+    const askBoth = () =>
+      Promise.all(
+        keys.map(key =>
+          post(proxy, key, '/embeddings', { model: 'openai/text-embedding-3-small', input: crypto.randomUUID() }),
+        ),
+      )
+
+    const failed = { [killed]: 0, [other]: 0 }
+    let found = 0
+    let isOver = false
+    async function load(): Promise<void> {
+      for (let i = 0; !isOver; i++) {
+        const { id, name, port } = projects[(7 * i) % projects.length] as (typeof projects)[number]
+        const vectors = [{ name: sha256(name), packed: new Uint8Array(8), promptTokens: 1, answeredAs: 'm' }]
+        const asked = [
+          findVectors(database, { projectId: id, names: [sha256(name)], maxAgeSeconds: null }),
+          storeVectors(database, { projectId: id, vectors, ttlSeconds: 600 }).then(() => vectors),
+        ]
+        const rows = await Promise.all(asked).catch(() => null)
+        if (rows?.every(({ length }) => length === 1)) found++
+        else failed[port] = (failed[port] ?? 0) + 1
+      }
+    }
+    const clients = Array.from({ length: 4 }, load)
+    const goesOn = async () => {
+      const before = found
+      await waitUntil('the others go on', 30_000, () => found > before + 50)
+    }
+    await goesOn()
+    const pid = await Bun.file(join(environment.CITUS_DIR ?? '', 'worker1/postmaster.pid')).text()
+    process.kill(Number(pid.split('\n')[0]), 'SIGQUIT')
+    await waitUntil('its projects are noticed', 30_000, () => (failed[killed] ?? 0) > 10)
+    await goesOn()
+    // Vectors that cannot be looked up are asked for.
+    expect((await askBoth()).map(({ status }) => status)).toEqual([200, 200])
+    await Bun.$`${SCRIPT} up`.quiet()
+    expect(failed[other]).toBe(0)
+    await waitUntil('its projects are back', 30_000, async () => {
+      const before = failed[killed]
+      await goesOn()
+      return failed[killed] === before
+    })
+    const before = failed[killed]
+    for (const { shard } of shards.filter(({ port }) => port === killed)) {
+      await database.aside.call(
+        `select citus_move_shard_placement($1::bigint, '127.0.0.1', $2::integer, '127.0.0.1', $3::integer, 'block_writes')::text`,
+        [shard, killed, other],
+      )
+    }
+    await goesOn()
+    isOver = true
+    await Promise.all(clients)
+    expect(failed).toEqual({ [killed]: before, [other]: 0 })
+    const [left] = await database.call(
+      `select count(*)::integer as shards from citus_shards where nodeport = ${killed}`,
+      [],
+    )
+    expect(left).toEqual({ shards: 0 })
+    await proxy.stop()
+    await store.close()
+    await database.close()
+  })
+
+  test('the suite for accounts, admission, cache, kept responses and usage passes', { timeout: 900_000 }, async () => {
+    const there = await Promise.all(SUITE.map(file => Bun.file(file).exists()))
+    expect(SUITE.filter((_, i) => !there[i])).toEqual([])
     const child = Bun.spawn(['bun', 'run', 'test', ...SUITE, '-t', '(real)'], {
       cwd: fileURLToPath(new URL('../../', import.meta.url)),
       env: {
