@@ -4,6 +4,8 @@ FROM oven/bun:1.4.5-slim AS dependencies
 WORKDIR /app
 COPY package.json bun.lock ./
 RUN bun install --frozen-lockfile --production --ignore-scripts
+COPY scripts/write-sbom.ts scripts/
+RUN bun scripts/write-sbom.ts > sbom.cdx.json
 
 FROM oven/bun:1.4.5-slim
 # The container's loopback cannot be reached from outside. The command that runs it decides which ports are published.
@@ -16,6 +18,7 @@ ENV NODE_ENV=production \
 RUN install -d -o bun -g bun -m 0700 /data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
+COPY --from=dependencies /app/sbom.cdx.json ./
 COPY package.json LICENSE ./
 COPY sql sql
 COPY scripts/set-provider-key.sh scripts/
