@@ -1,5 +1,6 @@
 /** Structured logs: one JSON line per event, written in groups so that a busy proxy does not wait for its terminal. */
 import type { LogLevel } from '../config.ts'
+import { nowIso } from '../event-loop/clock.ts'
 
 export interface Log extends Lines {
   /** The line of one finished request, at level info; `describe` is called when it is written. */
@@ -17,7 +18,7 @@ type Lines = Record<Exclude<LogLevel, 'silent'>, (fields: object, message: strin
 export function createLines(level: LogLevel, write: (line: string) => void): Lines {
   const at = (name: keyof Lines) => (fields: object, msg: string) => {
     if (LEVELS[name] < LEVELS[level]) return
-    write(`${JSON.stringify({ level: LEVELS[name], time: new Date().toISOString(), ...fields, msg })}\n`)
+    write(`${JSON.stringify({ level: LEVELS[name], time: nowIso(), ...fields, msg })}\n`)
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
