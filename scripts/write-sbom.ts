@@ -30,7 +30,8 @@ const paths = await Array.fromAsync(new Bun.Glob('node_modules/**/package.json')
 const installed = new Map<string, Manifest>()
 for (const path of paths.filter(each => PACKAGE.test(each)).sort()) {
   const manifest: Manifest = await Bun.file(`${root}${path}`).json()
-  if (manifest.name && manifest.version) installed.set(path.replace(/\/package\.json$/, ''), manifest)
+  // What the lock file does not have was left by an earlier install.
+  if (hashes.has(`${manifest.name}@${manifest.version}`)) installed.set(path.replace(/\/package\.json$/, ''), manifest)
 }
 
 /** What a package needs is in its own node_modules, or in one further out. */
