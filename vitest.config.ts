@@ -10,6 +10,7 @@ export default defineConfig({
     ...suiteFiles,
     // For what hangs; no test is to depend on how busy the machine is.
     testTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
     maxWorkers: 2,
     sequence: { sequencer: FileOrder },

@@ -11,6 +11,10 @@ export class ApiError extends Error {
   }
 }
 
+export function refuseUnreachable(): never {
+  throw new ApiError(0, 'unreachable', 'The proxy cannot be reached. Check that it runs, and try again.')
+}
+
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
 
 let csrfToken = ''
@@ -29,9 +33,7 @@ export async function call<Answer>(method: string, path: string, body?: unknown)
       ...(method === 'GET' ? {} : { 'x-csrf-token': csrfToken }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new ApiError(0, 'unreachable', 'The proxy cannot be reached. Check that it runs, and try again.')
-  })
+  }).catch(refuseUnreachable)
   const answer = await response.json().catch(() => null)
   if (response.ok) return answer
   const reported = answer?.error

@@ -11,7 +11,10 @@ applyTheme(readTheme())
 
 const queries = new QueryClient({
   defaultOptions: {
+    // The proxy may be on this machine: whether there is a network says nothing of it.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       // A 4xx does not change on a retry.
       retry: (failures, error) =>
         failures < 2 && !(error instanceof ApiError && error.status > 0 && error.status < 500),

@@ -7,31 +7,45 @@ import {
   Outlet,
   type RouteComponent,
 } from '@tanstack/react-router'
+import { refuseUnreachable } from './api.ts'
 import { PATHS, type Path } from './paths.ts'
 import { Home } from './screens/home.tsx'
-import { NotFound, Shell } from './screens/shell.tsx'
+import { NotFound, NotLoaded, Shell } from './screens/shell.tsx'
 
-const auditLog = lazyRouteComponent(() => import('./screens/audit-log.tsx'), 'AuditLog')
+/** Where the proxy is gone, the frame stays. Where it is there, it has a newer version of the page: the router loads it whole. */
+function page<Module extends Record<string, unknown>, Name extends keyof Module & string>(
+  load: () => Promise<Module>,
+  name: Name,
+): RouteComponent {
+  const loadOrTell = () =>
+    load().catch(async error => {
+      await fetch('/dashboard', { method: 'HEAD' }).catch(refuseUnreachable)
+      throw error
+    })
+  return lazyRouteComponent(loadOrTell, name) as RouteComponent
+}
+
+const auditLog = page(() => import('./screens/audit-log.tsx'), 'AuditLog')
 
 const PAGES: Record<Path, RouteComponent> = {
   '/': Home,
-  '/projects': lazyRouteComponent(() => import('./screens/projects.tsx'), 'Projects'),
-  '/users': lazyRouteComponent(() => import('./screens/users.tsx'), 'Users'),
+  '/projects': page(() => import('./screens/projects.tsx'), 'Projects'),
+  '/users': page(() => import('./screens/users.tsx'), 'Users'),
   '/audit': auditLog,
-  '/account': lazyRouteComponent(() => import('./screens/account.tsx'), 'Account'),
-  '/$project/overview': lazyRouteComponent(() => import('./screens/overview.tsx'), 'Overview'),
-  '/$project/requests': lazyRouteComponent(() => import('./screens/requests.tsx'), 'Requests'),
-  '/$project/requests/$request': lazyRouteComponent(() => import('./screens/request-story.tsx'), 'RequestStory'),
-  '/$project/cache': lazyRouteComponent(() => import('./screens/cache.tsx'), 'Cache'),
-  '/$project/playground': lazyRouteComponent(() => import('./screens/playground.tsx'), 'Playground'),
+  '/account': page(() => import('./screens/account.tsx'), 'Account'),
+  '/$project/overview': page(() => import('./screens/overview.tsx'), 'Overview'),
+  '/$project/requests': page(() => import('./screens/requests.tsx'), 'Requests'),
+  '/$project/requests/$request': page(() => import('./screens/request-story.tsx'), 'RequestStory'),
+  '/$project/cache': page(() => import('./screens/cache.tsx'), 'Cache'),
+  '/$project/playground': page(() => import('./screens/playground.tsx'), 'Playground'),
   '/$project/audit': auditLog,
-  '/$project/settings': lazyRouteComponent(() => import('./screens/project-settings.tsx'), 'ProjectSettings'),
-  '/$project/settings/keys': lazyRouteComponent(() => import('./screens/api-keys.tsx'), 'ApiKeys'),
-  '/$project/settings/provider-keys': lazyRouteComponent(() => import('./screens/provider-keys.tsx'), 'ProviderKeys'),
-  '/$project/settings/policy': lazyRouteComponent(() => import('./screens/policy.tsx'), 'Policy'),
-  '/$project/settings/limits': lazyRouteComponent(() => import('./screens/limits.tsx'), 'LimitsPage'),
-  '/$project/settings/webhooks': lazyRouteComponent(() => import('./screens/webhooks.tsx'), 'Webhooks'),
-  '/$project/settings/members': lazyRouteComponent(() => import('./screens/members.tsx'), 'Members'),
+  '/$project/settings': page(() => import('./screens/project-settings.tsx'), 'ProjectSettings'),
+  '/$project/settings/keys': page(() => import('./screens/api-keys.tsx'), 'ApiKeys'),
+  '/$project/settings/provider-keys': page(() => import('./screens/provider-keys.tsx'), 'ProviderKeys'),
+  '/$project/settings/policy': page(() => import('./screens/policy.tsx'), 'Policy'),
+  '/$project/settings/limits': page(() => import('./screens/limits.tsx'), 'LimitsPage'),
+  '/$project/settings/webhooks': page(() => import('./screens/webhooks.tsx'), 'Webhooks'),
+  '/$project/settings/members': page(() => import('./screens/members.tsx'), 'Members'),
   '/$': NotFound,
 }
 
@@ -45,7 +59,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, v
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('./screens/invitation.tsx'), 'Invitation'),
+  component: page(() => import('./screens/invitation.tsx'), 'Invitation'),
 })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
 const pages = PATHS.map(path => createRoute({ getParentRoute: () => shell, path, component: PAGES[path] }))
@@ -55,6 +69,7 @@ export function makeRouter() {
     basepath: '/dashboard',
     // The code of the page, as soon as its link is pointed at.
     defaultPreload: 'intent',
+    defaultErrorComponent: NotLoaded,
     scrollRestoration: true,
     routeTree: root.addChildren([invitation, shell.addChildren(pages)]),
   })

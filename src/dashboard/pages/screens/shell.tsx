@@ -1,6 +1,14 @@
 /** The frame around every page: the project, the navigation, and the user. */
 
-import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import {
+  type ErrorComponentProps,
+  Link,
+  Outlet,
+  useLocation,
+  useNavigate,
+  useParams,
+  useRouter,
+} from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Button, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { type Choice, Select } from '../components/select.tsx'
@@ -222,6 +230,23 @@ function Foot({ session }: { session: Session }) {
         </Button>
       </div>
     </div>
+  )
+}
+
+export function NotLoaded({ error }: ErrorComponentProps) {
+  const router = useRouter()
+  return (
+    <>
+      <PageHeader
+        title="This page did not load"
+        action={
+          <Button look="primary" onClick={() => void router.invalidate()}>
+            Try again
+          </Button>
+        }
+      />
+      <Problem error={error instanceof Error ? error : null} />
+    </>
   )
 }
 
