@@ -104,8 +104,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       await waitForPage(page)
       expect(await page.evaluate(OVERFLOW)).toBe(0)
       expect(await page.evaluate(TURNED)).toEqual([])
-      const named = (await heading.textContent()) ?? ''
-      expect(await page.title()).toMatch(new RegExp(`^${named} · .*Model Proxy$`))
+      const isNamed = async () => (await page.title()).startsWith(`${await heading.textContent()} · `)
+      await expect.poll(isNamed).toBe(true)
+      expect(await page.title()).toMatch(/ · Model Proxy$/)
       await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1')
       expect(await page.locator('main#content h1').count()).toBe(1)
       const folder = process.env.SCREENSHOTS
