@@ -74,6 +74,11 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     await database.runScript(`delete from projects where id = ${projects[0]}`)
     const [left] = await database.call<{ rows: number }>('select count(*)::integer as rows from cached_vectors', [])
     expect(left).toEqual({ rows: 60 })
+    await database.runScript(`update cached_vectors set expires_at = now() where project_id = ${projects[1]}`)
+    expect(await database.call('select delete_expired_entries(100) as deleted', [])).toMatchObject([{ deleted: 20 }])
+    expect(await database.call('select count(*)::integer as rows from cached_vectors', [])).toMatchObject([
+      { rows: 40 },
+    ])
     await database.close()
   })
 

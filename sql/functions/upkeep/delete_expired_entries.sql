@@ -39,12 +39,11 @@ begin
         select p.id, k.test
         from projects p
         cross join (values (false), (true)) as k (test)
-        where exists (
-            select
+        -- Not as an `exists`, which Citus refuses between a table of its own and another.
+        where (p.id, k.test) in (
+            select c.project_id, c.test
             from cached_vectors c
-            where c.project_id = p.id
-                and c.test = k.test
-                and c.expires_at <= now()
+            where c.expires_at <= now()
         )
         limit at_most
     loop
