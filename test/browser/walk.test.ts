@@ -69,7 +69,8 @@ describe.skipIf(!chromiumPath)(title, () => {
     /** By the menu; what is shown then fits the screen. */
     async function go(to: string, of = page): Promise<void> {
       await of.getByRole('button', { name: 'Menu' }).click()
-      await of.getByRole('link', { name: to, exact: true }).click()
+      const pages = of.getByRole('navigation', { name: 'Pages' })
+      await pages.getByRole('link', { name: to, exact: true }).click()
       await of.getByRole('heading', { level: 1 }).waitFor()
       await waitForPage(of)
       expect([to, await of.evaluate(OVERFLOW)]).toEqual([to, 0])
