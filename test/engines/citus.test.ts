@@ -1,5 +1,3 @@
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -12,6 +10,7 @@ import { makeProject, sha256 } from '../harness/answers.ts'
 import { post } from '../harness/client.ts'
 import { makeDistributed } from '../harness/make-distributed.ts'
 import { startProxy } from '../harness/proxy.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/citus.sh', import.meta.url))
@@ -36,11 +35,11 @@ const SUITE = [
 const PROJECTS = 100_000
 
 describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${reason}`}`, () => {
+  const folder = temporaryFolder()
   let environment: Record<string, string>
   let url: string
 
   beforeAll(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'model-proxy-citus-'))
     const port = findFreePort()
     environment = { CITUS_DIR: join(folder, 'cluster'), CITUS_PORT: String(port) }
     await Bun.$`chmod 755 ${folder}`.quiet()

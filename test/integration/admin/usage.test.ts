@@ -25,6 +25,8 @@ const REPORTS = [
   ...['completions', 'embeddings', 'moderations', 'images', 'audio_speeches', 'audio_transcriptions'],
   ...['rerankings', 'files_and_batches'],
 ]
+/** Of each project's keys. */
+const KEY_TYPES = ['project', 'test', 'project']
 const RECORDS = 400
 const HOURS = 30
 
@@ -44,10 +46,11 @@ describeBackends('reports of usage', backend => {
       const [row] = await proxy.query<{ id: string }>(`select create_project('${name}', 'free')::text as id`)
       projects.push(Number(row?.id))
     }
-    for (const [index, type] of ['project', 'test', 'project'].entries())
-      await proxy.query(`select issue_key('one', '${type}', 'k${index}')`)
+    for (const name of ['one', 'other'])
+      for (const [index, type] of KEY_TYPES.entries())
+        await proxy.query(`select issue_key('${name}', '${type}', 'k${index}')`)
     const issued = await proxy.query<{ id: string }>(
-      `select id::text as id from api_keys where project_id = ${projects[0]} order by id`,
+      `select id::text as id from api_keys where project_id in (${projects}) order by project_id, id`,
     )
     keys = issued.map(({ id }) => Number(id))
     now = Math.floor(Date.now() / 1000)
@@ -67,7 +70,7 @@ describeBackends('reports of usage', backend => {
       recorded_at: new Date((now - secondsAgo) * 1000).toISOString(),
       request_id: `r${n}`,
       project_id: projects[round % 2] ?? 0,
-      key_id: keys[round % 3] ?? 0,
+      key_id: keys[(round % 2) * KEY_TYPES.length + (round % KEY_TYPES.length)] ?? 0,
       endpoint: ENDPOINTS[n % ENDPOINTS.length] ?? '',
       model: `m${round % 5}`,
       provider: 'openai',
@@ -262,13 +265,15 @@ describeBackends('reports of usage', backend => {
   })
 
   test('an answer has at most 5,000 rows, and pages lose none', async () => {
+    await proxy.query(`select issue_key('one', 'project', 'many')`)
+    const [many] = await proxy.query<{ id: string }>(`select id::text as id from api_keys where name = 'many'`)
     await proxy.query(
       `insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed, prompt_tokens,
           cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
-        select to_timestamp(${now} - n % 180), 'x' || n, ${projects[0]}, 999, 'chat', 'many' || n % 6001, 200, false, 1, 0, 1, 0, 0, 0, 1, 1
+        select to_timestamp(${now} - n % 180), 'x' || n, ${projects[0]}, ${many?.id}, 'chat', 'many' || n % 6001, 200, false, 1, 0, 1, 0, 0, 0, 1, 1
         from generate_series(1, 12000) n`,
     )
-    const path = `/v1/organization/usage/completions?start_time=${now - 180}&end_time=${now + 1}&bucket_width=1m&api_key_ids=key_999&group_by=model`
+    const path = `/v1/organization/usage/completions?start_time=${now - 180}&end_time=${now + 1}&bucket_width=1m&api_key_ids=key_${many?.id}&group_by=model`
     let page = ''
     let rows = 0
     let requests = 0
