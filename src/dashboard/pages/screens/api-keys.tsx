@@ -32,7 +32,7 @@ export function ApiKeys() {
   const keys = usePaged<ApiKey>(path, { include_inactive: all, limit: 50 }, { enabled: project !== null })
   const refresh = () => queries.invalidateQueries({ queryKey: [path] })
   const mayChange = may(project, 'member')
-  const generate = mayChange && (
+  const generate = mayChange && project?.status === 'active' && (
     <Button look="primary" onClick={() => setGenerating(true)}>
       Generate new key
     </Button>

@@ -26,10 +26,14 @@ export function Playground() {
       </PageHeader>
       {project &&
         session.data &&
-        (may(project, 'member') ? (
+        (project.status === 'active' && may(project, 'member') ? (
           <Trial key={project.id} project={project} baseUrl={session.data.base_url} />
         ) : (
-          <p className="text-muted">Members of the project may ask. You are {project.your_role} of it.</p>
+          <p className="text-muted">
+            {project.status === 'archived'
+              ? 'The keys of an archived project are refused.'
+              : `Members of the project may ask. You are ${project.your_role} of it.`}
+          </p>
         ))}
     </>
   )
