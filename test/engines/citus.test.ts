@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { sqlStateOf } from '../../src/postgres/database.ts'
 import { issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { findVectors, storeVectors } from '../../src/postgres/vectors.ts'
@@ -124,6 +125,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
 
     const failed = { [killed]: 0, [other]: 0 }
     let found = 0
+    let isMoving = false
     let isOver = false
     async function load(): Promise<void> {
       for (let i = 0; !isOver; i++) {
@@ -133,7 +135,11 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
           findVectors(database, { projectId: id, names: [sha256(name)], maxAgeSeconds: null }),
           storeVectors(database, { projectId: id, vectors, ttlSeconds: 600 }).then(() => vectors),
         ]
-        const rows = await Promise.all(asked).catch(() => null)
+        const rows = await Promise.all(asked).catch(error =>
+          isMoving && sqlStateOf(error) === '57014' ? 'late' : null,
+        )
+        // Whoever waits for a shard for longer than a lookup may take has a miss.
+        if (rows === 'late') continue
         if (rows?.every(({ length }) => length === 1)) found++
         else failed[port] = (failed[port] ?? 0) + 1
       }
@@ -158,6 +164,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
       return failed[killed] === before
     })
     const before = failed[killed]
+    isMoving = true
     for (const { shard } of shards.filter(({ port }) => port === killed)) {
       await run(
         `select citus_move_shard_placement(${shard}, '127.0.0.1', ${killed}, '127.0.0.1', ${other}, 'block_writes')`,
