@@ -4,7 +4,7 @@ import { endAfterFile } from '../harness/left-processes.ts'
 import { describeFaults } from './describe-faults.ts'
 import { tieToTests } from './servers.ts'
 
-const seconds = Number(process.env.SOAK_SECONDS ?? 75)
+const seconds = Number(process.env.SOAK_SECONDS ?? 45)
 const seed = process.env.SOAK_SEED ?? '24'
 /** For its start, and for what is pending at its end. */
 const AROUND_MS = 120_000
