@@ -30,6 +30,13 @@ export const CLIENT_ERRORS = {
     when: 'A text that is looked for, or is to be kept, holds U+0000.',
     message: 'Text must not hold the character U+0000.',
   },
+  idMalformed: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'A field that names what a provider keeps, such as a file, holds an empty id, or one of more than 256 characters.',
+    message: '{param} must be an id of 1 to 256 characters. Leave the field out to name nothing.',
+    param: '{param}',
+  },
   tooManyInputs: {
     status: 400,
     code: 'array_above_max_length',

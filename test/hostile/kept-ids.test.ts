@@ -92,6 +92,18 @@ describeOnce('what providers keep', backend => {
     })
   })
 
+  test.each(Object.keys(DOORS))('%s refuses an id that nothing can have, by the name of its field', async path => {
+    const before = upstreams.openai.requests.length
+    for (const [name, write] of Object.entries(NAMES)) {
+      for (const id of ['', 'i'.repeat(257)]) {
+        const body = JSON.stringify({ ...DOORS[path], x: write(id) })
+        const { status, text } = await readAnswer(await post(proxy, a, path, body))
+        expect([name, status, text]).toEqual([name, 400, expect.stringMatching(/x\.\w+ must be an id of 1 to 256/)])
+      }
+    }
+    expect(upstreams.openai.requests.length).toBe(before)
+  })
+
   const call = async (key: string, method: string, path: string) => {
     const response = await fetch(proxy.baseUrl + path, { method, headers: { authorization: `Bearer ${key}` } })
     return [response.status, await response.text()] as const

@@ -10,6 +10,9 @@ import type { Provider } from '../../providers/upstream.ts'
 type Keeper = Pick<Provider, 'kind' | 'pricedAs' | 'has'>
 type Owner = Pick<Account, 'project_id'>
 
+/** What `kept_objects.id` takes. */
+const LONGEST_ID = 256
+
 /**
  * Runs before a provider is asked. What was made through the proxy belongs to the project that made it; what was made elsewhere, under a
  * key of the project's own, to the first project that names it. Returns the provider with the key that made it. Throws 400, 404 or 503.
@@ -23,6 +26,8 @@ export async function checkReferences(
   // A translation to chat completions drops the ids of items.
   const keepsItems = provider.has?.includes('responses') ?? true
   const named = references.filter(({ kind }) => kind !== 'item' || keepsItems)
+  const malformed = named.find(({ id }) => id === '' || id.length > LONGEST_ID)
+  if (malformed) throw refuse('idMalformed', { param: malformed.field })
   const foreign = await findForeign(database, named, account, provider)
   const first = named.find(({ id }) => foreign.includes(id))
   if (!first) return withKeyOf(database, named, account, provider)
