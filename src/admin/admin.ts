@@ -20,9 +20,11 @@ import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
 import { createGuesses } from './guesses.ts'
+import { createInvitesController } from './invites.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
 import { createMethodsController } from './methods.ts'
+import { createModelPermissionsController } from './model-permissions.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { TAGS } from './parameters.ts'
@@ -33,6 +35,7 @@ import { createProviderKeysController } from './provider-keys.ts'
 import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
 import { createRoutesController } from './routes.ts'
+import { createServiceAccountsController } from './service-accounts.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
 import { createSpendAlertsController, createSpendLimitController } from './spend-limits.ts'
 import { createUsageController } from './usage.ts'
@@ -95,8 +98,10 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createProjectsController(options))
     .use(createProjectKeysController(options))
     .use(createKeyChangesController(options))
+    .use(createServiceAccountsController(options))
     .use(createProviderKeysController(options))
     .use(createRoutesController(options))
+    .use(createModelPermissionsController(options))
     .use(createWebhooksController(options))
     .use(createDeliveriesController(options))
     .use(createProjectUsersController(options))
@@ -107,6 +112,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createSpendAlertsController(options, 'project'))
     .use(createBudgetsController(options))
     .use(createUsersController(options))
+    .use(createInvitesController(options))
     .use(createAdminKeysController(options))
     .use(createAuditLogsController(options))
     .use(createUsageController(options))

@@ -5,9 +5,7 @@ import { notFound } from './ids.ts'
 
 /** What OpenAI's clients call, and is called otherwise here. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  service_accounts: 'A key belongs to its project: POST /v1/organization/projects/{project_id}/api_keys makes one',
-  invites: 'POST /v1/organization/users adds somebody, with an invitation',
-  model_permissions: 'The models of a project are its setting allowed_models, at …/projects/{project_id}/settings',
+  usage: 'Calls of tools count with the request that made them, in usage/completions and costs',
   groups: 'Groups are those of your OpenID Connect provider: OIDC_GROUP_ROLES gives them roles',
   roles:
     'Users are owner or reader, at …/users; members of a project owner, member or viewer, at …/projects/{project_id}/users',

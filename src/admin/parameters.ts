@@ -24,7 +24,9 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   // In paths.
   project_id: 'Id of a project, proj_….',
   key_id: 'Id of the key: key_… of a project’s, admin_key_… of an admin key.',
+  service_account_id: 'Id of a service account, svc_acct_….',
   user_id: 'Id of a user, user_….',
+  invite_id: 'Id of an invite, invite_….',
   provider: 'openai, anthropic or groq.',
   rate_limit_id: 'Id of a rate limit, as the list has it.',
   budget_id: 'Id of a budget, budget_….',

@@ -46,10 +46,7 @@ export function createProjectKeysController(options: AdminOptions) {
           after_id: readCursor('key', after),
           page_size: pageSize(limit),
         })
-        return toPage(
-          rows.map(row => describeKey(row, id)),
-          limit,
-        )
+        return toPage(rows.map(describeKey), limit)
       },
       operation('List a project’s API keys', pagesOf(apiKey), {
         query: t.Object({ ...pageQueryOf('key'), include_inactive: t.Optional(t.Boolean()) }, strict),
@@ -57,18 +54,10 @@ export function createProjectKeysController(options: AdminOptions) {
     )
     .post(
       '/:project_id/api_keys',
-      async ({ caller, params, body: { name, type, expires_in_seconds } }) => {
+      async ({ caller, params, body }) => {
         const project = requireId('proj', params.project_id)
-        const expires = expires_in_seconds === undefined ? null : fromSeconds(nowSeconds() + expires_in_seconds)
-        const [issued] = await issueKeyAs(caller.actor, {
-          project,
-          key_type: type ?? 'project',
-          key_name: name,
-          expires,
-        })
-        const value = issued?.result ?? ''
-        const [found] = await findKeyId(caller.actor, { key: value })
-        return { ...(await readKey(caller.actor, project, found?.result ?? 0)), value }
+        const { row, value } = await makeKey(caller.actor, project, body)
+        return { ...describeKey(row), value }
       },
       operation('Make an API key', issuedKey, {
         body: t.Object(
@@ -127,23 +116,37 @@ export function createKeyChangesController(options: AdminOptions) {
     )
 }
 
+/** With its value, which is shown this once. */
+export async function makeKey(
+  actor: Actor,
+  project: number,
+  { name, type = 'project', expires_in_seconds: lifetime }: ToMake,
+): Promise<{ row: KeyRow; value: string }> {
+  const expires = lifetime === undefined ? null : fromSeconds(nowSeconds() + lifetime)
+  const [issued] = await issueKeyAs(actor, { project, key_type: type, key_name: name, expires })
+  const value = issued?.result ?? ''
+  const [found] = await findKeyId(actor, { key: value })
+  return { row: await findKey(actor, project, found?.result ?? 0), value }
+}
+
+interface ToMake {
+  name: string
+  type?: KeyRow['type'] | undefined
+  expires_in_seconds?: number | undefined
+}
+
 /** Throws a 404 when the project does not have the key, or the caller may not see the project. */
-async function findKey(actor: Actor, project: number, key: number): Promise<KeyRow> {
-  const [row] = await pageOfKeys(actor, {
-    of_project: project,
-    only_key: key,
-    include_inactive: true,
-    page_size: 1,
-  })
+export async function findKey(actor: Actor, project: number, key: number, include_inactive = true): Promise<KeyRow> {
+  const [row] = await pageOfKeys(actor, { of_project: project, only_key: key, include_inactive, page_size: 1 })
   if (row === undefined) throw notFound('There is no such key in this project.')
   return row
 }
 
 async function readKey(actor: Actor, project: number, key: number) {
-  return describeKey(await findKey(actor, project, key), project)
+  return describeKey(await findKey(actor, project, key))
 }
 
-function describeKey(row: KeyRow, project: number) {
+function describeKey(row: KeyRow) {
   return {
     id: formatId('key', row.id),
     object: 'organization.project.api_key' as const,
@@ -156,7 +159,7 @@ function describeKey(row: KeyRow, project: number) {
     owner: {
       type: 'service_account' as const,
       service_account: {
-        id: formatId('proj', project),
+        id: formatId('svc_acct', row.id),
         created_at: toSeconds(row.created_at),
         name: row.name,
         role: 'member',

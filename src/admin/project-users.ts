@@ -20,7 +20,7 @@ import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts
 import { findProject } from './projects.ts'
 import { strict, textOf } from './stated.ts'
 
-const role = textOf({ enum: ['owner', 'member', 'viewer'] })
+export const memberRole = textOf({ enum: ['owner', 'member', 'viewer'] })
 
 export function createProjectUsersController(options: AdminOptions) {
   return createController(options, '/v1/organization/projects', 'Members')
@@ -50,7 +50,7 @@ export function createProjectUsersController(options: AdminOptions) {
         return findMember(caller.actor, project, user)
       },
       operation('Add a member; somebody without an account gets an invitation', addedMember, {
-        body: t.Object({ role, email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
+        body: t.Object({ role: memberRole, email: t.Optional(t.String()), user_id: t.Optional(t.String()) }, strict),
       }),
     )
     .get(
@@ -68,7 +68,7 @@ export function createProjectUsersController(options: AdminOptions) {
         await setMember(caller.actor, { project, of_user: user, member_role: body.role })
         return findMember(caller.actor, project, user)
       },
-      operation('Change a member’s role', member, { body: t.Object({ role }, strict) }),
+      operation('Change a member’s role', member, { body: t.Object({ role: memberRole }, strict) }),
     )
     .delete(
       '/:project_id/users/:user_id',

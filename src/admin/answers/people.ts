@@ -4,6 +4,7 @@ import { orNull, words } from '../../postgres/admin/rows.ts'
 import { objectOf, seconds, secondsOrNull, text } from './shared.ts'
 
 const userRole = words('owner', 'reader')
+const memberRole = words('owner', 'member', 'viewer')
 
 const login = t.Object({
   can_log_in: t.Boolean(),
@@ -21,9 +22,25 @@ export type User = Static<typeof user>
 export const addedUser = t.Object({ ...user.properties, invitation: invited }, { $id: 'AddedUser' })
 export const invitation = objectOf('Invitation', 'organization.user.invitation', { id: text, invitation: text })
 
+export const invite = objectOf(
+  'Invite',
+  'organization.invite',
+  {
+    id: text,
+    email: text,
+    role: userRole,
+    status: words('pending', 'accepted', 'expired'),
+    created_at: seconds,
+    expires_at: secondsOrNull,
+    projects: t.Array(t.Object({ id: text, role: memberRole })),
+  },
+  'A user, and whether the invitation was taken up. Accepted: the user can log in.',
+)
+export const addedInvite = t.Object({ ...invite.properties, invitation: text }, { $id: 'AddedInvite' })
+
 export const member = objectOf('Member', 'organization.project.user', {
   ...personFields,
-  role: words('owner', 'member', 'viewer'),
+  role: memberRole,
 })
 export type Member = Static<typeof member>
 export const addedMember = t.Object({ ...member.properties, invitation: invited }, { $id: 'AddedMember' })

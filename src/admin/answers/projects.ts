@@ -44,6 +44,34 @@ export type ApiKey = Static<typeof apiKey>
 /** With the key itself, which is shown this once. */
 export const issuedKey = t.Object({ ...apiKey.properties, value: text }, { $id: 'IssuedApiKey' })
 
+export const serviceAccount = objectOf(
+  'ServiceAccount',
+  'organization.project.service_account',
+  { id: text, name: text, role: t.Literal('member'), created_at: seconds },
+  'Stands for one API key.',
+)
+/** With its key, which is shown this once. */
+export const addedServiceAccount = t.Object(
+  {
+    ...serviceAccount.properties,
+    api_key: objectOf('ServiceAccountKey', 'organization.project.service_account.api_key', {
+      id: text,
+      name: text,
+      value: text,
+      created_at: seconds,
+      expires_at: secondsOrNull,
+    }),
+  },
+  { $id: 'AddedServiceAccount' },
+)
+
+export const modelPermissions = objectOf(
+  'ModelPermissions',
+  'project.model_permissions',
+  { mode: words('allow_list', 'deny_list'), model_ids: t.Array(text) },
+  'The setting allowed_models; an empty deny_list where all models are allowed.',
+)
+
 export const providerKey = objectOf('ProviderKey', 'project.provider_key', {
   provider: text,
   name: text,

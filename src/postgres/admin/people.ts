@@ -22,6 +22,10 @@ export interface LoginStateRow {
 }
 
 export const loginStates = defineRead<LoginStateRow>()('login_states', { of_users: 'bigint[]' })
+export const membershipsOf = defineRead<{ user_id: number; project_id: number; role: 'owner' | 'member' | 'viewer' }>()(
+  'memberships_of',
+  { of_users: 'bigint[]' },
+)
 export const createUser = defineChange<{ result: number }>()('create_user', {
   email: 'text',
   user_role: 'text',

@@ -16,6 +16,13 @@ since = int(time.time()) - 86400
 usage = organization.usage.completions(start_time=since, bucket_width="1d", group_by=["project_id", "model"])
 costs = organization.usage.costs(start_time=since)
 events = [event.type for event in organization.audit_logs.list(project_ids=[project.id])]
+account = organization.projects.service_accounts.create(project.id, name="terraform")
+accounts = [each.id for each in organization.projects.service_accounts.list(project.id)]
+organization.projects.service_accounts.delete(account.id, project_id=project.id)
+allowed = organization.projects.model_permissions.update(project.id, mode="allow_list", model_ids=["openai/*"])
+invite = organization.invites.create(email="new@example.org", role="reader", projects=[{"id": project.id, "role": "member"}])
+invited = [each.status for each in organization.invites.list() if each.id == invite.id]
+organization.invites.delete(invite.id)
 archived = organization.projects.archive(project.id)
 key = organization.admin_api_keys.create(name="made by python")
 organization.admin_api_keys.delete(key.id)
@@ -25,6 +32,9 @@ print(json.dumps({
     "requests": sum(result.num_model_requests for bucket in usage.data for result in bucket.results),
     "cost": costs.data[-1].object,
     "events": events,
+    "accounts": accounts == [account.id] and account.api_key.value[:9],
+    "allowed": allowed.model_ids,
+    "invited": invited,
     "status": archived.status,
     "emails": [user.email for user in organization.users.list()],
 }))
@@ -70,6 +80,9 @@ describe.skipIf('missing' in prepared)(
           requests: 2,
           cost: 'bucket',
           events: ['project.created'],
+          accounts: 'lgw_proj_',
+          allowed: ['openai/*'],
+          invited: ['pending'],
           status: 'archived',
           emails: ['root@example.org'],
         })

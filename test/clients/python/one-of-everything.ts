@@ -29,6 +29,8 @@ export async function makeEverything(proxy: TestProxy): Promise<Everything> {
     const month = { currency: 'USD', interval: 'month', threshold_amount: 1_000_000 }
     const alert = { ...month, notification_channel: { type: 'email', recipients: ['a@example.org'] } }
     const key = await make(`${own}/api_keys`, { name: `key ${n}`, type: 'test' })
+    const account = await make(`${own}/service_accounts`, { name: `account ${n}` })
+    const invite = await make('/v1/organization/invites', { email: `invited${n}@example.org`, role: 'reader' })
     const webhook = await make(`${own}/webhooks`, { url: `https://hooks.example.org/${n}`, events: [] })
     const delivery = await make(`${own}/webhooks/${webhook.id}/test`, {})
     const member = await make(`${own}/users`, { email: `member${n}@example.org`, role: 'member' })
@@ -48,6 +50,8 @@ export async function makeEverything(proxy: TestProxy): Promise<Everything> {
       project_id: project,
       key_id: key.id,
       'organization key_id': otherAdminKey.id,
+      service_account_id: account.id,
+      invite_id: invite.id,
       webhook_id: webhook.id,
       delivery_id: delivery.id,
       user_id: member.id,

@@ -46,6 +46,8 @@ function spendRoutes(base: string, toRead: Need, toSet: Need, alert: string): Ro
 /** Every route that concerns one project or the whole installation. */
 function routesOf({ project, key, entry, request, user, verdict, webhook, delivery, budget, alert }: World): Route[] {
   const own = `/v1/organization/projects/${project}`
+  const account = key.replace('key', 'svc_acct')
+  const invite = user.replace('user', 'invite')
   return [
     { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
     { method: 'GET', path: '/dashboard/api/login-rules', need: 'administrator' },
@@ -53,6 +55,10 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `${own}/settings`, need: 'viewer' },
     { method: 'GET', path: `${own}/api_keys`, need: 'viewer' },
     { method: 'GET', path: `${own}/api_keys/${key}`, need: 'viewer' },
+    { method: 'GET', path: `${own}/service_accounts`, need: 'viewer' },
+    { method: 'GET', path: `${own}/service_accounts/${account}`, need: 'viewer' },
+    { method: 'GET', path: `${own}/model_permissions`, need: 'viewer' },
+    { method: 'GET', path: `/v1/organization/invites/${invite}`, need: 'viewer' },
     { method: 'GET', path: `${own}/provider_keys`, need: 'viewer' },
     { method: 'GET', path: `${own}/routes`, need: 'viewer' },
     { method: 'GET', path: `${own}/users`, need: 'viewer' },
@@ -92,6 +98,15 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     },
     { method: 'POST', path: `${own}/api_keys/${key}`, need: 'owner', body: { requests_per_minute: 5 } },
     { method: 'POST', path: `${own}/api_keys/${key}/rotate`, need: 'member' },
+    { method: 'POST', path: `${own}/service_accounts`, need: 'member', body: { name: 'one more' } },
+    {
+      method: 'POST',
+      path: `${own}/model_permissions`,
+      need: 'member',
+      body: { mode: 'allow_list', model_ids: ['openai/*'] },
+    },
+    { method: 'DELETE', path: `${own}/model_permissions`, need: 'member' },
+    { method: 'DELETE', path: `${own}/service_accounts/${account}`, need: 'member' },
     { method: 'DELETE', path: `${own}/api_keys/${key}`, need: 'member' },
     { method: 'POST', path: '/v1/cache/invalidate', need: 'member', body: { project_id: project, selector: {} } },
     {
@@ -128,6 +143,13 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'POST', path: '/v1/organization/projects', need: 'administrator', body: { name: 'theirs' } },
     { method: 'POST', path: '/v1/organization/plans/free', need: 'administrator', body: { requests_per_month: 5 } },
     { method: 'POST', path: '/v1/organization/users', need: 'administrator', body: { email: 'x@example.org' } },
+    {
+      method: 'POST',
+      path: '/v1/organization/invites',
+      need: 'administrator',
+      body: { email: 'y@example.org', role: 'reader', projects: [{ id: project, role: 'owner' }] },
+    },
+    { method: 'DELETE', path: `/v1/organization/invites/${invite}`, need: 'administrator' },
     { method: 'POST', path: `/v1/organization/users/${user}`, need: 'administrator', body: { role: 'owner' } },
     { method: 'POST', path: `/v1/organization/users/${user}/invitation`, need: 'administrator' },
     { method: 'POST', path: '/v1/organization/admin_api_keys', need: 'administrator', body: { name: 'mine' } },
@@ -158,6 +180,7 @@ const OF_ONESELF = [
 const LISTS = [
   '/v1/organization/projects?include_archived=true',
   '/v1/organization/users',
+  '/v1/organization/invites',
   '/v1/organization/audit_logs',
   '/v1/organization/admin_api_keys',
   `/v1/organization/usage/completions?start_time=${now - 7200}&bucket_width=1h&group_by[]=project_id`,
@@ -359,7 +382,7 @@ describeOnce('who may do what', backend => {
       expect(`${path} ${other.text}`).not.toContain('elsewhere')
     }
     expect((await viewer.send('GET', LISTS[0] ?? '')).json.data).toMatchObject([{ name: 'acme', your_role: 'viewer' }])
-    expect((await viewer.send('GET', LISTS[4] ?? '')).text).toContain(world.project)
+    expect((await viewer.send('GET', LISTS[5] ?? '')).text).toContain(world.project)
     const filtered = await stranger.send(
       'GET',
       `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}&project_id=${world.project}`,

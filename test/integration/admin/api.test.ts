@@ -240,6 +240,70 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await get(`/v1/organization/projects/${id}/api_keys?include_inactive=true`)).json.data).toHaveLength(2)
   })
 
+  test('a service account is made with its key, which ends with it', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const { serviceAccounts } = organization.projects
+    const made = await serviceAccounts.create(id, { name: 'terraform', expires_in_seconds: 3600 })
+    expect(made).toMatchObject({ object: 'organization.project.service_account', name: 'terraform', role: 'member' })
+    const { value = '', id: keyId = '' } = made.api_key ?? {}
+    expect(value).toMatch(/^lgw_proj_/)
+    const key = await organization.projects.apiKeys.retrieve(keyId, { project_id: id })
+    expect(key.owner.service_account).toMatchObject({ id: made.id, name: 'terraform' })
+    const listed = await toArray(serviceAccounts.list(id))
+    expect([listed.map(each => each.id), JSON.stringify(listed).includes(value)]).toEqual([[made.id], false])
+    const { id: other } = await organization.projects.create({ name: 'other' })
+    await expect(serviceAccounts.retrieve(made.id, { project_id: other })).rejects.toMatchObject({ status: 404 })
+    await expect(serviceAccounts.delete(made.id, { project_id: other })).rejects.toMatchObject({ status: 404 })
+    expect((await get(`/v1/organization/projects/${id}/service_accounts/${keyId}`)).status).toBe(404)
+    expect(await serviceAccounts.delete(made.id, { project_id: id })).toMatchObject({ id: made.id, deleted: true })
+    await expect(serviceAccounts.retrieve(made.id, { project_id: id })).rejects.toMatchObject({ status: 404 })
+    expect((await ask(proxy, value, 'hello')).status).toBe(403)
+  })
+
+  test('model permissions are the setting allowed_models, and hold from the next request on', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const { modelPermissions } = organization.projects
+    const { value } = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json
+    const none = { object: 'project.model_permissions', mode: 'deny_list', model_ids: [] }
+    expect(await modelPermissions.retrieve(id)).toEqual(none)
+    const set = await modelPermissions.update(id, { mode: 'allow_list', model_ids: ['anthropic/*'] })
+    expect(set).toEqual({ ...none, mode: 'allow_list', model_ids: ['anthropic/*'] })
+    expect((await ask(proxy, value, 'hello')).status).toBe(403)
+    // Both would say the opposite of what the setting says.
+    for (const body of [
+      { mode: 'allow_list', model_ids: [] },
+      { mode: 'deny_list', model_ids: ['gpt-4o'] },
+    ] as const) {
+      const refused = modelPermissions.update(id, { ...body, model_ids: [...body.model_ids] })
+      await expect(refused).rejects.toMatchObject({ status: 400, param: 'model_ids' })
+    }
+    expect(await modelPermissions.retrieve(id)).toEqual(set)
+    expect(await modelPermissions.delete(id)).toMatchObject({ deleted: true })
+    expect([await modelPermissions.retrieve(id), (await ask(proxy, value, 'hello')).status]).toEqual([none, 200])
+  })
+
+  test('who is invited becomes a member at once, and the invite is pending until it is taken up', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const { invites } = organization
+    const asked = { email: 'New@Example.org', role: 'reader', projects: [{ id, role: 'owner' }] } as const
+    const unknown = { ...asked, projects: [asked.projects[0], { id: 'proj_999999999', role: 'member' as const }] }
+    await expect(invites.create(unknown)).rejects.toMatchObject({ status: 404 })
+    const made = (await post('/v1/organization/invites', asked)).json
+    expect(made).toMatchObject({ email: 'new@example.org', status: 'pending', projects: asked.projects })
+    await expect(invites.create({ email: 'new@example.org', role: 'reader' })).rejects.toMatchObject({ status: 409 })
+    const { invitation, ...shown } = made
+    expect(await invites.retrieve(made.id)).toEqual(shown)
+    expect((await toArray(invites.list({ limit: 1 }))).at(-1)).toEqual(shown)
+    const taken = await post('/dashboard/api/invitation', { invitation, password: 'a long enough one' })
+    expect(taken.status).toBe(200)
+    expect(await invites.retrieve(made.id)).toMatchObject({ status: 'accepted', expires_at: null })
+    await expect(invites.delete(made.id)).rejects.toMatchObject({ status: 400 })
+    const second = await invites.create({ email: 'second@example.org', role: 'owner' })
+    expect(await invites.delete(second.id)).toMatchObject({ object: 'organization.invite.deleted', deleted: true })
+    await expect(invites.retrieve(second.id)).rejects.toMatchObject({ status: 404 })
+    expect((await toArray(organization.users.list())).map(({ email }) => email)).not.toContain('second@example.org')
+  })
+
   test('a key is limited and rotated, and stays the same one', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const keys = `/v1/organization/projects/${id}/api_keys`

@@ -54,6 +54,18 @@ const RESOURCES: Resource[] = [
     gone: { state: 'deactivated' },
   },
   {
+    path: `${P}/service_accounts`,
+    item: '/{service_account_id}',
+    made: { name: 'terraform', expires_in_seconds: 1_000 },
+    unread: ['expires_in_seconds'],
+  },
+  {
+    path: `${P}/model_permissions`,
+    made: { mode: 'allow_list', model_ids: ['openai/gpt-4o-mini'] },
+    changed: { model_ids: ['openai/*', 'gpt-4o'] },
+    gone: { mode: 'deny_list', model_ids: [] },
+  },
+  {
     path: `${P}/provider_keys/openai`,
     made: { value: 'sk-0123456789abcdef', name: 'first', weight: 2 },
     changed: { weight: 3 },
@@ -96,6 +108,11 @@ const RESOURCES: Resource[] = [
     item: '/{user_id}',
     made: { email: 'new@example.org', role: 'reader' },
     changed: { role: 'owner' },
+  },
+  {
+    path: '/v1/organization/invites',
+    item: '/{invite_id}',
+    made: { email: 'invited@example.org', role: 'reader', projects: [{ id: 'PROJECT', role: 'member' }] },
   },
   {
     path: '/v1/organization/admin_api_keys',
@@ -157,6 +174,7 @@ describeOnce('round trips through the admin API', backend => {
     const at = path.replace('{project_id}', project)
     const described = path.replace('/openai', '/{provider}')
     if ('api_key_id' in made) made.api_key_id = (await call('POST', `${at}/../api_keys`, { name: 'spender' })).json.id
+    if ('projects' in made) made.projects = [{ id: project, role: 'member' }]
     // Nothing is left out that the description has; a member is named by one of two.
     const { all } = fieldsAt(described)
     expect(Object.keys(made).sort()).toEqual(all.filter(name => name !== 'user_id').sort())
