@@ -14,6 +14,8 @@ export interface Config {
   host: string
   /** Null for the embedded database. */
   databaseUrl: string | null
+  /** Of standbys, for operators' reads that may miss the last seconds; null for none. */
+  databaseStandbyUrl: string | null
   /** Whether statements are prepared by name; not behind a pooler that does not carry them. */
   databasePrepared: boolean
   /** Total over all workers of this machine; null for a share of the server's connections. */
@@ -79,6 +81,8 @@ const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
 export type DirectProvider = 'openai' | 'anthropic' | 'groq'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
+const STANDBY_ALONE = 'DATABASE_STANDBY_URL must be set beside DATABASE_URL, the address of the primary'
+
 /** What is wrong with the environment, one line per variable. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
@@ -103,6 +107,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port: read.integer('PORT', 3000, 0, 65_535),
     host: read.text('HOST', '127.0.0.1'),
     databaseUrl,
+    databaseStandbyUrl: read.databaseUrl('DATABASE_STANDBY_URL'),
     databasePrepared: read.choice('DATABASE_PREPARED', 'on', ['on', 'off']) === 'on',
     databaseMaxConnections: null,
     redisUrl,
@@ -153,6 +158,7 @@ export function readConfig(environment: Environment = process.env): Config {
   }
   // Each worker needs at least one.
   config.databaseMaxConnections = read.optionalInteger('DATABASE_MAX_CONNECTIONS', config.workers, 10_000, 20)
+  if (config.databaseStandbyUrl && !databaseUrl) problems.push(STANDBY_ALONE)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }

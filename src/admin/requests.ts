@@ -2,7 +2,7 @@
 import { t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { RequestRow } from '../postgres/admin/rows.ts'
-import { findRequestContent, findRequests } from '../postgres/admin/usage.ts'
+import { findRequest, findRequestContent, findRequests } from '../postgres/admin/usage.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import { pagesOf } from './answers/shared.ts'
 import { content, request } from './answers/usage.ts'
@@ -112,7 +112,7 @@ export function createRequestsController(options: AdminOptions) {
         const { id } = await findProject(caller.actor, project_id)
         const { at: recordedAt, requestId } = readTimeCursor(params.request_id, 'request_id')
         const at = Date.parse(recordedAt)
-        const [row] = await findRequests(caller.actor, {
+        const [row] = await findRequest(caller.actor, {
           sorted: 'newest',
           of_project: id,
           from_time: new Date(at - 1).toISOString(),

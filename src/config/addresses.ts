@@ -17,10 +17,11 @@ export function createAddresses(environment: Environment, { optionalText, fileTe
   }
 
   /** Null for the embedded database, also where the address of its own door is given, as psql needs it. */
-  function databaseUrl(name: string, embedded: { dataDir: string; port: number }): string | null {
+  function databaseUrl(name: string, embedded?: { dataDir: string; port: number }): string | null {
     const value = optionalText(name)
     const address = value === null ? null : parseDatabaseUrl(value)
-    if (value === null || (address && isEmbeddedAddress(address, embedded.dataDir, embedded.port))) return null
+    if (value === null || (address && embedded && isEmbeddedAddress(address, embedded.dataDir, embedded.port)))
+      return null
     if (address) return withPassword(value, address, environment)
     const must = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
     problem(name, must, 'postgres://user:password@127.0.0.1:5432/model_proxy')

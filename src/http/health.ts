@@ -1,7 +1,7 @@
 /** GET /v1/health: whether the proxy and its dependencies work. */
 
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { Database } from '../postgres/database.ts'
+import type { Database, StandbyState } from '../postgres/database.ts'
 import { pingDatabase } from '../postgres/database-facts.ts'
 import type { PrimaryProblem } from '../postgres/primary.ts'
 import type { CircuitSummary, Circuits } from '../providers/circuits.ts'
@@ -22,6 +22,8 @@ export interface DependencyHealth {
 export interface PostgresHealth extends DependencyHealth {
   /** Two servers take writes, and the one on the higher timeline is used; or there is only one that was left behind, which is not used. */
   problem?: PrimaryProblem
+  /** Those of DATABASE_STANDBY_URL, in its order. One that is not up does not change the proxy's own status. */
+  standbys?: StandbyState[]
 }
 
 export interface RedisHealth extends DependencyHealth {
@@ -45,15 +47,16 @@ export interface HealthOptions {
 
 /** Returns a function that probes the stores at most once a second, whatever the number of callers. */
 export function createHealthCheck({ database, store, circuits }: HealthOptions): () => Promise<Health> {
-  let probing: Promise<{ postgres: DependencyHealth; redis: DependencyHealth }> | null = null
+  let probing: Promise<{ postgres: PostgresHealth; redis: DependencyHealth }> | null = null
   let probedAtMs = 0
 
   async function probeStores() {
-    const [postgres, redis] = await Promise.all([
+    const [postgres, redis, standbys] = await Promise.all([
       probe(database.backend, POSTGRES_TIME_LIMIT_MS, () => pingDatabase(database)),
       probe(store.kind, REDIS_TIME_LIMIT_MS, () => store.ping()),
+      database.standbys?.states(),
     ])
-    return { postgres, redis }
+    return { postgres: { ...postgres, ...(standbys && { standbys }) }, redis }
   }
 
   return async () => {

@@ -21,6 +21,8 @@ export interface DatabaseAddress {
   tls: false | 'prefer' | ConnectionOptions
   /** Whether statements are prepared by name, as they are by default: not every pooler carries them. */
   isPrepared?: boolean
+  /** Whether any host is used, also one that takes no writes. */
+  isStandby?: boolean
   /** What is known of the primary among the hosts; without it, any host that takes writes is used. */
   primary?: Primary
 }

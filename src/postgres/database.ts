@@ -24,6 +24,8 @@ export interface Database {
   readonly buildsLists: boolean
   /** What is known of the server; null for the embedded database. */
   readonly primary: Primary | null
+  /** Null where no standby is set. */
+  readonly standbys: Standbys | null
   /** From now on, requests share at most so many connections; the embedded database has one session. */
   limitConnections(most: number): void
   /** Connections of requests: those that are open, and how many there may be. */
@@ -39,8 +41,20 @@ export interface Database {
    * Itself where there is one session. Closed with it.
    */
   readonly aside: Database
+  /** For operators' reads that may miss the last seconds: on a standby, where one is set and up; else itself. */
+  readonly lagging: Pick<Database, 'call'>
   /** Aborts what is running and disconnects. */
   close(): Promise<void>
+}
+
+/** `behind`: it lacks what is older than five seconds. `no standby`: it takes writes, or has not the primary's history. */
+export type StandbyState = 'up' | 'behind' | 'no standby' | 'down'
+
+export interface Standbys {
+  /** In the order of the setting. They are asked from the first time on that this, or a read, is called. */
+  states(): Promise<StandbyState[]>
+  /** Called when the state of one changes; `place` counts from 1. */
+  onChange: (place: number, state: StandbyState) => void
 }
 
 export interface Script {

@@ -85,7 +85,8 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
     const identity = sql.unsafe<ServerIdentity[]>(IDENTITY, [], PREPARED).catch(() => [])
     const [[server], [told = null]] = await withinTimeLimit(CONNECT_TIME_LIMIT_MS, Promise.all([greeting, identity]))
     driver.identity = told
-    if (server?.read_only) throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY })
+    if (server?.read_only && !options.address.isStandby)
+      throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY })
     return driver
   } catch (error) {
     endDriver(driver)

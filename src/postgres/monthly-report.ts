@@ -23,6 +23,6 @@ const READ = defineStatement('select monthly_report($1::text, $2::text)::text as
 
 /** Of all projects where `project` is empty, of the current month where `month` is. Rejects with a one-line error for an unknown one. */
 export async function readMonthlyReport(database: Database, project: string, month: string): Promise<MonthlyReport> {
-  const { report } = await readOne(database, READ, [project, month])
+  const { report } = await readOne(database.lagging, READ, [project, month])
   return JSON.parse(report)
 }

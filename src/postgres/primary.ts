@@ -49,6 +49,11 @@ export class Primary {
     return identity !== null && this.#seen?.system === identity.system && identity.timeline < this.#seen.timeline
   }
 
+  /** Whether a standby with this history has that of the server in use; unknown ones count as such. */
+  isFollowedBy({ system, timeline }: SeenPrimary): boolean {
+    return this.#seen === null || (this.#seen.system === system && this.#seen.timeline === timeline)
+  }
+
   /** `found`: all that take writes, at least one. Throws when it was left behind. */
   choose<S extends Server>(found: readonly S[]): S {
     const best = found.reduce((best, each) => (this.#rank(each) > this.#rank(best) ? each : best))

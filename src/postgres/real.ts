@@ -6,9 +6,12 @@ import { type Database, type Script, ScriptFailed } from './database.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
 import { Primary } from './primary.ts'
 import { queriesOf } from './queries.ts'
+import { StandbyReads } from './standbys.ts'
 
 export interface RealDatabaseOptions {
   url: string
+  /** Of standbys; null for none. */
+  standbyUrl?: string | null
   /** Most connections of this process. */
   maxConnections?: number
   /** Whether statements are prepared by name. */
@@ -23,7 +26,8 @@ const COMPARE_EVERY_MS = 5_000
 /** A script that takes longer sets its own limit: `set local statement_timeout`. */
 const STATEMENT_TIME_LIMIT_MS = 10_000
 
-export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }: RealDatabaseOptions): Database {
+export function openRealDatabase(options: RealDatabaseOptions): Database {
+  const { url, standbyUrl = null, maxConnections = 5, isPrepared = true } = options
   const parsed = parseDatabaseUrl(url)
   if (!parsed) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
   const primary = new Primary()
@@ -35,19 +39,24 @@ export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }:
     statementTimeLimitMs: OPERATORS_TIME_LIMIT_MS,
   })
 
+  const parsedStandbys = standbyUrl === null ? null : parseDatabaseUrl(standbyUrl)
+  const standbys = parsedStandbys && new StandbyReads({ ...parsedStandbys, isPrepared }, primary, requests.call)
+
   const compareHosts = () =>
     openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS }).then(endDriver, () => {})
   const comparing = parsed.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
   comparing?.unref()
 
-  const over = ({ call }: Connections): Database => ({
+  const over = (connections: Connections, limitMs: number): Database => ({
     get queries() {
-      return queriesOf(call)
+      return queriesOf(connections.call)
     },
-    call,
+    call: connections.call,
+    lagging: standbys?.reads(connections, limitMs) ?? connections,
     backend: 'real',
     buildsLists: true,
     primary,
+    standbys,
     limitConnections: requests.limit,
     connections: requests.size,
     answeredAtMs: requests.answeredAtMs,
@@ -59,11 +68,11 @@ export function openRealDatabase({ url, maxConnections = 5, isPrepared = true }:
     },
     async close() {
       if (comparing) clearInterval(comparing)
-      await Promise.all([requests.close(), operators.close()])
+      await Promise.all([requests.close(), operators.close(), standbys?.close()])
     },
   })
-  const aside = over(operators)
-  return over(requests)
+  const aside = over(operators, OPERATORS_TIME_LIMIT_MS)
+  return over(requests, STATEMENT_TIME_LIMIT_MS)
 }
 
 /** The server runs it as one transaction, unless it is a single statement that cannot run in one. */

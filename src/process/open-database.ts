@@ -22,13 +22,13 @@ export async function openDatabase(config: Config, log?: Pick<Log, 'warn'>): Pro
     if (database.psqlPort !== null) await notePsqlPort(config.dataDir, database.psqlPort)
     return database
   }
-  const { databaseUrl: url, databasePrepared: isPrepared } = config
+  const { databaseUrl: url, databaseStandbyUrl: standbyUrl, databasePrepared: isPrepared } = config
   const first = openRealDatabase({ url, maxConnections: 1, isPrepared })
   try {
     await refuseLossyPooler(url, isPrepared, log)
     await pingDatabase(first)
     const maxConnections = await shareConnections(first, config.databaseMaxConnections, config.workers)
-    return openRealDatabase({ url, maxConnections, isPrepared })
+    return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared })
   } catch (error) {
     if (error instanceof ConfigError) throw error
     const address = parseDatabaseUrl(url)

@@ -44,6 +44,11 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   if (config.aggregator.apiKey === null) warmCounting()
   const [database, embedder] = await Promise.all([openDatabase(config, log), createEmbedder(config.embedder, log)])
   if (database.primary) database.primary.onProblem = problem => notePrimary(problem, log)
+  if (database.standbys)
+    database.standbys.onChange = (place, state) => {
+      if (state === 'up') log.info({ standby: place }, 'reads that may lag are asked of this standby')
+      else log.warn({ standby: place, state }, 'a standby of DATABASE_STANDBY_URL is not used')
+    }
   if (!isWorker) await migrateAndLog(database, log)
   const { store, bus } =
     config.redisUrl === null

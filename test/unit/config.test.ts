@@ -34,6 +34,8 @@ test.each([
   ['DATABASE_URL', 'mysql://x', 'postgres://'],
   ['DATABASE_URL', 'postgres://a:1,b:port/x', 'several'],
   ['DATABASE_URL', 'postgres://a/x?target_session_attrs=standby', 'postgres://'],
+  ['DATABASE_STANDBY_URL', 'mysql://x', 'postgres://'],
+  ['DATABASE_STANDBY_URL', 'postgres://a,b/x', 'DATABASE_URL'],
   ['DATABASE_PREPARED', 'maybe', 'one of on, off'],
   ['DATABASE_MAX_CONNECTIONS', '0', 'whole number from 1 to 10000'],
   ['DATABASE_MAX_CONNECTIONS', 'many', 'DATABASE_MAX_CONNECTIONS=20'],
@@ -121,8 +123,16 @@ test('each setting may be read from a file, but not from two places', async () =
   await Bun.write(at('url'), 'postgres://u:p@db/x\n')
   await Bun.write(at('key'), key)
   await Bun.write(at('empty'), '\n')
-  const config = readConfig({ DATABASE_URL_FILE: at('url'), ENCRYPTION_KEY_FILE: at('key') })
-  expect(config).toMatchObject({ databaseUrl: 'postgres://u:p@db/x', encryptionKey: Buffer.from(key, 'base64') })
+  const config = readConfig({
+    DATABASE_URL_FILE: at('url'),
+    DATABASE_STANDBY_URL_FILE: at('url'),
+    ENCRYPTION_KEY_FILE: at('key'),
+  })
+  expect(config).toMatchObject({
+    databaseUrl: 'postgres://u:p@db/x',
+    databaseStandbyUrl: 'postgres://u:p@db/x',
+    encryptionKey: Buffer.from(key, 'base64'),
+  })
   expect(() => readConfig({ ENCRYPTION_KEY: key, ENCRYPTION_KEY_FILE: at('key') })).toThrow('both are set')
   expect(() => readConfig({ AGGREGATOR_API_KEY_FILE: at('empty') })).toThrow('AGGREGATOR_API_KEY_FILE must be')
 })

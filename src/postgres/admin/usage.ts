@@ -1,5 +1,5 @@
 /** Usage, and the contents of the cache. */
-import { defineChange, defineRead } from './act-as.ts'
+import { defineChange, defineLaggingRead, defineRead } from './act-as.ts'
 import type {
   CacheStatsRow,
   EntryRow,
@@ -13,7 +13,7 @@ import type {
   UsageRow,
 } from './rows.ts'
 
-export const usageBuckets = defineRead<UsageRow>()('usage_buckets', {
+export const usageBuckets = defineLaggingRead<UsageRow>()('usage_buckets', {
   from_time: 'timestamptz',
   until_time: 'timestamptz',
   width: 'text',
@@ -28,7 +28,7 @@ export const usageBuckets = defineRead<UsageRow>()('usage_buckets', {
   most_rows: 'integer',
 })
 
-export const usageOverview = defineRead<OverviewRow>()('usage_overview', {
+export const usageOverview = defineLaggingRead<OverviewRow>()('usage_overview', {
   of_projects: 'bigint[]?',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
@@ -39,7 +39,7 @@ export const usageOverview = defineRead<OverviewRow>()('usage_overview', {
   of_key_type: 'text?',
 })
 
-export const usageShares = defineRead<ShareRow>()('usage_shares', {
+export const usageShares = defineLaggingRead<ShareRow>()('usage_shares', {
   of_projects: 'bigint[]?',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
@@ -50,7 +50,7 @@ export const usageShares = defineRead<ShareRow>()('usage_shares', {
 })
 
 /** `grouped_by`: hour, day or month of the zone; model, api_key or tag. */
-export const usageOfTags = defineRead<TaggedUsageRow>()('usage_of_tags', {
+export const usageOfTags = defineLaggingRead<TaggedUsageRow>()('usage_of_tags', {
   of_projects: 'bigint[]?',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
@@ -62,13 +62,13 @@ export const usageOfTags = defineRead<TaggedUsageRow>()('usage_of_tags', {
   zone: 'text',
 })
 
-export const latencyPercentiles = defineRead<LatencyRow>()('latency_percentiles', {
+export const latencyPercentiles = defineLaggingRead<LatencyRow>()('latency_percentiles', {
   of_projects: 'bigint[]?',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
 })
 
-export const findRequests = defineRead<RequestRow>()('find_requests', {
+const chosenRequests = {
   of_project: 'bigint',
   from_time: 'timestamptz',
   until_time: 'timestamptz',
@@ -87,7 +87,12 @@ export const findRequests = defineRead<RequestRow>()('find_requests', {
   after_time: 'timestamptz?',
   after_request_id: 'text?',
   page_size: 'integer',
-})
+} as const
+
+export const findRequests = defineLaggingRead<RequestRow>()('find_requests', chosenRequests)
+
+/** One that a list has named: the standby that is asked next may not have it yet. */
+export const findRequest = defineRead<RequestRow>()('find_requests', chosenRequests)
 
 /** Null where nothing of it was kept. */
 export const findRequestContent = defineRead<RequestContentRow>()('find_request_content', {

@@ -61,10 +61,14 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     get aside() {
       return database
     },
+    get lagging() {
+      return database
+    },
     call,
     backend: 'embedded',
     buildsLists: false,
     primary: null,
+    standbys: null,
     limitConnections() {},
     connections: () => ({ open: 1, most: 1 }),
     answeredAtMs: () => answeredAtMs,

@@ -1,0 +1,195 @@
+/** Standbys that answer operators' reads: all of those and no others, and only while they follow the primary. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hashToken, makeSessionToken } from '../../src/admin/session-cookie.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { ask, get } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { openAccounts } from './accounts.ts'
+import { describeFaults } from './describe-faults.ts'
+import { type ProxyProcess, spawnProxy, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startStandby } from './servers.ts'
+
+/** Asked every second; what lacks five seconds is behind. */
+const SEEN_WITHIN_MS = 15_000
+const ANSWERED_WITHIN_MS = 5_000
+/** A connection at rest tells what it has called after ten seconds, one that ends at once. */
+const TOLD_AFTER_MS = 11_000
+
+const READS = [
+  'find_requests',
+  'latency_percentiles',
+  'usage_buckets',
+  'usage_of_tags',
+  'usage_overview',
+  'usage_shares',
+]
+
+describeFaults('standbys that are read', () => {
+  let primary: PrivateServer
+  let one: PrivateServer
+  let other: PrivateServer
+  let database: Database
+  let environment: Record<string, string>
+  let proxy: ProxyProcess
+  let key: string
+  /** Of sessions. A reader without memberships may see no project. */
+  const tokens = { owner: makeSessionToken(), reader: makeSessionToken() }
+  let projectId: string
+
+  beforeAll(async () => {
+    primary = await startPostgres()
+    psql(primary, `alter system set track_functions = 'all'`)
+    psql(primary, 'select pg_reload_conf()')
+    one = await startStandby(primary)
+    other = await startStandby(primary)
+    const hostOf = ({ url }: PrivateServer) => new URL(url).host
+    environment = {
+      DATABASE_URL: `postgres://postgres@${hostOf(primary)},${hostOf(one)}/model_proxy`,
+      DATABASE_STANDBY_URL: `postgres://postgres@${hostOf(one)},${hostOf(other)}/model_proxy`,
+      REDIS_URL: '',
+      DASHBOARD: 'on',
+    }
+    proxy = await startProxyProcess(environment)
+    database = openRealDatabase({ url: primary.url, maxConnections: 1 })
+    for (const [role, token] of Object.entries(tokens)) {
+      await database.call('select create_user($1, $2)', [`${role}@example.org`, role])
+      await database.call(`select open_session($1, $2, '127.0.0.1', 'test', '')`, [
+        `${role}@example.org`,
+        hashToken(token),
+      ])
+    }
+    const account = await openAccounts(database).create()
+    key = account.key
+    const [project] = await database.call<{ id: number }>('select id from projects where name = $1', [account.project])
+    projectId = `proj_${project?.id}`
+    for (const question of ['One?', 'Two?', 'Two?']) expect((await ask(proxy, key, question)).status).toBe(200)
+    await waitUntil('both are up', SEEN_WITHIN_MS, async () => (await states()).every(state => state === 'up'))
+  })
+  afterAll(async () => {
+    await database?.close()
+    await Promise.all([primary?.remove(), one?.remove(), other?.remove()])
+  })
+
+  function psql({ url }: PrivateServer, statement: string): string {
+    const { exitCode, stdout } = Bun.spawnSync(['psql', url, '-qAtc', statement])
+    expect(exitCode).toBe(0)
+    return stdout.toString().trim()
+  }
+
+  async function health() {
+    return (await (await get(proxy, '/health')).json()) as {
+      status: string
+      dependencies: { postgres: { standbys: string[] } }
+    }
+  }
+  const states = async () => (await health()).dependencies.postgres.standbys
+
+  const read = (path: string, token = tokens.owner, of = proxy) =>
+    get(of, path, undefined, { headers: { cookie: `model_proxy_session=${token}` } })
+
+  /** Calls of these functions that the server has counted; see TOLD_AFTER_MS. */
+  const calls = (server: PrivateServer, functions = READS) =>
+    Number(
+      psql(
+        server,
+        `select coalesce(sum(calls), 0) from pg_stat_user_functions where funcname in ('${functions.join("', '")}')`,
+      ),
+    )
+  const callsOnStandbys = () => calls(one) + calls(other)
+
+  const doors = () => {
+    const now = Math.floor(Date.now() / 1_000)
+    const span = `start_time=${now - 3_600}&end_time=${now + 60}`
+    const day = `start_time=${now - 86_400}`
+    return [
+      `/usage?${span}`,
+      `/usage?${span}&tags[]=team=a`,
+      `/organization/costs?${day}`,
+      `/organization/usage/completions?${day}`,
+      `/requests?project_id=${projectId}`,
+      `/requests/export?project_id=${projectId}&format=json`,
+    ]
+  }
+
+  test('usage, costs and records are read there, as the primary would answer, and nothing else', async () => {
+    const recorded = 'select count(*) from usage_records'
+    await waitUntil(
+      'all is recorded',
+      SEEN_WITHIN_MS,
+      () => psql(one, recorded) === '3' && psql(other, recorded) === '3',
+    )
+    const alone = await startProxyProcess({ ...environment, DATABASE_STANDBY_URL: '' })
+    const answers: [standby: unknown, primary: unknown][] = []
+    for (const path of doors()) {
+      for (const token of Object.values(tokens)) {
+        const [asked, expected] = [await read(path, token), await read(path, token, alone)]
+        expect([path, asked.status]).toEqual([path, expected.status])
+        answers.push([await asked.json(), await expected.json()])
+      }
+    }
+    for (const [standby, own] of answers) expect(standby).toEqual(own)
+    const listed = (await (await read(`/requests?project_id=${projectId}`, tokens.owner, alone)).json()) as {
+      data: { id: string }[]
+    }
+    // What a list has named, and what is set, comes from the primary.
+    expect((await read(`/requests/${listed.data[0]?.id}?project_id=${projectId}`)).status).toBe(200)
+    expect((await read('/organization/projects')).status).toBe(200)
+    await Bun.sleep(TOLD_AFTER_MS)
+    const onStandbys = callsOnStandbys()
+    expect(onStandbys).toBeGreaterThan(READS.length)
+    expect(calls(primary)).toBe(onStandbys + 2)
+    expect(READS.filter(name => calls(one, [name]) + calls(other, [name]) === 0)).toEqual([])
+    expect([calls(one) > 0, calls(other) > 0]).toEqual([true, true])
+    expect([one, other].map(server => calls(server, ['page_of_projects']))).toEqual([0, 0])
+  })
+
+  test('a month’s report is read there', async () => {
+    const report = spawnProxy({ ...environment, PORT: '0' }, ['report', '--to', '/tmp/model-proxy-standby-report.html'])
+    expect(await report.ended()).toBe(0)
+    const of = ['monthly_report']
+    expect([calls(one, of) + calls(other, of), calls(primary, of)]).toEqual([1, 0])
+  })
+
+  test('one that replays nothing is behind, and the primary is read instead, until it has caught up', async () => {
+    for (const server of [one, other]) psql(server, 'select pg_wal_replay_pause()')
+    await Bun.sleep(7_000)
+    await ask(proxy, key, 'Three?')
+    await waitUntil('both are behind', SEEN_WITHIN_MS, async () => (await states()).every(state => state === 'behind'))
+    await waitUntil('health is ok', SEEN_WITHIN_MS, async () => (await health()).status === 'ok')
+    await waitUntil('it is recorded', SEEN_WITHIN_MS, () => psql(primary, 'select count(*) from usage_records') === '4')
+    const list = async () =>
+      ((await (await read(`/requests?project_id=${projectId}`)).json()) as { data: unknown[] }).data.length
+    expect(await list()).toBe(4)
+    for (const server of [one, other]) psql(server, 'select pg_wal_replay_resume()')
+    await waitUntil('both are up', SEEN_WITHIN_MS, async () => (await states()).every(state => state === 'up'))
+    expect(await list()).toBe(4)
+  })
+
+  test('one that hangs, and one that is gone, cost no read', async () => {
+    one.freeze()
+    await other.kill()
+    const startedAtMs = performance.now()
+    const statuses = await Promise.all(doors().map(path => read(path).then(({ status }) => status)))
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(performance.now() - startedAtMs).toBeLessThan(ANSWERED_WITHIN_MS)
+    await waitUntil('both are down', SEEN_WITHIN_MS, async () => (await states()).every(state => state === 'down'))
+    one.thaw()
+    await other.start()
+    await waitUntil('both are up', SEEN_WITHIN_MS, async () => (await states()).every(state => state === 'up'))
+    expect(proxy.output()).toContain('a standby of DATABASE_STANDBY_URL is not used')
+  })
+
+  test('one that was promoted is none, nor is one that follows the server it left behind', async () => {
+    expect(psql(one, 'select pg_promote()')).toBe('t')
+    await waitUntil('the proxy has gone over', SEEN_WITHIN_MS, async () => (await health()).status === 'degraded')
+    await waitUntil('neither is one', SEEN_WITHIN_MS, async () =>
+      (await states()).every(state => state === 'no standby'),
+    )
+    psql(primary, 'create table written_on_the_old ()')
+    await Bun.sleep(2_500)
+    expect(psql(other, `select to_regclass('written_on_the_old') is not null`)).toBe('t')
+    expect(await states()).toEqual(['no standby', 'no standby'])
+    expect((await read(doors()[0] ?? '')).status).toBe(200)
+  })
+})
