@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
-import { addAdministrator } from './seed.ts'
+import { EMAIL as ADMINISTRATOR, addAdministrator, PASSWORD } from './seed.ts'
 
 const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 const EMAIL = 'new@example.org'
@@ -67,6 +67,73 @@ describe.skipIf(!chromiumPath)(title, () => {
       await again.reload()
       await again.getByLabel('Password').waitFor()
     }, 120_000)
+
+    test('find a page as they left it when its session ended and they have logged in again', async () => {
+      await proxy.query(`select create_project('drafts', 'free')`)
+      const context = await browser.newContext()
+      const tab = await context.newPage()
+      await logIn(tab, root)
+      await tab.goto(`${root}/dashboard/projects`)
+      await tab.getByRole('link', { name: 'drafts' }).click()
+      await tab.getByRole('link', { name: 'Policy' }).click()
+      const models = tab.getByLabel('Allowed models')
+      await models.fill('openai/*')
+      const logInAgain = async (email: string, password: string) => {
+        await tab.getByText('Your session has ended.', { exact: false }).waitFor()
+        expect(await models.isVisible()).toBe(false)
+        await tab.getByLabel('E-mail address').fill(email)
+        await tab.getByLabel('Password').fill(password)
+        await tab.getByRole('button', { name: 'Log in' }).click()
+      }
+      // Not the cookie: the server has forgotten the session.
+      await proxy.query('delete from sessions')
+      await tab.getByRole('button', { name: 'Save policy' }).click()
+      await logInAgain(ADMINISTRATOR, PASSWORD)
+      await tab.getByRole('button', { name: 'Save policy' }).click()
+      await tab.getByText('Saved:', { exact: false }).waitFor()
+      const [saved] = await proxy.query<{ models: string[] }>(
+        `select allowed_models as models from projects where name = 'drafts'`,
+      )
+      expect(saved?.models).toEqual(['openai/*'])
+
+      // Somebody else finds nothing of it.
+      await models.fill('anthropic/*')
+      await proxy.query(
+        `select create_user('other@example.org', 'owner', (select password_hash from users where id = 1))`,
+      )
+      await proxy.query('delete from sessions')
+      await tab.getByRole('button', { name: 'Save policy' }).click()
+      await logInAgain('other@example.org', PASSWORD)
+      await tab.getByText('other@example.org').waitFor()
+      await models.waitFor()
+      expect(await models.inputValue()).toBe('openai/*')
+      await context.close()
+      await page.goto(`${root}/dashboard`)
+      await logIn(page, root)
+    }, 120_000)
+
+    test('use dialogs with the keyboard alone: the first field has the focus, and what opened it gets it back', async () => {
+      await page.goto(`${root}/dashboard/projects`)
+      const opener = page.getByRole('button', { name: 'New project' })
+      const focused = page.locator(':focus')
+      const leave: Record<string, () => Promise<void>> = {
+        Escape: () => page.keyboard.press('Escape'),
+        'the button': () => page.getByRole('button', { name: 'Close' }).press('Enter'),
+        'what it is for': async () => {
+          await page.keyboard.type('by-keyboard')
+          await page.keyboard.press('Enter')
+        },
+      }
+      for (const [name, close] of Object.entries(leave)) {
+        await opener.press('Enter')
+        await page.getByRole('dialog').waitFor()
+        expect([name, await page.getByLabel('Name').and(focused).count()]).toEqual([name, 1])
+        await close()
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+        if (name !== 'what it is for') expect([name, await opener.and(focused).count()]).toEqual([name, 1])
+      }
+      expect((await proxy.query(`select from projects where name = 'by-keyboard'`)).length).toBe(1)
+    }, 60_000)
 
     test('end their sessions one by one', async () => {
       const other = await (await browser.newContext({ userAgent: 'The other browser' })).newPage()

@@ -21,11 +21,13 @@ const queries = new QueryClient({
     },
   },
 })
-// A 401 from any query ends the session, and so shows the login.
-queries.getQueryCache().subscribe(({ query }) => {
-  const { error } = query.state
-  if (error instanceof ApiError && error.status === 401) queries.setQueryData(['session'], null)
-})
+// Whatever is refused for want of a session ends it, and so shows the login.
+for (const cache of [queries.getQueryCache(), queries.getMutationCache()]) {
+  cache.subscribe(event => {
+    const error = event.type === 'updated' && event.action.type === 'error' ? event.action.error : null
+    if (error instanceof ApiError && error.code === 'invalid_admin_key') queries.setQueryData(['session'], null)
+  })
+}
 
 const root = document.getElementById('root')
 if (root) {

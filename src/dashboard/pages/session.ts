@@ -21,6 +21,8 @@ export function useSession() {
       }
     },
     staleTime: 60_000,
+    // Another window may have logged out, or in again.
+    refetchOnWindowFocus: 'always',
     retry: 2,
   })
 }

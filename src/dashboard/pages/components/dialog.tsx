@@ -1,5 +1,5 @@
 /** A modal dialog: the browser's own element, which traps the focus and closes on Escape, unless it must be answered. */
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 
 export function Dialog({
   title,
@@ -17,10 +17,17 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  const isShown = useRef(false)
+  // Before it leaves the page, so that the browser gives the focus back to what opened it.
+  useLayoutEffect(() => {
     const opened = dialog.current
     opened?.showModal()
-    return () => opened?.close()
+    opened?.querySelector<HTMLElement>('input, select, textarea')?.focus()
+    isShown.current = true
+    return () => {
+      isShown.current = false
+      opened?.close()
+    }
   }, [])
   return (
     <dialog
@@ -28,7 +35,7 @@ export function Dialog({
       aria-labelledby={id}
       onCancel={event => mustBeAnswered && event.preventDefault()}
       // A browser closes on a second Escape, whatever the page says.
-      onClose={() => (mustBeAnswered ? dialog.current?.showModal() : onClose())}
+      onClose={() => isShown.current && (mustBeAnswered ? dialog.current?.showModal() : onClose())}
       className={`m-auto w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-ink shadow-xl ${wide ? 'max-w-2xl' : 'max-w-md'}`}
     >
       <div className="max-h-[85dvh] overflow-y-auto p-5 [overflow-wrap:anywhere]">

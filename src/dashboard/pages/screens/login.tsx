@@ -73,13 +73,14 @@ function ProviderLogin() {
   )
 }
 
-export function Login() {
+/** `ended`: whose session has ended while a page was open. */
+export function Login({ ended }: { ended?: string }) {
   const queries = useQueryClient()
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useState(ended ?? '')
   const [password, setPassword] = useState('')
   const login = useMutation({
     mutationFn: () => call('POST', '/dashboard/api/login', { email, password }),
-    onSuccess: () => queries.resetQueries(),
+    onSuccess: () => (ended === undefined ? queries.resetQueries() : queries.invalidateQueries()),
   })
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -87,6 +88,11 @@ export function Login() {
   }
   return (
     <LoginLayout title="Log in">
+      {ended !== undefined && (
+        <p role="status" className="mb-4 text-muted">
+          Your session has ended. Log in again, and the page is as you left it.
+        </p>
+      )}
       <form onSubmit={submit} className="space-y-4">
         <TextField
           label="E-mail address"

@@ -23,8 +23,8 @@ export function Shares({ rows, what, onPick }: SharesProps) {
     <ul className="divide-y divide-line">
       {rows.slice(0, isWhole ? MOST : SHOWN).map(row => (
         <li key={row.name} className="px-4 py-2.5">
-          <div className="flex items-baseline justify-between gap-3">
-            <span className="min-w-0 truncate font-mono text-xs" title={plain(row.name)}>
+          <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+            <span className="max-w-full truncate font-mono text-xs" title={plain(row.name)}>
               <span className="sr-only">{what} </span>
               {onPick ? (
                 <button type="button" className="max-w-full truncate hover:underline" onClick={() => onPick(row.name)}>

@@ -9,7 +9,7 @@ import {
   useParams,
   useRouter,
 } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { Activity, useEffect, useState } from 'react'
 import { Button, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { type Choice, Select } from '../components/select.tsx'
 import { plain } from '../format.ts'
@@ -51,17 +51,32 @@ const ADMINISTRATORS_PAGES = [
 ] as const
 const OWN_PAGES = [['account', 'Account']] as const
 
+/** Where a session ends, its page waits out of sight, with all that was typed, until the same person has logged in again. */
 export function Shell() {
-  const session = useSession()
-  if (session.isPending) return <Loading />
-  if (session.error) {
+  const { data: session, error } = useSession()
+  const [shown, setShown] = useState<Session | null>(null)
+  if (session && session !== shown && (shown === null || session.user.id === shown.user.id)) setShown(session)
+  const isAnother = session && shown && session.user.id !== shown.user.id
+  useEffect(() => {
+    if (isAnother) window.location.reload()
+  }, [isAnother])
+  if (session === null && shown === null) return <Login />
+  if (shown === null) {
+    if (!error) return <Loading />
     return (
       <main className="mx-auto max-w-md p-8">
-        <Problem error={session.error} />
+        <Problem error={error} />
       </main>
     )
   }
-  return session.data === null ? <Login /> : <Frame session={session.data} />
+  return (
+    <>
+      {session === null && <Login ended={shown.user.email} />}
+      <Activity mode={session && !isAnother ? 'visible' : 'hidden'}>
+        <Frame session={shown} />
+      </Activity>
+    </>
+  )
 }
 
 function Frame({ session }: { session: Session }) {
