@@ -10,6 +10,7 @@ import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import type { MissReason } from './entry.ts'
 import { bypassReason } from './verify/bypass.ts'
+import { anchorOf } from './verify/gist.ts'
 import { isPlainQuestion, type SemanticRisk } from './verify/verify.ts'
 
 export interface CacheQuery {
@@ -42,6 +43,8 @@ export interface SemanticQuery {
   risk: SemanticRisk
   /** Whether a similar question may be served at all: if not, no vector is made, searched for or stored. */
   needsVector: boolean
+  /** Hex SHA-256 of what a similar question must share to be served under `verified`. */
+  anchorHash: string
   /** Lowest similarity at which a verdict counts; null when only matches above the threshold count. */
   judgeFloor: number | null
 }
@@ -84,6 +87,7 @@ function readSemanticQuery({
     threshold: control.threshold ?? account.semantic_threshold,
     risk: account.semantic_risk,
     needsVector: maySimilarServe(account, reading),
+    anchorHash: sha256(reading.isProse ? anchorOf(reading.normalized) : ''),
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
   }
 }

@@ -64,7 +64,7 @@ export function createExplainer({ database, vectors, judge }: ExplainerOptions):
     const found = await findAnswer(database, {
       projectId: account.project_id,
       requestHash: NO_REQUEST,
-      semantic: { ...semantic, threshold: BELOW_ALL, vector },
+      semantic: { ...semantic, threshold: BELOW_ALL, vector, anchorHash: null },
       maxAgeSeconds: control.maxAgeSeconds,
     })
     const byEntry = new Map<number, SimilarAnswer>()

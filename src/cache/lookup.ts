@@ -3,6 +3,7 @@
 import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
 import { createMinuteBudget, type TakeOfMinute } from '../event-loop/minute-budget.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import {
   type AnswerAsk,
@@ -33,10 +34,12 @@ const TIME_LIMIT_MS = 400
 const MAX_BATCH = 8
 /** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
 const MAX_BATCHES = 4
-/** The same of lookups by name alone, which take a few microseconds each: most of a call is its start. */
+/** The same of lookups by name, or of what has one anchor, which take some microseconds each: most of a call is its start. */
 const MAX_NAMED_BATCH = 50
 /** Per group of comparable prompts and minute: people look at a few, and among a thousand prompts of one pattern each is near another. */
 const MOST_NEAR_MISSES = 20
+/** Per group and minute: so many are compared even where none may be served, so that a miss says what spoke against the nearest. */
+const MOST_EXPLAINED = 60
 
 export interface Lookup {
   match: Match | null
@@ -70,6 +73,7 @@ export type LookUp = (query: CacheQuery) => Promise<Lookup>
 
 export function createLookUp({ database, copies, vectors, judge, judgeQueue }: LookupOptions): LookUp {
   const takeNearMiss = createMinuteBudget(MOST_NEAR_MISSES)
+  const anchorFor = createAnchoring()
   const { find, readResponse } = createFinders(database)
 
   /** A free embedder's vector is sent with the first call. A paid one is requested only after that found nothing. */
@@ -90,7 +94,13 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     semantic: SemanticQuery | null,
     vector: PromptVector | null,
   ): Promise<Lookup> {
-    const found = await find(query, semantic && { ...semantic, threshold: searchThreshold(query, semantic), vector })
+    const asked = semantic && {
+      ...semantic,
+      vector,
+      threshold: searchThreshold(query, semantic),
+      anchorHash: vector && anchorFor(query, semantic),
+    }
+    const found = await find(query, asked)
     const { picked, ...lookup } = readFound(query, semantic, found, { isSemantic: !vectors.isFree, takeNearMiss })
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) noteMatch(query, match)
@@ -143,7 +153,7 @@ function createFinders(database: Database): Finders {
   const findNamed = createFinder({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
 
   function ask({ account, control }: CacheQuery, requestHash: string, semantic: AnswerAsk['semantic']) {
-    const find = semantic?.vector ? findSimilar : findNamed
+    const find = semantic?.vector && !semantic.anchorHash ? findSimilar : findNamed
     const { maxAgeSeconds } = control
     return withinLookupTime(find({ projectId: account.project_id, requestHash, semantic, maxAgeSeconds }))
   }
@@ -156,6 +166,18 @@ function createFinders(database: Database): Finders {
     },
   }
 }
+
+/**
+ * Most questions name something that nobody asked about: then nothing that is stored can be served, and nothing is compared. Returns what must
+ * be shared; null where all is compared: under a policy that serves what shares nothing, and for the first of each minute.
+ */
+function createAnchoring() {
+  const takeExplained = createMinuteBudget(MOST_EXPLAINED)
+  return ({ account }: CacheQuery, { contextHash, anchorHash }: SemanticQuery): string | null =>
+    account.semantic_policy !== 'verified' || takeExplained(groupOf(account, contextHash)) ? null : anchorHash
+}
+
+const groupOf = ({ project_id }: Account, contextHash: string) => `${project_id} ${contextHash}`
 
 /** Of so many questions of 256, what lies below the threshold is looked at too: people see what another threshold would serve. */
 const SAMPLED_OF_256 = 12
@@ -201,7 +223,7 @@ function readFound(
   if ('missReason' in picked) {
     const { nearest = sampleOf(below), ...none } = picked
     if ((hasBelow || below.length > 0) && none.missReason === 'no-candidate') none.missReason = 'below-threshold'
-    const isNoted = nearest && takeNearMiss(`${account.project_id} ${semantic.contextHash}`)
+    const isNoted = nearest && takeNearMiss(groupOf(account, semantic.contextHash))
     return { match: null, ...none, ...(isNoted && { nearMiss: toNearMiss(semantic, nearest) }) }
   }
   const match = toMatch(semantic, picked)

@@ -117,6 +117,7 @@ function toRow(
             normalizedHash: semantic.normalizedHash,
             prompt: semantic.reading.text,
             vector,
+            anchorHash: semantic.anchorHash,
           },
   }
 }

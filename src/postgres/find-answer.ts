@@ -34,6 +34,8 @@ export interface AnswerAsk {
     normalizedHash: string
     /** Null: do not look for similar prompts. */
     vector: { spaceId: number; text: string } | null
+    /** Hex SHA-256. Similar prompts are looked for only where one was stored with the same; null for all. */
+    anchorHash?: string | null
     /** Similarity that must be exceeded. */
     threshold: number
   } | null
@@ -78,7 +80,8 @@ const FIND_ANSWERS = defineStatement(
   $5::integer[],
   $6::text[],
   $7::double precision[],
-  $8::integer[]
+  $8::integer[],
+  $9::text[]::bytea[]
 )`,
   {
     place: integer,
@@ -109,6 +112,7 @@ export async function findAnswers(database: Database, asks: readonly AnswerAsk[]
     asks.map(ask => ask.semantic?.vector?.text ?? null),
     asks.map(ask => ask.semantic?.threshold ?? null),
     asks.map(ask => ask.maxAgeSeconds),
+    listHashes(asks.map(ask => ask.semantic?.anchorHash)),
   ])
   const found: FoundAnswers[] = asks.map(() => ({ answers: [], hasBelow: false }))
   for (const { place, ...row } of rows) {

@@ -155,8 +155,8 @@ export function defineSweep(name: string) {
 }
 
 /** Hex hashes for `$n::text[]::bytea[]`, since drivers disagree on a list of bytea; null for one that is missing. */
-export function listHashes(hashes: readonly (string | undefined)[]): (string | null)[] {
-  return hashes.map(hash => (hash === undefined ? null : `\\x${hash}`))
+export function listHashes(hashes: readonly (string | null | undefined)[]): (string | null)[] {
+  return hashes.map(hash => (hash == null ? null : `\\x${hash}`))
 }
 
 /** One array for each field, so that many rows can be the parameters of one call. */

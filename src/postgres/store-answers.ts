@@ -25,6 +25,8 @@ export interface AnswerToStore {
     prompt: string
     /** Null when the embedder returned none. */
     vector: { spaceId: number; text: string } | null
+    /** See `AnswerAsk`; without it, the prompt is looked at for every question. */
+    anchorHash?: string | null
   } | null
 }
 
@@ -46,7 +48,8 @@ const STORE_ANSWERS = `select place, entry_id from store_answers(
   $15::text[]::bytea[],
   $16::text[],
   $17::integer[],
-  $18::text[]
+  $18::text[],
+  $19::text[]::bytea[]
 )`
 
 /**
@@ -75,6 +78,7 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
     answers.map(answer => answer.semantic?.prompt ?? null),
     answers.map(answer => answer.semantic?.vector?.spaceId ?? null),
     answers.map(answer => answer.semantic?.vector?.text ?? null),
+    listHashes(answers.map(answer => answer.semantic?.anchorHash)),
   ])
   const ids: (number | null)[] = answers.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)

@@ -128,10 +128,12 @@ describeReal('plans of the cache', backend => {
         'cache_entries_project_id_request_hash_key',
         'cache_groups_pkey',
         'cache_lists_N_idx',
+        'cache_prompts_anchor_idx',
         'cache_prompts_compared_idx',
         'cache_prompts_name_key_idx',
         'cache_prompts_pkey',
         'cache_verdicts_pkey',
+        'cache_verdicts_same_by_person_idx',
       ])
     })
 

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { type AnswerAsk, findAnswer, findAnswers } from '../../src/postgres/find-answer.ts'
 import { createProject } from '../../src/postgres/projects.ts'
-import { storeAnswer } from '../../src/postgres/store-answers.ts'
+import { type AnswerToStore, storeAnswer, storeAnswers } from '../../src/postgres/store-answers.ts'
 import { registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
+import { answerTo, makeProject, makeSpace, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
-
-const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
 const QUESTIONS = { near: '[9,10,0]', far: '[0,1,10]' }
 
@@ -82,5 +81,64 @@ describeBackends('find_answers()', backend => {
     const [alone, beside] = await findAnswers(database, [exact, similar])
     expect(alone?.answers).toMatchObject([{ match: 'exact' }])
     expect(beside?.answers).toMatchObject([{ match: 'similar', prompt: 'near' }])
+  })
+
+  describe('given an anchor, compares what was stored with the same', () => {
+    async function open(anchors: readonly (string | null)[]) {
+      const { database } = await backend.open()
+      const place = {
+        projectId: await makeProject(database, 'acme'),
+        spaceId: await makeSpace(database),
+        context: 'context',
+      }
+      const answers = anchors.map((anchor, at): AnswerToStore => {
+        const answer = answerTo(`prompt ${at}`, place)
+        return { ...answer, semantic: answer.semantic && { ...answer.semantic, anchorHash: anchor && sha256(anchor) } }
+      })
+      await storeAnswers(database, answers)
+      async function find(prompt: string, anchor: string) {
+        const ask = rewordingOf(prompt, place)
+        const found = await findAnswer(database, {
+          ...ask,
+          semantic: ask.semantic && { ...ask.semantic, anchorHash: sha256(anchor) },
+        })
+        return found.map(row => (row.match === 'similar' ? row.prompt : row.match))
+      }
+      return { database, place, find }
+    }
+
+    test('and no other', async () => {
+      const { find } = await open(['a', 'b'])
+      expect([await find('prompt 0', 'a'), await find('prompt 0', 'b'), await find('prompt 0', 'c')]).toEqual([
+        ['prompt 0'],
+        [],
+        [],
+      ])
+    })
+
+    test('however many have it', async () => {
+      const { find } = await open(Array.from({ length: 100 }, (_, at) => (at === 70 ? 'rare' : 'common')))
+      expect([await find('prompt 7', 'common'), await find('prompt 70', 'rare')]).toEqual([['prompt 7'], ['prompt 70']])
+    })
+
+    test('and what a release without anchors stored', async () => {
+      const { find } = await open([null, 'b'])
+      expect([await find('prompt 0', 'a'), await find('prompt 0', 'b')]).toEqual([['prompt 0'], ['prompt 0']])
+    })
+
+    test('and all of a context in which a person has called two the same', async () => {
+      const { database, place, find } = await open(['a'])
+      expect(await find('prompt 0', 'b')).toEqual([])
+      for (const [context, found] of [
+        ['another', []],
+        [place.context, ['prompt 0']],
+      ] as const) {
+        await sql`
+          insert into cache_verdicts (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at)
+          values (${place.projectId}, ${Buffer.from(sha256(context), 'hex')}, ${Buffer.alloc(32)}, ${Buffer.alloc(32)}, 'person', 'same', 'infinity')
+        `.execute(database.queries)
+        expect(await find('prompt 0', 'b')).toEqual(found)
+      }
+    })
   })
 })

@@ -78,6 +78,17 @@ describeBackends('a project', backend => {
       ])
     })
 
+    test('in a busy minute, too, but says less of what stood in the way', async () => {
+      const ask60 = Array.from({ length: 60 }, (_, i) => ask(proxy, key, `How do I print the form ${1000 + i}?`, NEAR))
+      for (const answer of await Promise.all(ask60)) expect(answer.cache).toBe('MISS')
+      await learn(QUESTION)
+      expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'verified'])
+      await proxy.settle()
+      const [cache, reason] = told(await ask(proxy, key, 'What is the best way to print the form 1042?', NEAR))
+      expect([cache, reason]).toEqual(['HIT-SEMANTIC', 'verified'])
+      expect(told(await ask(proxy, key, 'How do I print the form 2042?', NEAR))).toEqual(['MISS', 'no-candidate'])
+    })
+
     test('to the letter, where the context has them worked on', async () => {
       const inContext = (system: string, content: string) => ({
         model: 'openai/gpt-4o-mini',

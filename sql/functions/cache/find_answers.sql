@@ -6,7 +6,8 @@ create or replace function find_answers(
     space_ids integer[],
     vectors text[],
     thresholds double precision[],
-    max_ages_seconds integer[]
+    max_ages_seconds integer[],
+    anchor_hashes bytea[] default null
 )
 returns table (
     place integer,
@@ -38,6 +39,7 @@ as $$
 #variable_conflict use_column
 declare
     found integer;
+    most_compared constant integer := 64;
 begin
     -- Subqueries with a limit, or offset 0, ask only for what one index can tell, and nothing about expiry. Otherwise a plan made
     -- while the table was empty would walk a whole project through the index by expiry. The other conditions apply to their
@@ -111,12 +113,45 @@ begin
             case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
             g.context_hash,
             g.normalized_hash,
-            k.group_key,
-            n.lists
-        from unnest(project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds) with ordinality as g (
-            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, at
+            -- Where few prompts have the anchor, they are compared; else the group is searched.
+            case when s.sharing <= most_compared then k.anchor_keys end as anchor_keys,
+            case when s.sharing <= most_compared then null else k.group_key end as group_key,
+            case when s.sharing <= most_compared then null else n.lists end as lists
+        from unnest(
+            project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds, anchor_hashes
+        ) with ordinality as g (
+            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, anchor_hash, at
         )
-        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
+        cross join lateral (
+            select
+                hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key,
+                -- Prompts of a release without anchors have their group's key instead. A person may know more than any rule.
+                case
+                    when g.anchor_hash is not null and (
+                        select x.project_id
+                        from cache_verdicts x
+                        where x.project_id = g.project_id
+                            and x.context_hash = g.context_hash
+                            and x.source = 'person'
+                            and x.verdict = 'same'
+                        limit 1
+                    ) is null
+                        then array[
+                            hashtextextended(encode(g.context_hash, 'hex'), g.project_id),
+                            hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)
+                        ]
+                end as anchor_keys
+        ) k
+        left join lateral (
+            select count(*) as sharing
+            from (
+                select
+                from cache_prompts x
+                where coalesce(x.anchor_key, x.group_key) = any (k.anchor_keys)
+                    and x.space_id = g.space_id
+                limit most_compared + 1
+            ) x
+        ) s on k.anchor_keys is not null
         left join lateral (
             select x.lists, x.space_id
             from cache_groups x
@@ -125,10 +160,11 @@ begin
         ) n on n.space_id = g.space_id
         where g.vector is not null
             and g.threshold is not null
-            -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet.
-            and (
-                n.lists is not null
-                or (
+            -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet; and most questions name something that
+            -- was never asked about.
+            and case
+                when s.sharing is not null then s.sharing > 0
+                else n.lists is not null or (
                     select x.entry_id
                     from cache_prompts x
                     where x.group_key = k.group_key
@@ -136,7 +172,7 @@ begin
                         and x.space_id is not null
                     limit 1
                 ) is not null
-            )
+            end
     ),
     -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
     -- order as vectors, so vectors choose among the nearest twenty.
@@ -149,6 +185,15 @@ begin
             select c.*
             from (
                 select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
+                from cache_prompts x
+                where coalesce(x.anchor_key, x.group_key) = any (o.anchor_keys)
+                    and x.space_id = o.space_id
+                    and x.project_id = o.project_id
+                    and x.context_hash = o.context_hash
+                    and x.expires_at > now()
+                    and x.created_at >= o.oldest
+                union all
+                select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
                 from cache_prompts x
                 where x.group_key = o.group_key
                     and x.space_id = o.space_id
@@ -197,5 +242,7 @@ begin
 end;
 $$;
 
-comment on function find_answers(bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[]) is
-    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any.';
+comment on function find_answers(
+    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[]
+) is
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same.';

@@ -16,7 +16,8 @@ create or replace function store_answers(
     normalized_hashes bytea[],
     prompts text[],
     space_ids integer[],
-    vectors text[]
+    vectors text[],
+    anchor_hashes bytea[] default null
 )
 returns table (place integer, entry_id bigint)
 language plpgsql
@@ -153,13 +154,13 @@ begin
     end if;
     -- Entries that are found by their request alone end here.
     if cardinality(array_positions(prompts, null)) < cardinality(prompts) then
-        perform store_prompts(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors);
+        perform store_prompts(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, anchor_hashes);
     end if;
 end;
 $$;
 
 comment on function store_answers(
     bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
-    text[], integer[], text[]
+    text[], integer[], text[], bytea[]
 ) is
-    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';
+    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';

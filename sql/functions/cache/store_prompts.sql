@@ -5,7 +5,8 @@ create or replace function store_prompts(
     normalized_hashes bytea[],
     prompts text[],
     space_ids integer[],
-    vectors text[]
+    vectors text[],
+    anchor_hashes bytea[] default null
 )
 returns void
 language plpgsql
@@ -29,9 +30,10 @@ begin
             g.space_id,
             g.vector,
             g.context_hash,
-            g.normalized_hash
-        from unnest(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors) as g (
-            entry_id, project_id, context_hash, normalized_hash, prompt, space_id, vector
+            g.normalized_hash,
+            hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id) as anchor_key
+        from unnest(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, anchor_hashes) as g (
+            entry_id, project_id, context_hash, normalized_hash, prompt, space_id, vector, anchor_hash
         )
         where g.entry_id is not null
             and g.prompt is not null
@@ -47,6 +49,7 @@ begin
             l.space_id,
             l.vector::halfvec as embedding,
             l.group_key,
+            l.anchor_key,
             e.expires_at,
             b.entry_id is null or b.space_id is distinct from l.space_id as is_new,
             case
@@ -80,11 +83,12 @@ begin
     ),
     prompted as (
         insert into cache_prompts as p (
-            entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, in_lists, created_at, expires_at
+            entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, in_lists, created_at, expires_at,
+            anchor_key
         )
         select
             l.entry_id, l.project_id, l.context_hash, l.normalized_hash, l.prompt, l.space_id, l.embedding, coalesce(l.in_lists, false),
-            now(), l.expires_at
+            now(), l.expires_at, l.anchor_key
         from placed l
         order by l.entry_id
         on conflict (entry_id) do update
@@ -95,7 +99,8 @@ begin
             embedding = excluded.embedding,
             in_lists = excluded.in_lists,
             created_at = excluded.created_at,
-            expires_at = excluded.expires_at
+            expires_at = excluded.expires_at,
+            anchor_key = excluded.anchor_key
     ),
     counted as (
         insert into cache_groups as g (group_key, space_id, project_id, sampled)
@@ -120,5 +125,5 @@ begin
 end;
 $$;
 
-comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[]) is
+comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[], bytea[]) is
     'The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over.';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { GIST_FORM, gistOf } from '../../../../src/cache/verify/gist.ts'
+import { anchorOf, GIST_FORM, gistOf } from '../../../../src/cache/verify/gist.ts'
+import { findVeto, isPlainQuestion } from '../../../../src/cache/verify/verify.ts'
 import { readPrompt } from '../../../../src/text/read-prompt.ts'
 import { pairs } from '../../text/pairs.ts'
 
@@ -17,10 +18,44 @@ describe('a gist is what a question asks', () => {
   })
 })
 
-/** Stored vectors of one text may not be compared with vectors of another gist of it. */
-test('other gists have another name', () => {
+describe('an anchor is what two questions share if they ask the same', () => {
+  /** Whatever may be served under any setting. */
+  const boldest = { similarity: 1, threshold: 0, risk: 'generous', isSemantic: true } as const
+  const anchor = (text: string) => anchorOf(readPrompt(text).normalized)
+  const sharesNone = ([a, b]: readonly [string, string]) =>
+    findVeto(readPrompt(a), readPrompt(b), boldest) === null && anchor(a) !== anchor(b)
+
+  test('whichever two are served', () => {
+    const given = pairs.map(({ a, b }) => [a, b] as const)
+    expect(given.filter(sharesNone)).toEqual([])
+    const plain = [...new Set(given.flat())].filter(text => isPlainQuestion(readPrompt(text)))
+    const some = plain.filter((_, at) => at % 20 === 0)
+    expect(some.flatMap(a => some.map(b => [a, b] as const)).filter(sharesNone)).toEqual([])
+  })
+
+  test.each([
+    ['How do I get the price of gold in Zürich?', 'How can I get the gold price in Zürich?', true],
+    ['How do I cancel the contract 4711?', 'What is the best way to terminate the contract 4711?', true],
+    ['How do I cancel the contract 4711?', 'How do I cancel the contract 4712?', false],
+    ['How do I use Kubernetes at home?', 'How do I use Terraform at home?', false],
+    ['How do I use a phone with gloves?', 'How do I use a phone without gloves?', false],
+    ['How do I boil an egg?', 'Why do I boil an egg?', false],
+    ['x = 5;', 'How do I boil an egg?', false],
+  ])('%s / %s: %s', (a, b, share) => {
+    expect(anchor(a) === anchor(b)).toBe(share)
+  })
+})
+
+/** Stored vectors of one text may not be compared with vectors of another gist of it, nor looked for by another anchor. */
+test('other gists and anchors have another name', () => {
   const everyday = pairs.filter(({ set }) => set.startsWith('everyday'))
-  const gists = everyday.flatMap(({ a, b }) => [a, b].map(text => gistOf(readPrompt(text).normalized)))
-  const digest = createHash('sha256').update(gists.join('\n')).digest('hex').slice(0, 12)
-  expect({ form: GIST_FORM, digest }).toEqual({ form: 'gist-7', digest: '0dbad2388de9' })
+  const normalized = everyday.flatMap(({ a, b }) => [a, b].map(text => readPrompt(text).normalized))
+  const [gists, anchors] = [gistOf, anchorOf].map(read =>
+    createHash('sha256').update(normalized.map(read).join('\n')).digest('hex').slice(0, 12),
+  )
+  expect({ form: GIST_FORM, gists, anchors }).toEqual({
+    form: 'gist-7',
+    gists: '0dbad2388de9',
+    anchors: '1280007ca024',
+  })
 })
