@@ -98,7 +98,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   const { catalogue, providers, modelRouter } = await reachModels(options)
   const proxyMetrics = createProxyMetrics(metrics)
   const { noteVerdict } = proxyMetrics
-  const caching = await createCaching(options, catalogue, modelRouter, proxyMetrics)
+  const tracing = await traceRequests(config, log)
+  const caching = await createCaching({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
   const windows = createRateWindows(store, database)
   const quota = createQuota(database, windows)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
@@ -121,7 +122,6 @@ export async function createApp(given: AppOptions): Promise<App> {
   }
   const realtime = createRealtime(stages)
   const connections = createConnectionRoom()
-  const tracing = await traceRequests(config, log)
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
@@ -216,7 +216,7 @@ async function flushAll(
 
 /** Creates the cache, and what learns in the background which entries may be served. */
 async function createCaching(
-  { config, database, store, embedder, log }: AppOptions,
+  { config, database, store, embedder, tracing, log }: AppOptions & { tracing: Tracing | null },
   catalogue: Catalogue,
   modelRouter: ModelRouter,
   { noteVerdict, noteEmbedded }: ProxyMetrics,
@@ -232,9 +232,9 @@ async function createCaching(
     onEmbedded: promptTokens => noteEmbedded(priceEmbedded(promptTokens)),
     log,
   })
-  const askModel = createModelCaller(modelRouter, catalogue, log)
-  const judge = createJudge(database, askModel, log, noteVerdict)
-  const learner = createLearner(database, askModel, log, noteVerdict)
+  const prepareCall = createModelCaller(modelRouter, catalogue, log)
+  const judge = createJudge(database, prepareCall, log, noteVerdict)
+  const learner = createLearner({ database, prepareCall, tracing, log, noteVerdict })
   const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
   const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, log })
   return {

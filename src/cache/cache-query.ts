@@ -4,7 +4,7 @@ import { OWN_FIELDS } from '../formats/responses/own-fields.ts'
 import { canonicalizeBody, type JsonObject, sha256 } from '../json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
-import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
+import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import type { PromptReading } from '../text/read-prompt.ts'
 import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
@@ -26,7 +26,7 @@ export interface CacheQuery {
   /** The model as the client asked for it. */
   model: string
   /** Where requests are traced: what is asked of other models for the lookup is told there. */
-  trace?: RequestTrace | undefined
+  trace?: AsideTrace | undefined
   /** The semantic part of the query, or why there is none. Computed on the first call. */
   semantic(): SemanticQuery | MissReason
 }

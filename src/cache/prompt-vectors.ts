@@ -7,7 +7,7 @@ import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatVector, registerEmbeddingSpace } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
+import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import { type NameVector, packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
 import type { VectorStore } from '../vector-cache/vector-store.ts'
 import { GIST_FORM, gistOf } from './verify/gist.ts'
@@ -30,7 +30,7 @@ export type PromptVectors =
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | {
       readonly isFree: false
-      find(account: Account, normalized: string, trace?: RequestTrace): Promise<PromptVector | null>
+      find(account: Account, normalized: string, trace?: AsideTrace): Promise<PromptVector | null>
       /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
       findLater(account: Account, normalized: string): Promise<PromptVector | null>
     }
@@ -67,7 +67,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
     }
   }
   const embedText = embedOnce(embedder, options)
-  async function find(account: Account, normalized: string, trace?: RequestTrace): Promise<PromptVector | null> {
+  async function find(account: Account, normalized: string, trace?: AsideTrace): Promise<PromptVector | null> {
     // Test keys are free of charge, so only exact and normalized matches serve them.
     if (account.key_type === 'test') return null
     try {
@@ -84,7 +84,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
 function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: PromptVectorsOptions) {
   const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 
-  async function embed(account: Account, text: string, name: string, trace?: RequestTrace): Promise<Float32Array> {
+  async function embed(account: Account, text: string, name: string, trace?: AsideTrace): Promise<Float32Array> {
     const [known] = await vectors.find(account, [name], null)
     const values = known ? unpackFloats(known.packed) : null
     if (values?.length === embedder.space.dimensions) return values
@@ -96,7 +96,7 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: 
     return Float32Array.from(numbers)
   }
 
-  return (account: Account, text: string, trace?: RequestTrace): Promise<Float32Array> => {
+  return (account: Account, text: string, trace?: AsideTrace): Promise<Float32Array> => {
     const name = nameVector(text)
     const place = `${account.project_id} ${name}`
     const known = recent.get(place)

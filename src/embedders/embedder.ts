@@ -1,5 +1,5 @@
 /** The interface of embedders: a text's vector in a named space. */
-import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
+import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 
 /** Names the embedding space: vectors of different spaces are never compared. */
 interface EmbeddingSpace {
@@ -23,7 +23,7 @@ export interface PaidEmbedder {
   /** The API's address and model: an equal request to the same address gives the same vector. */
   readonly asks: { baseUrl: string; model: string; dimensions: number | null }
   /** Rejects when it fails or when `signal` aborts; the caller then goes on without a vector. `trace`: of the request that asks. */
-  embed(text: string, signal: AbortSignal, trace?: RequestTrace): Promise<EmbeddedText>
+  embed(text: string, signal: AbortSignal, trace?: AsideTrace): Promise<EmbeddedText>
   close(): Promise<void>
 }
 

@@ -8,6 +8,7 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
+const INTERNAL = 1
 const SERVER = 2
 const CLIENT = 3
 const ERROR = 2
@@ -158,12 +159,12 @@ describeOnce('OpenTelemetry', backend => {
     expect(servers[0]).toMatchObject({ statusCode: 0 })
   })
 
-  test('the judge and the embedder are calls of the request that waits for them', async () => {
-    const project = `p-${crypto.randomUUID()}`
+  /** A project with a judge that takes any two questions for the same one. Returns the project's key. */
+  async function judgedProject(project: string, when: 'inline' | 'learn'): Promise<string> {
     const asking = await proxy.createKey({ project, type: 'project' })
     for (const [setting, value] of Object.entries({
       semantic_policy: 'judged',
-      semantic_judge: 'inline',
+      semantic_judge: when,
       semantic_judge_model: 'someone/judge',
       semantic_judge_floor: '0',
       semantic_judge_timeout_ms: '5000',
@@ -173,6 +174,35 @@ describeOnce('OpenTelemetry', backend => {
     upstream.script(({ bodyText }) =>
       bodyText.includes('someone/judge') ? { kind: 'answer', content: '{"verdict":"same"}' } : undefined,
     )
+    return asking
+  }
+
+  test('a judge that learns in the background has a trace of its own', async () => {
+    const project = `p-${crypto.randomUUID()}`
+    const asking = await judgedProject(project, 'learn')
+    await ask(proxy, asking, 'Explain how photosynthesis works in leaves, with photographs')
+    await proxy.settle()
+    await ask(proxy, asking, `Explain how photosynthesis works in leaves, with ${SECRET_WORD}`)
+    const learned = () => upstream.requests.filter(({ bodyText }) => bodyText.includes('someone/judge'))
+    await waitUntil('two questions to the judge', 20_000, async () => learned().length === 2)
+    // Two requests with a call each, and the task with two.
+    const { servers, clients } = await collected(7)
+    const [task] = spansOf(INTERNAL)
+    expect(task).toMatchObject({ name: 'judge', parentSpanId: '', statusCode: 0 })
+    expect(task?.attributes).toEqual({ 'model_proxy.purpose': 'judge', 'model_proxy.project.name': project })
+    expect(servers.map(({ traceId }) => traceId)).not.toContain(task?.traceId)
+    const calls = clients.filter(({ traceId }) => traceId === task?.traceId)
+    expect(calls.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual(
+      Array(2).fill(['chat someone/judge', task?.spanId]),
+    )
+    expect(learned().map(({ headers }) => headers.traceparent)).toEqual(
+      calls.map(({ spanId }) => `00-${task?.traceId}-${spanId}-01`),
+    )
+    expect(collector.text()).not.toContain(SECRET_WORD)
+  })
+
+  test('the judge and the embedder are calls of the request that waits for them', async () => {
+    const asking = await judgedProject(`p-${crypto.randomUUID()}`, 'inline')
     const traceparent = PARENT
     await ask(embedding, asking, 'Explain how photosynthesis works in leaves, with photographs')
     await embedding.settle()

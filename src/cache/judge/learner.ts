@@ -11,6 +11,7 @@ import {
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
+import type { AsideTrace, Tracing } from '../../telemetry/tracing/request-trace.ts'
 import { contextKindOf } from '../../text/context-kind.ts'
 import { readPrompt } from '../../text/read-prompt.ts'
 import { kindOfDifference } from '../verify/difference.ts'
@@ -37,9 +38,19 @@ const NO_MEANS_SECONDS = 600
 const FAILED_SECONDS = 30
 const MOST_FAILED_SECONDS = 3_600
 
-export function createLearner(database: Database, prepareCall: PrepareModelCall, log: Log, note: NoteVerdict): Learner {
+export interface LearnerOptions {
+  database: Database
+  prepareCall: PrepareModelCall
+  /** Null where nothing is traced. */
+  tracing: Pick<Tracing, 'beginTask'> | null
+  log: Log
+  noteVerdict: NoteVerdict
+}
+
+export function createLearner(options: LearnerOptions): Learner {
+  const { database, log } = options
   const stopping = new AbortController()
-  const judge = createPairJudge(database, prepareCall, log, note, stopping.signal)
+  const judge = createPairJudge(options, stopping.signal)
   let working: Promise<void> | null = null
   const alarm = new Alarm(() => {
     working ??= work().finally(() => {
@@ -76,17 +87,14 @@ export function createLearner(database: Database, prepareCall: PrepareModelCall,
 
 /** Judges one queued pair: both orders are asked, and the verdict is settled. Without one, the project is left alone for a while. */
 function createPairJudge(
-  database: Database,
-  prepareCall: PrepareModelCall,
-  log: Log,
-  note: NoteVerdict,
+  { database, prepareCall, tracing, log, noteVerdict }: LearnerOptions,
   stopping: AbortSignal,
 ): (pair: QueuedPair) => Promise<void> {
   /** Consecutive failures of each project's judge. */
   const failures = new Map<number, number>()
 
   async function judge(pair: QueuedPair): Promise<void> {
-    const { project_id } = pair
+    const { project_id, project_name: project } = pair
     const putBack = () => postponeJudgements(database, pair, { forSeconds: NO_MEANS_SECONDS, wasTried: false })
     const questions = writeBothWays(pair)
     // It stays until the queue gives it up after five attempts.
@@ -99,9 +107,11 @@ function createPairJudge(
     if (day === null) return putBack()
 
     const limit = AbortSignal.any([stopping, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
-    const { verdict, isSure, costUsd, cause } = await askInTurn(calls, limit)
+    const trace = tracing?.beginTask({ purpose: 'judge', project })
+    const { verdict, isSure, costUsd, cause } = await askInTurn(calls, limit, trace)
+    trace?.end()
     await settleJudgement(database, { ...describe(pair, isSure), day, correctionUsd: costUsd - estimatedUsd, verdict })
-    if (verdict !== null) note('judge', verdict)
+    if (verdict !== null) noteVerdict('judge', verdict)
     if (verdict === null && !stopping.aborted) await leaveAlone(pair, cause)
     else failures.delete(project_id)
   }
@@ -136,11 +146,11 @@ interface Judged {
 }
 
 /** The verdict is "same" only if every call says so: a model whose verdict depends on the order is unsure. */
-async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal): Promise<Judged> {
+async function askInTurn(calls: readonly ModelCall[], signal: AbortSignal, trace?: AsideTrace): Promise<Judged> {
   const verdicts: Verdict[] = []
   let costUsd = 0
   for (const call of calls) {
-    const answered = await askForVerdict(call, signal)
+    const answered = await askForVerdict(call, signal, trace)
     costUsd += answered.costUsd
     if (answered.verdict === null) return { ...answered, isSure: false, costUsd }
     verdicts.push(answered.verdict)

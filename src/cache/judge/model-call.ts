@@ -1,15 +1,15 @@
 /** One call to a project's judge, and its verdict. */
 import type { Account } from '../../postgres/admit.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
-import type { RequestTrace } from '../../telemetry/tracing/request-trace.ts'
+import type { AsideTrace } from '../../telemetry/tracing/request-trace.ts'
 import { type JudgeMessage, readVerdict, type Verdict } from './judge-prompt.ts'
 
 /** One prepared question to a model. */
 export interface ModelCall {
   /** What it may cost, in US dollars. */
   estimatedUsd: number
-  /** Rejects when the model fails, refuses or is cut off. `trace`: of the request that waits for it. */
-  ask(signal: AbortSignal, trace?: RequestTrace): Promise<{ content: string; costUsd: number }>
+  /** Rejects when the model fails, refuses or is cut off. `trace`: of the request that waits for it, or of the task. */
+  ask(signal: AbortSignal, trace?: AsideTrace): Promise<{ content: string; costUsd: number }>
 }
 
 /** The project whose judge is asked, and its routes to the model. */
@@ -32,7 +32,7 @@ export type Answered =
   | { verdict: null; costUsd: number; cause: string }
 
 /** Never rejects. */
-export async function askForVerdict(call: ModelCall, signal: AbortSignal, trace?: RequestTrace): Promise<Answered> {
+export async function askForVerdict(call: ModelCall, signal: AbortSignal, trace?: AsideTrace): Promise<Answered> {
   try {
     const { content, costUsd } = await call.ask(signal, trace)
     const verdict = readVerdict(content)

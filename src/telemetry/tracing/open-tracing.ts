@@ -1,5 +1,5 @@
 /** Sends spans to an OpenTelemetry collector: OTLP in protobuf over HTTP, in batches; beyond 2,048 that wait, spans are dropped. */
-import { ROOT_CONTEXT, SpanKind, type TextMapGetter, TraceFlags, trace } from '@opentelemetry/api'
+import { type Context, ROOT_CONTEXT, SpanKind, type TextMapGetter, TraceFlags, trace } from '@opentelemetry/api'
 import { type ExportResult, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -19,7 +19,7 @@ import type { TracingConfig } from '../../config/tracing.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { describeCause } from '../describe-cause.ts'
 import type { Log } from '../log.ts'
-import { beginTrace, type Inject, type Tracing, traceNothing } from './request-trace.ts'
+import { beginTask, beginTrace, type Inject, type Tracing, traceNothing } from './request-trace.ts'
 
 const MAX_WAITING = 2_048
 const MAX_BATCH = 512
@@ -55,18 +55,26 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   const places = new W3CTraceContextPropagator()
   const setter = { set: (headers: Headers, name: string, value: string) => headers.set(name, value) }
   const inject: Inject = (context, headers) => places.inject(context, headers, setter)
+
+  /** Null if what has this parent is sampled. */
+  function pass(parent: Context, headers: Headers): ReturnType<typeof traceNothing> | null {
+    const given = trace.getSpanContext(parent)
+    const id = given?.traceId ?? generateTraceId()
+    traceId = id
+    const { decision } = sampler.shouldSample(parent, id, '', SpanKind.SERVER, {}, [])
+    if (decision === SamplingDecision.RECORD_AND_SAMPLED) return null
+    const unsampled = { ...given, traceId: id, traceFlags: TraceFlags.NONE }
+    return traceNothing(headers, sent =>
+      inject(trace.setSpanContext(parent, { ...unsampled, spanId: generateSpanId() }), sent),
+    )
+  }
+
   return {
     begin(request) {
       const parent = places.extract(ROOT_CONTEXT, request.headers, GETTER)
-      const given = trace.getSpanContext(parent)
-      traceId = given?.traceId ?? generateTraceId()
-      const { decision } = sampler.shouldSample(parent, traceId, '', SpanKind.SERVER, {}, [])
-      if (decision === SamplingDecision.RECORD_AND_SAMPLED) return beginTrace(tracer, inject, parent, request)
-      const unsampled = { ...given, traceId, traceFlags: TraceFlags.NONE }
-      return traceNothing(request.headers, headers =>
-        inject(trace.setSpanContext(parent, { ...unsampled, spanId: generateSpanId() }), headers),
-      )
+      return pass(parent, request.headers) ?? beginTrace(tracer, inject, parent, request)
     },
+    beginTask: task => pass(ROOT_CONTEXT, new Headers()) ?? beginTask(tracer, inject, ROOT_CONTEXT, task),
     async drain(timeLimitMs) {
       await withinTimeLimit(timeLimitMs, provider.forceFlush()).catch(() => {})
     },

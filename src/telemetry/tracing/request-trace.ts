@@ -1,4 +1,7 @@
-/** The spans of one request: one for the request itself, and one for each model that was asked. No prompt and no answer is in them. */
+/**
+ * The spans of one request, or of one task in the background: one for itself, and one for each model that was asked. No prompt and no answer is
+ * in them.
+ */
 import {
   type Attributes,
   type Context,
@@ -21,8 +24,15 @@ export interface TracedRequest {
 
 export interface Tracing {
   begin(request: TracedRequest): RequestTrace
+  /** Of what no request waits for: a trace of its own. */
+  beginTask(task: TracedTask): TaskTrace
   /** Sends what waits. Resolves when that is done, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
+}
+
+export interface TracedTask {
+  purpose: 'judge'
+  project: string
 }
 
 export interface AskedModel {
@@ -47,11 +57,19 @@ export interface TracedEnd {
   answeredAs: string | undefined
 }
 
-export interface RequestTrace {
+/** Of whatever asks models beside its own. */
+export interface AsideTrace {
+  /** The call's place in the trace is in the headers that `ask` gets. */
+  traceAside<T>(asked: AsideCall, ask: (headers: Headers) => Promise<T>): Promise<T>
+}
+
+export interface TaskTrace extends AsideTrace {
+  end(): void
+}
+
+export interface RequestTrace extends AsideTrace {
   /** A model is asked, once more perhaps: what belongs together is one call. `substitute`: the model in place of the one asked for. */
   beginCall(asked: AskedModel, provider: string, substitute: string | null): void
-  /** Another model is asked on the request's behalf. The call's place in the trace is in the headers that `ask` gets. */
-  traceAside<T>(asked: AsideCall, ask: (headers: Headers) => Promise<T>): Promise<T>
   /** The call under way failed; another model may be asked. */
   failCall(failure: unknown): void
   /** `failure` is what the request ended with, if it failed. */
@@ -61,17 +79,11 @@ export interface RequestTrace {
 /** Writes a span's place into headers. */
 export type Inject = (context: Context, headers: Headers) => void
 
-export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, request: TracedRequest): RequestTrace {
-  const { method, headers } = request
-  const route = request.route()
-  const attributes = { [HTTP.method]: method, [HTTP.route]: route }
-  const server = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
-  const here = trace.setSpan(parent, server)
-  let call: Span | null = null
+type StartCall = (asked: Omit<AsideCall, 'purpose'>, more: Attributes, sent: Headers) => Span
 
-  /** Its place is written into the headers that are sent. */
-  function startCall(asked: Omit<AsideCall, 'purpose'>, more: Attributes, sent: Headers): Span {
-    const { endpoint, model, provider } = asked
+/** Calls below a span. The place of each is written into the headers that are sent. */
+function callsBelow(tracer: Tracer, inject: Inject, here: Context): StartCall {
+  return ({ endpoint, model, provider }, more, sent) => {
     const operation = operationOf(endpoint)
     const attributes = {
       [GEN_AI.operation]: operation,
@@ -83,20 +95,10 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
     inject(trace.setSpan(here, span), sent)
     return span
   }
+}
 
-  function endCall(attributes: Attributes, failure?: unknown): void {
-    call?.setAttributes(attributes)
-    if (failure !== undefined) fail(call, failure)
-    call?.end()
-    call = null
-  }
-
+function asidesBelow(startCall: StartCall): AsideTrace {
   return {
-    beginCall({ endpoint, model, stream }, provider, substitute) {
-      if (call) return
-      const asked = { endpoint, model: substitute ?? model, provider }
-      call = startCall(asked, { [GEN_AI.stream]: stream }, headers)
-    },
     async traceAside(asked, ask) {
       const place = new Headers()
       const span = startCall(asked, { [OURS.purpose]: asked.purpose }, place)
@@ -108,6 +110,37 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
       } finally {
         span.end()
       }
+    },
+  }
+}
+
+export function beginTask(tracer: Tracer, inject: Inject, parent: Context, { purpose, project }: TracedTask): TaskTrace {
+  const attributes = { [OURS.purpose]: purpose, [OURS.project]: project }
+  const task = tracer.startSpan(purpose, { kind: SpanKind.INTERNAL, attributes }, parent)
+  return { ...asidesBelow(callsBelow(tracer, inject, trace.setSpan(parent, task))), end: () => task.end() }
+}
+
+export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, request: TracedRequest): RequestTrace {
+  const { method, headers } = request
+  const route = request.route()
+  const attributes = { [HTTP.method]: method, [HTTP.route]: route }
+  const server = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
+  const startCall = callsBelow(tracer, inject, trace.setSpan(parent, server))
+  let call: Span | null = null
+
+  function endCall(attributes: Attributes, failure?: unknown): void {
+    call?.setAttributes(attributes)
+    if (failure !== undefined) fail(call, failure)
+    call?.end()
+    call = null
+  }
+
+  return {
+    ...asidesBelow(startCall),
+    beginCall({ endpoint, model, stream }, provider, substitute) {
+      if (call) return
+      const asked = { endpoint, model: substitute ?? model, provider }
+      call = startCall(asked, { [GEN_AI.stream]: stream }, headers)
     },
     failCall: failure => endCall({}, failure),
     end(status, end, failure) {
@@ -121,7 +154,7 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
 }
 
 /** Of a request that is not sampled: nothing is noted, and whoever is asked for it is told so. */
-export function traceNothing(headers: Headers, tell: (sent: Headers) => void): RequestTrace {
+export function traceNothing(headers: Headers, tell: (sent: Headers) => void): RequestTrace & TaskTrace {
   return {
     beginCall: () => tell(headers),
     traceAside(_, ask) {
