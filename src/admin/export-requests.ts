@@ -26,6 +26,7 @@ const COLUMNS = [
     'asked_model',
     'fallbacks',
     'provider',
+    'provider_keys',
   ],
   ...[
     'cache_result',

@@ -9,7 +9,7 @@ import { ClientGone } from '../errors.ts'
 import { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import type { Account } from '../postgres/admit.ts'
 import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
-import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
+import type { Provider } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import type { ContentRecorder } from '../telemetry/content-recorder.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -28,6 +28,7 @@ import {
   isRefusal,
   MOST_REFUSED,
   nameTarget,
+  noteAttempts,
   type Outcome,
   openStory,
   statusOf,
@@ -129,9 +130,7 @@ class OpenAccount implements RequestAccounting {
   noteFailure(failure: unknown): void {
     if (this.#isFinished || failure === this.#failure) return
     const story = this.#story
-    if (failure instanceof UpstreamFailure && this.#askedAtMs !== null) {
-      story.attempts = (story.attempts ?? 0) + failure.attempts
-    }
+    if (failure instanceof UpstreamFailure && this.#askedAtMs !== null) noteAttempts(story, failure)
     if (this.#failure !== null) return
     this.#failure = failure
     Object.assign(story, tellUpstream(failure, this.#query))
@@ -143,10 +142,10 @@ class OpenAccount implements RequestAccounting {
     if (this.#query && this.#provider) this.#request.trace?.beginCall(this.#query, this.#provider.name, this.#model)
   }
 
-  noteAnswered({ headers, attempts = 1 }: Pick<UpstreamAnswer, 'headers' | 'attempts'>): void {
+  noteAnswered(answer: Parameters<RequestAccounting['noteAnswered']>[0]): void {
     if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#calledAtMs
-    this.#story.attempts = (this.#story.attempts ?? 0) + attempts
-    this.#droppedTools = headers.get(DROPPED_TOOLS)
+    noteAttempts(this.#story, answer)
+    this.#droppedTools = answer.headers.get(DROPPED_TOOLS)
   }
 
   noteReason(reason: string): void {

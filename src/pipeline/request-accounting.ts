@@ -41,7 +41,7 @@ export interface RequestAccounting {
   /** The provider has been asked: from now on the request costs something, even if its client leaves. */
   noteAsked(): void
   /** The provider has begun to answer. */
-  noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts'>): void
+  noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys'>): void
   /** Sets why the cache answered, or why it did not. */
   noteReason(reason: string): void
   /** Who makes the call that the request follows, if it follows one. */

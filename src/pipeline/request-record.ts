@@ -4,6 +4,7 @@ import { nowIso } from '../event-loop/clock.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { RequestStory, UsageRecord } from '../postgres/usage-record.ts'
+import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { NotedQuery } from './query.ts'
@@ -59,6 +60,7 @@ export function openStory(): RequestStory {
     attempts: null,
     asked_model: null,
     fallbacks: null,
+    provider_keys: null,
     cache_reason: null,
     cache_id: null,
     similarity: null,
@@ -111,6 +113,7 @@ export function createRecord(
     upstream_message: story.upstream_message,
     attempts: story.attempts,
     fallbacks: story.fallbacks,
+    provider_keys: story.provider_keys,
     cache_reason: story.cache_reason,
     cache_id: story.cache_id,
     similarity: story.similarity,
@@ -228,6 +231,17 @@ export function nameTarget({ target }: { target: Target }): NotedQuery | null {
   if (target.kind === 'kept') return { ...named, endpoint: target.collection }
   if (target.kind === 'operation') return { ...named, endpoint: target.operation, model: target.model ?? '' }
   return target.kind === 'endpoint' ? { ...named, endpoint: target.endpoint, model: target.model ?? '' } : null
+}
+
+/** Each key is named once, the last at the end: a batch of embeddings asks many times. */
+export function noteAttempts(
+  story: RequestStory,
+  { attempts = 1, keys = [] }: Pick<UpstreamAnswer, 'attempts' | 'keys'>,
+): void {
+  story.attempts = (story.attempts ?? 0) + attempts
+  if (keys.length === 0) return
+  const before = (story.provider_keys?.split(', ') ?? []).filter(key => !keys.includes(key))
+  story.provider_keys = [...new Set([...before, ...keys])].join(', ')
 }
 
 /** For a call that ended before its upstream reported anything. */

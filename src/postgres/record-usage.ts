@@ -33,7 +33,6 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
   ['saved_usd', 'numeric'],
   ['latency_ms', 'real'],
   ['duration_ms', 'real'],
-  ['tags', 'jsonb'],
   ['error_code', 'text'],
   ['error_message', 'text'],
   ['upstream_status', 'smallint'],
@@ -51,12 +50,14 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
   ['upstream_ms', 'real'],
   ['first_chunk_ms', 'real'],
   ['end_user', 'text'],
+  ['provider_keys', 'text'],
 ]
 
 const RECORD_USAGE = defineStatement(
   `select record_usage(
     ${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')},
-    $${COLUMNS.length + 1}::json, $${COLUMNS.length + 2}::text::json, $${COLUMNS.length + 3}::uuid
+    $${COLUMNS.length + 1}::text::jsonb[], $${COLUMNS.length + 2}::text::integer[],
+    $${COLUMNS.length + 3}::json, $${COLUMNS.length + 4}::text::json, $${COLUMNS.length + 5}::uuid
   ) as now`,
   { now: timestamp },
 )
@@ -68,6 +69,7 @@ export async function recordUsage(database: Database, records: readonly UsageRec
   const columns = COLUMNS.map(([name]) => formatArray(records, name))
   const { now } = await readOne(database, RECORD_USAGE, [
     ...columns,
+    ...formatTags(records),
     JSON.stringify(sumUsage(records)),
     spendingOf(records),
     batch,
@@ -91,14 +93,29 @@ function spendingOf(records: readonly UsageRecord[]): string | null {
   )
 }
 
-/**
- * Formats one column as PostgreSQL's array text, which both drivers pass on and the server parses faster than JSON. JSON.stringify is the
- * fastest writer, and differs only in the brackets. It would also escape control characters differently, but records contain none.
- */
 function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord): string {
   // unnest() fills up short arrays: what no record has costs nothing.
-  if (records.every(record => record[column] === null)) return '{}'
-  return `{${JSON.stringify(records.map(record => record[column])).slice(1, -1)}}`
+  return records.every(record => record[column] === null) ? '{}' : writeArray(records.map(record => record[column]))
+}
+
+/**
+ * As PostgreSQL's array text, which both drivers pass on and the server parses faster than JSON. JSON.stringify is the fastest writer, and
+ * differs only in the brackets. It would also escape control characters differently, but records contain none.
+ */
+function writeArray(values: readonly unknown[]): string {
+  return `{${JSON.stringify(values).slice(1, -1)}}`
+}
+
+/** The tags that there are, and for each record which of them it has, 0 for none: parsing them anew costs more than the rest of the row. */
+function formatTags(records: readonly UsageRecord[]): [tags: string, at: string] {
+  const places = new Map<string, number>()
+  const at = records.map(({ tags }) => {
+    if (tags === null) return 0
+    const place = places.get(tags) ?? places.size + 1
+    places.set(tags, place)
+    return place
+  })
+  return [writeArray([...places.keys()]), places.size === 0 ? '{}' : writeArray(at)]
 }
 
 /** Creates partitions ahead of time and drops those past retention. */

@@ -41,6 +41,8 @@ export interface RequestStory {
   asked_model: string | null
   /** Fallbacks that were asked, in order, with commas between them. */
   fallbacks: string | null
+  /** Where the project has several keys of the provider: those that were asked, in order, with commas between them, each that was refused with the status. */
+  provider_keys: string | null
   cache_reason: string | null
   /** Of the entry that was served, or nearly was. */
   cache_id: string | null

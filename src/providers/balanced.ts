@@ -59,16 +59,24 @@ export function balanceKeys(
 
   async function ask(beginning: string, askWith: (provider: Provider) => Promise<UpstreamAnswer>) {
     const chosen = choose(beginning)
+    const refused: string[] = []
     for (const [index, key] of chosen.entries()) {
       const hasNext = index + 1 < chosen.length
       try {
         const answer = await askWith(key.provider)
-        if (REFUSED.has(answer.status)) rest(key, answer)
-        if (!REFUSED.has(answer.status) || !hasNext) return answer
+        const isRefused = REFUSED.has(answer.status)
+        if (isRefused) rest(key, answer)
+        const keys = [...refused, isRefused ? `${key.name} ${answer.status}` : key.name]
+        if (!isRefused || !hasNext) return Object.assign(answer, { keys, attempts: keys.length })
+        refused.push(...keys.slice(-1))
         await answer.body.cancel().catch(() => {})
       } catch (error) {
-        const isOpen = error instanceof UpstreamFailure && error.kind === 'open-circuit'
-        if (!isOpen || !hasNext) throw error
+        if (!(error instanceof UpstreamFailure)) throw error
+        const isOpen = error.kind === 'open-circuit'
+        if (isOpen && hasNext) continue
+        error.attempts += refused.length
+        error.keys = isOpen ? refused : [...refused, key.name]
+        throw error
       }
     }
     throw new Error('A key is always asked')

@@ -166,7 +166,7 @@ function namingKey(provider: Provider, key: string): Provider {
   async function note(asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
     const answer = await asked
     answer.headers.set(PROVIDER_KEY, key)
-    return answer
+    return Object.assign(answer, { keys: [key] })
   }
   return {
     ...provider,

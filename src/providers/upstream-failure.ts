@@ -13,6 +13,8 @@ export class UpstreamFailure extends ProxyError {
   readonly upstreamStatus: number | null
   /** How often the upstream was asked. */
   attempts: number
+  /** As an answer's. */
+  keys?: readonly string[]
 
   constructor(kind: FailureKind, options: ProxyErrorOptions, upstreamStatus: number | null = null) {
     super(options)

@@ -88,6 +88,8 @@ export interface UpstreamAnswer {
   body: ReadableStream<Uint8Array>
   /** How often the upstream was asked; once when it is not set. */
   attempts?: number
+  /** Where the project has named keys: those that were asked, in order, each that was refused with the status. */
+  keys?: readonly string[]
 }
 
 export interface Provider {

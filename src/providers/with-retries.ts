@@ -20,11 +20,15 @@ const MAX_WAIT_MS = 5_000
 export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
   /** `leavesTrace`: whether the request asks the provider to create something, which may exist although the response was lost. */
   async function repeat(leavesTrace: boolean, signal: AbortSignal, ask: () => Promise<UpstreamAnswer>) {
+    let attempts = 0
+    const keys: string[] = []
     for (let retry = 0; ; retry++) {
       const outcome = await attempt(ask)
+      attempts += outcome.attempts ?? 1
+      keys.push(...(outcome.keys ?? []))
       const waitMs = retry < maxRetries && mayRepeat(outcome, leavesTrace) ? chooseWait(outcome, retry, random) : null
       if (waitMs === null) {
-        outcome.attempts = retry + (outcome.attempts ?? 1)
+        Object.assign(outcome, { attempts, keys })
         if (outcome instanceof UpstreamFailure) throw outcome
         return outcome
       }

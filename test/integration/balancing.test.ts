@@ -2,7 +2,8 @@
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
-import { type Answer, ask } from '../harness/client.ts'
+import { BODIES } from '../harness/bodies.ts'
+import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -77,6 +78,46 @@ describeOnce('several keys of one provider', backend => {
     expect(keyOf(instead)).not.toBe(preferred)
     expect(sentKeys()).toEqual([preferred, preferred, keyOf(instead)])
     expect(keyOf(await ask(proxy, key, chat('Hello', { seed: 3 })))).toBe(keyOf(instead))
+  })
+
+  async function recordOf(path: string, body: Record<string, unknown>, headers: Record<string, string> = {}) {
+    const id = crypto.randomUUID()
+    const answer = await readAnswer(await post(proxy, key, path, body, { headers: { 'x-request-id': id, ...headers } }))
+    await proxy.settle()
+    const [record] = await proxy.query<{ provider_keys: string | null; attempts: number | null }>(
+      `select provider_keys, attempts from usage_records where request_id = '${id}'`,
+    )
+    return { answer, record }
+  }
+
+  test.each(Object.keys(BODIES).filter(path => path !== '/rerank'))(
+    'at %s: the record names those that were asked',
+    async path => {
+      const body = { ...BODIES[path], ...(path === '/messages' && { model: 'gpt-4o-mini' }) }
+      upstreams.openai.scriptOnce({ kind: 'error', status: 429 })
+      const { answer, record } = await recordOf(path, body)
+      const [refused] = sentKeys()
+      expect([answer.status, record]).toEqual([200, { provider_keys: `${refused} 429, ${keyOf(answer)}`, attempts: 2 }])
+      expect(keyOf(answer)).not.toBe(refused)
+      const hit = await recordOf(path, body)
+      expect([path, hit.answer.cache, hit.record]).toEqual([path, 'HIT', { provider_keys: null, attempts: null }])
+    },
+  )
+
+  test('the record of a failure names those that were asked, too', async () => {
+    upstreams.openai.script({ kind: 'error', status: 401 })
+    const { record } = await recordOf('/chat/completions', chat('Hello'))
+    expect(record).toEqual({
+      provider_keys: sentKeys()
+        .map(name => `${name} 401`)
+        .join(', '),
+      attempts: 3,
+    })
+    upstreams.openai.reset()
+    upstreams.openai.script({ kind: 'cut', after: 'nothing' })
+    const cut = await recordOf('/chat/completions', chat('Hello', { seed: 2 }))
+    expect(cut.record?.provider_keys).toBe(sentKeys().at(-1))
+    expect(cut.record?.attempts).toBe(sentKeys().length)
   })
 
   test('when all are refused, the client gets the last refusal, and further requests ask one of them', async () => {

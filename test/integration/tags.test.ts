@@ -27,6 +27,24 @@ describeBackends('tags', backend => {
     for (const { tags } of rows) expect(tags).toEqual({ team: 'search', env: 'prod' })
   })
 
+  test('are each request’s own, among many that are written at once', async () => {
+    const sent = ['a=1', '', 'a=2', 'a=1', '', 'b=1'].map((tags, at) => ({ tags, id: `many-${at}` }))
+    await Promise.all(
+      sent.map(({ tags, id }) =>
+        ask(proxy, key, 'One of many', { 'x-request-id': id, ...(tags && { 'x-proxy-tags': tags }) }),
+      ),
+    )
+    await proxy.settle()
+    const rows = await proxy.query<{ id: string; tags: Record<string, string> | null }>(
+      `select request_id as id, tags from usage_records where request_id like 'many-%' order by 1`,
+    )
+    const written = rows.map(({ id, tags }) => ({
+      id,
+      tags: tags ? Object.entries(tags).join().replace(',', '=') : '',
+    }))
+    expect(written).toEqual(sent.map(({ id, tags }) => ({ id, tags })))
+  })
+
   test('are none of the cache key, be they in the header or in metadata', async () => {
     const asked = (metadata: Record<string, string>) => ({ ...BODIES['/chat/completions'], seed: 5, metadata })
     expect((await ask(proxy, key, asked({ team: 'ads' }))).cache).toBe('MISS')

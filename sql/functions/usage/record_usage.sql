@@ -17,7 +17,6 @@ create or replace function record_usage(
     saved_usd numeric[],
     latencies_ms real[],
     durations_ms real[],
-    tags jsonb[],
     error_codes text[],
     error_messages text[],
     upstream_statuses smallint[],
@@ -35,6 +34,9 @@ create or replace function record_usage(
     upstreams_ms real[],
     first_chunks_ms real[],
     end_users text[],
+    provider_keys text[],
+    tags jsonb[],
+    tags_at integer[],
     sums json,
     spending json,
     batch uuid
@@ -55,9 +57,9 @@ begin
     -- Arrays take half the work of JSON. One that is empty leaves its column null.
     insert into usage_records (
         recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed, prompt_tokens,
-        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, tags, error_code, error_message,
+        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, error_code, error_message,
         upstream_status, upstream_message, attempts, asked_model, fallbacks, cache_reason, cache_id, similarity, completion_tokens_saved,
-        admission_ms, lookup_ms, embed_ms, upstream_ms, first_chunk_ms, end_user
+        admission_ms, lookup_ms, embed_ms, upstream_ms, first_chunk_ms, end_user, provider_keys, tags
     )
     select *
     from unnest(
@@ -79,7 +81,6 @@ begin
         saved_usd,
         latencies_ms,
         durations_ms,
-        tags,
         error_codes,
         error_messages,
         upstream_statuses,
@@ -96,7 +97,9 @@ begin
         embeds_ms,
         upstreams_ms,
         first_chunks_ms,
-        end_users
+        end_users,
+        provider_keys,
+        array(select tags[has.at] from unnest(tags_at) as has (at))
     );
 
     -- Summed by the proxy: a busy key's thousand records become a few rows, which roll_up_usage() adds to the hourly sums.
@@ -125,6 +128,6 @@ $$;
 
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
-    numeric[], numeric[], real[], real[], jsonb[], text[], text[], smallint[], text[], smallint[], text[], text[], text[], text[], real[],
-    integer[], real[], real[], real[], real[], real[], text[], json, json, uuid
-) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; settles what was reserved for them (see settle_spending()); updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';
+    numeric[], numeric[], real[], real[], text[], text[], smallint[], text[], smallint[], text[], text[], text[], text[], real[],
+    integer[], real[], real[], real[], real[], real[], text[], text[], jsonb[], integer[], json, json, uuid
+) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; tags: those that there are, tags_at: for each record, which of them; settles what was reserved for them (see settle_spending()); updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';

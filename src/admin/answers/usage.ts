@@ -104,6 +104,12 @@ export const request = objectOf(
     asked_model: orNull(t.String({ description: 'If a fallback answered: the model that was wanted.' })),
     fallbacks: orNull(t.String({ description: 'Those that were asked, in order, with commas between them.' })),
     provider: textOrNull,
+    provider_keys: orNull(
+      t.String({
+        description:
+          'Where the project has several keys of the provider: the names of those that were asked, in order, with commas between them. One that was refused has the status after it; the last one answered.',
+      }),
+    ),
     cache_result: orNull(words('HIT', 'HIT-SEMANTIC', 'MISS')),
     cache_reason: textOrNull,
     cache_id: orNull(t.String({ description: 'Of the entry that was served, or nearly was.' })),

@@ -55,23 +55,24 @@ async function askByChat(
   translated: TranslationContext,
   tell: Tell,
 ): Promise<UpstreamAnswer> {
-  const { status, headers, body } = await provider.ask(chat).catch(async error => {
+  const answer = await provider.ask(chat).catch(async error => {
     throw await tellRefusal(error, tell)
   })
+  const { status, headers, body } = answer
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) {
     const stream = translationOf(translated).openStream()
-    return { status, headers, body: await translateStream(body, provider.name, stream) }
+    return { ...answer, body: await translateStream(body, provider.name, stream) }
   }
   headers.set('content-type', 'application/json')
   // The body enforces its own limits.
   if (status === 200) {
-    const answer = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
-    return { status, headers, body: inPieces(await translatePlain(answer, provider.name, translated)) }
+    const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
+    return { ...answer, body: inPieces(await translatePlain(bytes, provider.name, translated)) }
   }
   const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY))
   const told = status === 400 || status === 422 ? await tellError(text, tell) : text
-  return { status, headers, body: new Blob([translationOf(translated).fromError(status, told)]).stream() }
+  return { ...answer, body: new Blob([translationOf(translated).fromError(status, told)]).stream() }
 }
 
 /** A refusal of the proxy's own. */

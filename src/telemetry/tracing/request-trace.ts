@@ -114,7 +114,12 @@ function asidesBelow(startCall: StartCall): AsideTrace {
   }
 }
 
-export function beginTask(tracer: Tracer, inject: Inject, parent: Context, { purpose, project }: TracedTask): TaskTrace {
+export function beginTask(
+  tracer: Tracer,
+  inject: Inject,
+  parent: Context,
+  { purpose, project }: TracedTask,
+): TaskTrace {
   const attributes = { [OURS.purpose]: purpose, [OURS.project]: project }
   const task = tracer.startSpan(purpose, { kind: SpanKind.INTERNAL, attributes }, parent)
   return { ...asidesBelow(callsBelow(tracer, inject, trace.setSpan(parent, task))), end: () => task.end() }

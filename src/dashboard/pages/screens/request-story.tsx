@@ -191,6 +191,11 @@ function Asked({ request }: { request: ProxyRequest }) {
         </Fact>
       )}
       <Fact title="Provider">{request.provider ?? 'none was reached'}</Fact>
+      {request.provider_keys !== null && (
+        <Fact title="Provider keys asked">
+          <Name className="font-mono text-xs">{request.provider_keys}</Name>
+        </Fact>
+      )}
       <Fact title="Upstream calls">{request.attempts ?? 'none'}</Fact>
       <Fact title="API key">
         {request.key_name !== null && <Name>{request.key_name}</Name>}
