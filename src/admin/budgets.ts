@@ -51,7 +51,11 @@ export function createBudgetsController(options: AdminOptions) {
             per: oneOf('day', 'week', 'month', 'total'),
             api_key_id: t.Optional(t.String()),
             model: t.Optional(t.String()),
-            tag: t.Optional(textOf({ pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,31}=[A-Za-z0-9_.:/@+ -]{1,64}$' })),
+            tag: t.Optional(
+              textOf({
+                pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,31}=(?=.{1,64}$)[A-Za-z0-9_.:/@+-]+( [A-Za-z0-9_.:/@+-]+)*$',
+              }),
+            ),
             time_zone: t.Optional(timeZone),
           },
           strict,

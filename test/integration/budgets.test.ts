@@ -67,12 +67,12 @@ describeBackends('budgets', backend => {
     return row
   }
 
-  async function recordedUsd(): Promise<number> {
+  async function recordedUsd(model?: string): Promise<number> {
     await proxy.settle()
     const [row] = await proxy.query<{
       usd: number
     }>(`select coalesce(sum(cost_usd), 0)::float8 as usd from usage_records
-      where project_id = (select id from projects where name = '${project}')`)
+      where project_id = (select id from projects where name = '${project}')${model === undefined ? '' : ` and model = '${model}'`}`)
     return row?.usd ?? 0
   }
 
@@ -321,6 +321,67 @@ describeBackends('budgets', backend => {
     expect(await messageOf(key, MODEL)).toContain('0 USD a day for this key; it resets at ')
     expect(await messageOf(other, 'gpt-4o')).toContain('0 USD in all for this model; it does not reset')
     expect(await messageOf(other, MODEL, { 'x-proxy-tags': 'team=search' })).toContain('0 USD a week for this tag')
+  })
+
+  test.each([
+    [
+      'gpt-4o-mini',
+      ['gpt-4o-mini', 'openai/gpt-4o-mini', 'gpt-4o-mini-2024-07-18', 'fast', 'openai/gpt-4o-mini:nitro'],
+      ['gpt-4o', 'claude-haiku-4-5'],
+    ],
+    ['openai/gpt-4o-mini', ['gpt-4o-mini', 'openai/gpt-4o-mini', 'fast'], ['gpt-4o']],
+    [
+      'claude-haiku-4.5',
+      ['claude-haiku-4-5', 'claude-haiku-4-5-20251001', 'anthropic/claude-haiku-4.5'],
+      ['anthropic/claude-sonnet-4.5', 'fast'],
+    ],
+    ['gpt-4o-2024-05-13', ['gpt-4o-2024-05-13'], ['gpt-4o', 'fast']],
+  ])('a budget of %s holds by whatever name the model is asked', async (budgeted, held, free) => {
+    await proxy.query(`select set_setting('${project}', 'aliases', 'fast=gpt-4o-mini|gpt-4o')`)
+    await setBudget(0, { more: `, of_model => '${budgeted}'` })
+    for (const model of [...held, ...free]) {
+      const { status } = await ask(proxy, key, { ...plain(crypto.randomUUID()), model })
+      // One without a price is refused with 400.
+      expect([model, status === 200]).toEqual([model, free.includes(model)])
+    }
+    await ask(proxy, key, { ...plain('Counted?'), model: free[0] })
+    expect(await standOf(await setBudget(1, { per: 'day', more: `, of_model => '${free[0]}'` }))).toMatchObject({
+      spent: await recordedUsd(free[0]),
+    })
+  })
+
+  test('what no request can have has no budget', async () => {
+    await proxy.query(`select set_setting('${project}', 'aliases', 'fast=gpt-4o-mini|gpt-4o')`)
+    for (const [more, told] of [
+      [
+        `, of_model => 'fast'`,
+        'model "fast" is an alias of this project, which counts as what it stands for: name "gpt-4o-mini"',
+      ],
+      [`, of_tag => 'team= search'`, 'tag "team= search" is not valid'],
+      [`, of_tag => 'team=a  b'`, 'tag "team=a  b" is not valid'],
+    ] as const)
+      await expect(setBudget(1, { more })).rejects.toThrow(told)
+    await expect(proxy.query(`select set_budget('${project}', 'usd', 999999999.9999999999, 'day')`)).rejects.toThrow(
+      'US dollars from 0 to below 1,000,000,000',
+    )
+    await setBudget(1, { more: `, of_tag => 'team=a b'` })
+  })
+
+  test('a budget that is set, or set anew, while a request is under way has that request’s cost', async () => {
+    await setBudget(5)
+    upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
+    const asked = ask(proxy, key, plain('Under way?'))
+    await waitUntil('a reservation', 5_000, async () => {
+      const [row] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
+      return row?.held === 1
+    })
+    const total = await setBudget(5, { per: 'total' })
+    await proxy.query(`select set_budget('${project}', 'usd', null, 'month')`)
+    const month = await setBudget(5)
+    expect((await asked).status).toBe(200)
+    const spent = await recordedUsd()
+    expect(spent).toBeGreaterThan(0)
+    for (const budget of [total, month]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
   })
 
   test('tokens may be limited in place of dollars', async () => {

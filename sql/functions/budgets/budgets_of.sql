@@ -8,7 +8,7 @@ as $$
     from budgets b
     where (b.project_id = of_project or b.project_id is null)
         and (b.key_id is null or b.key_id = of_key)
-        and (b.model is null or b.model = of_model)
+        and (b.model is null or (model_names(b.model))[1] = any (model_names(of_model)))
         and (b.tag is null or of_tags @> b.tag);
 $$;
 

@@ -53,7 +53,7 @@ begin
                 where (owner_id is null or r.project_id = owner_id)
                     and r.recorded_at >= p.begins
                     and (of_key is null or r.key_id = of_key)
-                    and (of_model is null or r.model = of_model)
+                    and (of_model is null or (model_names(of_model))[1] = any (model_names(r.model)))
                     and (tagged is null or r.tags @> tagged)
             )
         end

@@ -17,6 +17,7 @@ as $$
 declare
     owner_id bigint := open_budgets(project);
     tagged jsonb;
+    aliased text;
     set_id bigint;
 begin
     if in_unit is null or in_unit not in ('usd', 'tokens') then
@@ -35,7 +36,7 @@ begin
             using errcode = 'invalid_parameter_value';
     end if;
     if of_tag is not null then
-        if of_tag !~ '^[A-Za-z][A-Za-z0-9_.-]{0,31}=[A-Za-z0-9_.:/@+ -]{1,64}$' then
+        if of_tag !~ '^[A-Za-z][A-Za-z0-9_.-]{0,31}=(?=.{1,64}$)[A-Za-z0-9_.:/@+-]+( [A-Za-z0-9_.:/@+-]+)*$' then
             raise exception 'tag % is not valid: it takes a name and a value, as in team=search', quote_for_message(of_tag)
                 using errcode = 'invalid_parameter_value';
         end if;
@@ -49,6 +50,18 @@ begin
             using errcode = 'invalid_parameter_value';
     end if;
     of_key := key_of_value(of_key);
+    if of_amount is not null then
+        select split_part(split_part(a.written, '=', 2), '|', 1) into aliased
+        from projects p
+        cross join lateral unnest(p.aliases) as a (written)
+        where p.id = owner_id
+            and starts_with(a.written, of_model || '=');
+        if aliased is not null then
+            raise exception 'model % is an alias of this project, which counts as what it stands for: name %',
+                quote_for_message(of_model), quote_for_message(aliased)
+                using errcode = 'invalid_parameter_value';
+        end if;
+    end if;
 
     if of_amount is null then
         select b.id into set_id
@@ -59,7 +72,7 @@ begin
         perform remove_budget(project, set_id);
         return null;
     end if;
-    if not (of_amount >= 0 and of_amount < 1e9) or in_unit = 'tokens' and of_amount <> trunc(of_amount) then
+    if not (of_amount >= 0 and round(of_amount, 9) < 1e9) or in_unit = 'tokens' and of_amount <> trunc(of_amount) then
         raise exception '% is not valid: it takes %', in_unit,
             case in_unit when 'usd' then 'US dollars from 0 to below 1,000,000,000' else 'a whole number from 0 to below 1,000,000,000' end
             using errcode = 'invalid_parameter_value';

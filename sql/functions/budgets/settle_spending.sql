@@ -15,7 +15,7 @@ begin
     order by c.budget_id, c.begins
     for update;
 
-    -- A reservation that was given up for gone long ago: what it cost still counts.
+    -- A reservation that was given up for gone long ago, or was made before there was this budget: what it cost still counts.
     insert into budget_periods as c (budget_id, begins, spent)
     select b.id, p.begins, sum(n.spent)
     from json_to_recordset(done) as d (
@@ -25,7 +25,7 @@ begin
     cross join lateral period_of(b.per, b.time_zone, d.at) p
     cross join lateral (select case b.unit when 'usd' then d.usd else d.tokens end as spent) n
     where n.spent > 0
-        and not exists (select from budget_reservations r where r.id = d.id)
+        and not exists (select from budget_reservations r where r.id = d.id and r.budget_id = b.id)
     group by b.id, p.begins
     order by b.id, p.begins
     on conflict (budget_id, begins) do update
