@@ -1,15 +1,12 @@
 /** Sends spans to an OpenTelemetry collector: OTLP in protobuf over HTTP, in batches; beyond 2,048 that wait, spans are dropped. */
-import { type Context, ROOT_CONTEXT, SpanKind, type TextMapGetter, TraceFlags, trace } from '@opentelemetry/api'
+import { type Context, ROOT_CONTEXT, type SpanContext, type TextMapGetter, TraceFlags, trace } from '@opentelemetry/api'
 import { type ExportResult, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import {
-  AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
-  ParentBasedSampler,
   RandomIdGenerator,
-  type Sampler,
   SamplingDecision,
   type SpanExporter,
   TraceIdRatioBasedSampler,
@@ -19,7 +16,7 @@ import type { TracingConfig } from '../../config/tracing.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { describeCause } from '../describe-cause.ts'
 import type { Log } from '../log.ts'
-import { beginTask, beginTrace, type Inject, type Tracing, traceNothing } from './request-trace.ts'
+import { beginTask, beginTrace, type Inject, type Tracing, Untraced } from './request-trace.ts'
 
 const MAX_WAITING = 2_048
 const MAX_BATCH = 512
@@ -29,7 +26,7 @@ const EXPORT_TIMEOUT_MS = 10_000
 
 /** Whether a request is sampled is decided once, before anything is made for it: else a hit without a span costs what one with a span does. */
 export function openTracing(config: TracingConfig, log: Log): Tracing {
-  const sampler = createSampler(config)
+  const { isSampled, ratio } = createSampler(config)
   const { generateTraceId, generateSpanId } = new RandomIdGenerator()
   /** Of the request that begins. */
   let traceId = ''
@@ -56,17 +53,18 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   const setter = { set: (headers: Headers, name: string, value: string) => headers.set(name, value) }
   const inject: Inject = (context, headers) => places.inject(context, headers, setter)
 
-  /** Null if what has this parent is sampled. */
-  function pass(parent: Context, headers: Headers): ReturnType<typeof traceNothing> | null {
+  /** Null if what has this parent is sampled. What begins here is drawn by lot: most get no id, which is written only where a model is asked. */
+  function pass(parent: Context, headers: Headers): Untraced | null {
     const given = trace.getSpanContext(parent)
-    const id = given?.traceId ?? generateTraceId()
-    traceId = id
-    const { decision } = sampler.shouldSample(parent, id, '', SpanKind.SERVER, {}, [])
-    if (decision === SamplingDecision.RECORD_AND_SAMPLED) return null
-    const unsampled = { ...given, traceId: id, traceFlags: TraceFlags.NONE }
-    return traceNothing(headers, sent =>
-      inject(trace.setSpanContext(parent, { ...unsampled, spanId: generateSpanId() }), sent),
-    )
+    if (given ? isSampled(given) : Math.random() < ratio) {
+      traceId = given?.traceId ?? generateTraceId()
+      return null
+    }
+    let place: Omit<SpanContext, 'spanId'> | undefined
+    return new Untraced(headers, sent => {
+      place ??= { traceId: generateTraceId(), ...given, traceFlags: TraceFlags.NONE }
+      inject(trace.setSpanContext(parent, { ...place, spanId: generateSpanId() }), sent)
+    })
   }
 
   return {
@@ -86,15 +84,18 @@ const GETTER: TextMapGetter<Headers> = {
   keys: headers => [...headers.keys()],
 }
 
-function createSampler({ sampler, samplerRatio }: TracingConfig): Sampler {
+/** `ratio`: of the traces that begin here. `isSampled`: of one that began elsewhere. */
+function createSampler({ sampler, samplerRatio }: TracingConfig) {
   const name = sampler.replace('parentbased_', '')
-  const root =
-    name === 'always_on'
-      ? new AlwaysOnSampler()
-      : name === 'always_off'
-        ? new AlwaysOffSampler()
-        : new TraceIdRatioBasedSampler(samplerRatio)
-  return name === sampler ? root : new ParentBasedSampler({ root })
+  const ratio = name === 'always_on' ? 1 : name === 'always_off' ? 0 : samplerRatio
+  const sampling = new TraceIdRatioBasedSampler(ratio)
+  return {
+    ratio,
+    isSampled({ traceId, traceFlags }: SpanContext): boolean {
+      if (name !== sampler) return (traceFlags & TraceFlags.SAMPLED) !== 0
+      return sampling.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED
+    },
+  }
 }
 
 /** Says in the log when spans begin to be lost, and when they arrive again. */

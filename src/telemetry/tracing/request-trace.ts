@@ -158,18 +158,29 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
   }
 }
 
-/** Of a request that is not sampled: nothing is noted, and whoever is asked for it is told so. */
-export function traceNothing(headers: Headers, tell: (sent: Headers) => void): RequestTrace & TaskTrace {
-  return {
-    beginCall: () => tell(headers),
-    traceAside(_, ask) {
-      const place = new Headers()
-      tell(place)
-      return ask(place)
-    },
-    failCall() {},
-    end() {},
+/** Of what is not sampled: nothing is noted, and whoever is asked for it is told so. */
+export class Untraced implements RequestTrace, TaskTrace {
+  readonly #headers: Headers
+  readonly #tell: (sent: Headers) => void
+
+  constructor(headers: Headers, tell: (sent: Headers) => void) {
+    this.#headers = headers
+    this.#tell = tell
   }
+
+  beginCall(): void {
+    this.#tell(this.#headers)
+  }
+
+  traceAside<T>(_: AsideCall, ask: (headers: Headers) => Promise<T>): Promise<T> {
+    const place = new Headers()
+    this.#tell(place)
+    return ask(place)
+  }
+
+  failCall(): void {}
+
+  end(): void {}
 }
 
 function spentAttributes({ record, answeredAs }: TracedEnd): Attributes {
