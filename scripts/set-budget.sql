@@ -17,6 +17,9 @@ do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 do $$ begin raise exception 'per is missing: give -v per=month'; end $$;
 \endif
 \if :{?usd}
+\if :{?tokens}
+do $$ begin raise exception 'two amounts: give -v usd or -v tokens; each is a budget of its own'; end $$;
+\endif
 \set unit usd
 \set amount :usd
 \elif :{?tokens}
@@ -27,15 +30,15 @@ do $$ begin raise exception 'the amount is missing: give -v usd=100 or -v tokens
 \endif
 \if :{?key}
 \else
-\set key ''
+\set key *
 \endif
 \if :{?model}
 \else
-\set model ''
+\set model *
 \endif
 \if :{?tag}
 \else
-\set tag ''
+\set tag *
 \endif
 \if :{?zone}
 \else
@@ -47,8 +50,8 @@ select set_budget(
     :'unit',
     nullif(:'amount', 'none')::numeric,
     :'per',
-    case when :'key' <> '' then find_key(:'key') end,
-    nullif(:'model', ''),
-    nullif(:'tag', ''),
+    case when :'key' <> '*' then find_key(:'key') end,
+    nullif(:'model', '*'),
+    nullif(:'tag', '*'),
     :'zone'
 );

@@ -25,7 +25,7 @@ const CENTS_A_DOLLAR = 100
 const AMOUNT_A_MONTH = {
   currency: t.Literal('USD'),
   interval: t.Literal('month'),
-  threshold_amount: t.Integer({ minimum: 0, exclusiveMaximum: 1_000_000_000 * CENTS_A_DOLLAR }),
+  threshold_amount: t.Integer({ minimum: 0, maximum: 1_000_000_000 * CENTS_A_DOLLAR - 1 }),
 }
 const ALERT = t.Object(
   {

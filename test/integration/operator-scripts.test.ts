@@ -428,6 +428,11 @@ describe.skipIf(!psqlPath)(title, () => {
         ['set-budget', { project, usd: '1', per: 'year' }, /per "year" is not valid/],
         ['set-budget', { project, per: 'day' }, /the amount is missing/],
         ['set-budget', { project, usd: '-1', per: 'day' }, /usd is not valid/],
+        ['set-budget', { project, usd: '1', tokens: '1', per: 'day' }, /two amounts/],
+        // A variable of the shell that is empty: not a budget of all that the project spends.
+        ['set-budget', { project, usd: '1', per: 'day', key: '' }, /no such key: ""/],
+        ['set-budget', { project, usd: '1', per: 'day', model: '' }, /model "" is not valid/],
+        ['set-budget', { project, usd: '1', per: 'day', tag: '' }, /tag "" is not valid/],
         ['set-budget', { project, usd: '1', per: 'day', tag: 'team' }, /tag "team" is not valid/],
         ['set-budget', { project, usd: 'none', per: 'day' }, /has no such budget/],
         ['set-plan', { project, plan: 'gold' }, /plan "gold" does not exist/],

@@ -28,6 +28,14 @@ test('each parameter is described, and nothing else is', async () => {
   expect(tags.map(({ name }) => name).filter(name => !used.has(name))).toEqual([])
 })
 
+test('each whole number that is taken has bounds, which the message about a wrong one tells', async () => {
+  const operations = await listOperations()
+  const taken = operations.map(({ operation }) => JSON.stringify([operation.parameters, operation.requestBody]))
+  const numbers = taken.flatMap(text => text.match(/\{[^{}]*"type":"integer"[^{}]*\}/g) ?? [])
+  expect(numbers.length).toBeGreaterThan(10)
+  expect(numbers.filter(text => !/"minimum":-?\d/.test(text) || !/"maximum":\d/.test(text))).toEqual([])
+})
+
 test('schemas stand once, and all references lead to one', async () => {
   const description = await readDescription()
   const text = JSON.stringify(description)
