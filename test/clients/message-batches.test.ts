@@ -231,9 +231,9 @@ describeOnce('message batches', backend => {
     const MOST_TOKENS = 100
     const mostUsd = ({ params }: Requests[number]) => (JSON.stringify(params).length * 2 + MOST_TOKENS * 5) / 2 / 1e6
 
-    async function setBudget(usd: number): Promise<number> {
+    async function setBudget(usd: number, more = ''): Promise<number> {
       const [row] = await proxy.query<{ id: string }>(
-        `select set_budget('${project}', 'usd', ${usd}, 'month')::text as id`,
+        `select set_budget('${project}', 'usd', ${usd}, 'month'${more})::text as id`,
       )
       return Number(row?.id)
     }
@@ -264,6 +264,24 @@ describeOnce('message batches', backend => {
       expect(usd).toBeGreaterThan(0)
       const { spent = 0, reserved } = (await standOf(budget)) ?? {}
       expect([spent, reserved]).toEqual([expect.closeTo(usd, 9), 0])
+    })
+
+    test('each model is paid from its own budget, and all of them from the tag’s', async () => {
+      const tagged = await setBudget(1, `, of_tag => 'team=batches'`)
+      const [haiku, opus] = [
+        await setBudget(1, `, of_model => '${MODEL}'`),
+        await setBudget(1, `, of_model => 'claude-opus-4-5'`),
+      ]
+      const requests = [one('a'), one('b', 'claude-opus-4-5')]
+      const { id } = await client.messages.batches.create({ requests }, { headers: { 'x-proxy-tags': 'team=batches' } })
+      await ended(id)
+      await resultsOf(id)
+      const usd = Object.fromEntries((await recorded()).map(record => [record.model, record.usd]))
+      const spent = async (budget: number) => (await standOf(budget))?.spent
+      expect(await spent(haiku)).toBeCloseTo(usd[MODEL] ?? 0, 9)
+      expect(await spent(opus)).toBeCloseTo(usd['claude-opus-4-5'] ?? 0, 9)
+      expect(await spent(tagged)).toBeCloseTo((usd[MODEL] ?? 0) + (usd['claude-opus-4-5'] ?? 0), 9)
+      expect((await standOf(tagged))?.reserved).toBe(0)
     })
 
     test('released when nothing of it was answered', async () => {

@@ -50,8 +50,8 @@ describeOnce('realtime', backend => {
   const address = (query = `?model=${MODEL}`) => `ws://127.0.0.1:${proxy.port}/v1/realtime${query}`
 
   /** A session by hand, and what it received. */
-  async function open(apiKey = key, url = address()) {
-    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${apiKey}` } } as never)
+  async function open(apiKey = key, url = address(), headers: Record<string, string> = {}) {
+    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${apiKey}`, ...headers } } as never)
     const events: Event[] = []
     const end = Promise.withResolvers<{ code: number; reason: string }>()
     socket.onmessage = ({ data }) => void events.push(JSON.parse(data))
@@ -315,6 +315,18 @@ describeOnce('realtime', backend => {
     await storeKey(stores, name, 'openai', 'sk-own')
   }
 
+  test('a session’s tags are recorded with it and with each response', async () => {
+    const { send, has, socket, ended } = await open(key, address(), { 'x-proxy-tags': 'team=voice' })
+    send({ type: 'response.create' })
+    await has('response.done')
+    socket.close()
+    await ended
+    await recorded()
+    const tags = await proxy.query(`select tags from usage_records u join projects p on p.id = u.project_id
+      where p.name = '${project}' and endpoint = 'realtime'`)
+    expect(Array.from(tags)).toEqual(Array(2).fill({ tags: { team: 'voice' } }))
+  })
+
   test('what cannot be opened is told before the upgrade', async () => {
     const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': btoa('0123456789abcdef') }
     const ask = async (apiKey: string | undefined, query: string, headers: Record<string, string> = {}) => {
@@ -335,7 +347,12 @@ describeOnce('realtime', backend => {
     await proxy.query(`select set_budget('${project}', 'usd', 100, 'month')`)
     expect(await ask(key, query)).toEqual([400, 'model_not_priced'])
     expect(upstream.opened).toEqual([])
-    await proxy.query(`select remove_budget('${project}', 'usd', 'month')`).catch(() => {})
+    await proxy.query(`select set_budget('${project}', 'usd', null, 'month')`)
+    await proxy.query(`select set_budget('${project}', 'usd', 100, 'month', of_tag => 'team=voice')`)
+    expect(await ask(key, query, { 'x-proxy-tags': 'team=voice' })).toEqual([400, 'model_not_priced'])
+    expect(await ask(key, query, { 'x-proxy-tags': 'team' })).toEqual([400, 'invalid_request_error'])
+    expect(upstream.opened).toEqual([])
+    await proxy.query(`select set_budget('${project}', 'usd', null, 'month', of_tag => 'team=voice')`)
     await storeKey(stores, project, 'openai', 'sk-refused')
     const refused = await proxy.createKey({ project: 'refused', type: 'project' })
     await storeKey(stores, 'refused', 'openai', 'sk-refused')

@@ -350,6 +350,20 @@ describeBackends('budgets', backend => {
     })
   })
 
+  test('what a fallback costs is paid from its own model’s budget', async () => {
+    await proxy.query(`select set_setting('${project}', 'fallbacks', 'gpt-4o')`)
+    const [wanted, fallback] = [
+      await setBudget(1, { more: `, of_model => '${MODEL}'` }),
+      await setBudget(1, { more: `, of_model => 'gpt-4o'` }),
+    ]
+    upstreams.openai.script(({ bodyText }) => (bodyText.includes(MODEL) ? { kind: 'error', status: 503 } : undefined))
+    expect((await ask(proxy, key, plain('Falls?'))).status).toBe(200)
+    const spent = await recordedUsd('gpt-4o')
+    expect(spent).toBeGreaterThan(0)
+    expect(await standOf(wanted)).toEqual({ spent: 0, reserved: 0, held: 0 })
+    expect(await standOf(fallback)).toEqual({ spent, reserved: 0, held: 0 })
+  })
+
   test('what no request can have has no budget', async () => {
     await proxy.query(`select set_setting('${project}', 'aliases', 'fast=gpt-4o-mini|gpt-4o')`)
     for (const [more, told] of [

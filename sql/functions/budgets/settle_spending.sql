@@ -33,27 +33,35 @@ begin
 
     with over as (
         select d.*
-        from json_to_recordset(done) as d (id uuid, usd numeric, tokens bigint)
+        from json_to_recordset(done) as d (id uuid, model text, usd numeric, tokens bigint)
     ),
     gone as (
         delete from budget_reservations r
-        using over o
-        where r.id = o.id
-        returning r.id, r.budget_id, r.begins, r.amount, r.presumed_at is not null as is_presumed, o.usd, o.tokens
+        where r.id in (select o.id from over o)
+        returning r.id, r.budget_id, r.begins, r.amount, r.presumed_at is not null as is_presumed
     ),
-    -- Of a request that reserved on two days, the first bears the cost. An unknown cost is taken to be all that was reserved.
+    -- Of a request that reserved on two days, the first bears the cost. An unknown cost is taken to be all that was reserved. A model's
+    -- budget bears what that model cost: a fallback answered, or a batch asked several.
     known as (
         select
             g.budget_id,
             g.begins,
             case when g.is_presumed then 0 else g.amount end as released,
             case
-                when case b.unit when 'usd' then g.usd else g.tokens end is null then g.amount
-                when g.begins = min(g.begins) over (partition by g.id, g.budget_id) then case b.unit when 'usd' then g.usd else g.tokens end
+                when o.is_unknown then g.amount
+                when g.begins = min(g.begins) over (partition by g.id, g.budget_id) then coalesce(o.spent, 0)
                 else 0
             end - case when g.is_presumed then g.amount else 0 end as spent
         from gone g
         join budgets b on b.id = g.budget_id
+        cross join lateral (
+            select
+                bool_or(n.spent is null) as is_unknown,
+                sum(n.spent) filter (where b.model is null or (model_names(b.model))[1] = any (model_names(o.model))) as spent
+            from over o
+            cross join lateral (select case b.unit when 'usd' then o.usd else o.tokens end as spent) n
+            where o.id = g.id
+        ) o
     ),
     summed as (
         select k.budget_id, k.begins, sum(k.released) as released, sum(k.spent) as spent
@@ -74,4 +82,4 @@ end;
 $$;
 
 comment on function settle_spending(json) is
-    'Ends requests'' reservations by their ids: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more is spent, too.';
+    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more is spent, too.';

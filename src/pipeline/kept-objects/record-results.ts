@@ -106,9 +106,6 @@ async function recordOnce(batch: AskedBatch, spent: readonly Spent[], stages: St
   const { account, id } = batch
   if (!(await settleBatch(stages.database, account.project_id, id))) return
   const reservation = batchSpendingId(account.project_id, id)
-  const [first, ...others] = spent
-  // Several models may have budgets of their own: what was reserved for all is then released, and each pays for itself.
-  const isOne = first !== undefined && others.length === 0
-  if (account.has_budgets && !isOne) await releaseSpending(stages.database, [reservation])
-  for (const each of spent) recordSpent(batch, each, isOne ? reservation : crypto.randomUUID(), stages)
+  if (account.has_budgets && spent.length === 0) await releaseSpending(stages.database, [reservation])
+  for (const each of spent) recordSpent(batch, each, reservation, stages)
 }

@@ -29,13 +29,15 @@ interface Asker {
   account: Account
   keyHash: string
   query: NotedQuery
+  /** JSON; null for none. */
+  tags: string | null
   provider: Provider
 }
 
 const FAILED_STATUS = 502
 
 export function countResponses(
-  { request, account, keyHash, query, provider }: Asker,
+  { request, account, keyHash, query, tags, provider }: Asker,
   { admission, accounting: accounts, catalogue }: Pick<Stages, 'admission' | 'accounting' | 'catalogue'>,
 ): Responses {
   const underWay = new Map<unknown, UnderWay>()
@@ -56,7 +58,7 @@ export function countResponses(
 
     async begin({ response }) {
       const accounting = accounts.open({ ...request, arrivedAtMs: performance.now() }, account, () => {})
-      accounting.noteQuery(query)
+      accounting.noteQuery(query, tags)
       accounting.noteProvider(provider)
       accounting.noteAsked()
       const counting = count(accounting)

@@ -8,6 +8,7 @@ import { ProxyError, refuse } from '../../errors.ts'
 import type { ProxyRequest } from '../request.ts'
 import type { AccountedRequest } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
+import { readTags } from '../tags.ts'
 import { connectUpstream } from './connect-upstream.ts'
 import { countResponses } from './count-responses.ts'
 import { RealtimeSession } from './relay-session.ts'
@@ -43,6 +44,8 @@ export function createRealtime(stages: Stages): Realtime {
     const accounting = stages.accounting.open(request, account, leave)
     accounting.noteQuery(query)
     try {
+      const tags = readTags(headers, query)
+      accounting.noteQuery(query, tags)
       if (model === null) throw refuse('realtimeModelMissing')
       const provider = stages.modelRouter.resolve(model, account)
       if (provider instanceof ProxyError) throw provider
@@ -51,7 +54,7 @@ export function createRealtime(stages: Stages): Realtime {
       await accounting.spending?.reserveMoney(model, { usd: null, tokens: null })
       accounting.noteAsked()
       const upstream = await connectUpstream(provider.name, await provider.realtime({ model, headers }))
-      const responses = countResponses({ request, account, keyHash, query, provider }, stages)
+      const responses = countResponses({ request, account, keyHash, query, tags, provider }, stages)
       const sides = { upstream, responses, account, provider, onEnd }
       const session = new RealtimeSession(sides, stages)
       function onEnd(): void {
