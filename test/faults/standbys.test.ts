@@ -13,6 +13,8 @@ import { type PrivateServer, startPostgres, startStandby } from './servers.ts'
 /** Asked every second; what lacks five seconds is behind. */
 const SEEN_WITHIN_MS = 15_000
 const ANSWERED_WITHIN_MS = 5_000
+/** Of operators' statements. */
+const TIME_LIMIT_MS = 5_000
 /** A connection at rest tells what it has called after ten seconds, one that ends at once. */
 const TOLD_AFTER_MS = 11_000
 
@@ -178,6 +180,22 @@ describeFaults('standbys that are read', () => {
     await other.start()
     await waitUntil('both are up', SEEN_WITHIN_MS, async () => (await states()).every(state => state === 'up'))
     expect(proxy.output()).toContain('a standby of DATABASE_STANDBY_URL is not used')
+  })
+
+  test('what takes one too long is not begun again', async () => {
+    const locking = database.runScript(
+      `set local statement_timeout = '20s'; lock table usage_records; select pg_sleep(12)`,
+    )
+    // A lock of this kind reaches the standbys, once it is on disk.
+    await waitUntil('both have the lock', SEEN_WITHIN_MS, () => {
+      psql(primary, `select pg_create_restore_point('locked')`)
+      const locks = `select count(*) > 0 from pg_locks where mode = 'AccessExclusiveLock' and relation = 'usage_records'::regclass`
+      return psql(one, locks) === 't' && psql(other, locks) === 't'
+    })
+    const startedAtMs = performance.now()
+    expect((await read(`/requests?project_id=${projectId}`)).status).toBe(503)
+    expect(performance.now() - startedAtMs).toBeLessThan(TIME_LIMIT_MS + 1_500)
+    await locking
   })
 
   test('one that was promoted is none, nor is one that follows the server it left behind', async () => {
