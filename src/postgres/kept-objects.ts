@@ -73,6 +73,7 @@ const CLAIM = defineStatement('select id from claim_ids($1::bigint, $2::text, $3
 const BIND = defineStatement('select bind_ids($1::bigint, $2::text, $3::text[]) as done', { done: nothing })
 const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text) as done', { done: nothing })
 const SETTLE = defineStatement('select settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
+const TAGS = defineStatement('select tags_of_batch($1::bigint, $2::text)::text as tags', { tags: nullable(text()) })
 const PAGE = defineStatement(
   `select id, provider, object
   from page_of_kept_objects($1::bigint, $2::text, $3::text, $4::text, $5::boolean, $6::integer)`,
@@ -138,9 +139,22 @@ export async function forgetKeptObject(database: Database, projectId: number, id
   await runStatement(database, FORGET, [projectId, id])
 }
 
-/** Returns true to one caller only: it must record the batch's usage. */
-export async function settleBatch(database: Database, projectId: number, id: string): Promise<boolean> {
-  return (await readOne(database, SETTLE, [projectId, id])).is_ours
+/** Notes the tags of the request that started a batch, as JSON. */
+export const tagBatch = defineAction<{ projectId: number; id: string; tags: string }>('tag_batch', {
+  projectId: 'bigint',
+  id: 'text',
+  tags: 'text::jsonb',
+})
+
+/** Returns the batch's tags, as JSON, to one caller only, who must record its usage; null to all others. */
+export async function settleBatch(
+  database: Database,
+  projectId: number,
+  id: string,
+): Promise<{ tags: string | null } | null> {
+  const { tags } = await readOne(database, TAGS, [projectId, id])
+  const { is_ours } = await readOne(database, SETTLE, [projectId, id])
+  return is_ours ? { tags } : null
 }
 
 export function pageOfKeptObjects(database: Database, page: ObjectPage): Promise<KeptObject[]> {

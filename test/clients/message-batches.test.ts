@@ -282,6 +282,9 @@ describeOnce('message batches', backend => {
       expect(await spent(opus)).toBeCloseTo(usd['claude-opus-4-5'] ?? 0, 9)
       expect(await spent(tagged)).toBeCloseTo((usd[MODEL] ?? 0) + (usd['claude-opus-4-5'] ?? 0), 9)
       expect((await standOf(tagged))?.reserved).toBe(0)
+      const untagged = await proxy.query(`select from usage_records
+        where project_id = find_project('${project}') and cost_usd > 0 and tags is distinct from '{"team": "batches"}'`)
+      expect(untagged).toHaveLength(0)
     })
 
     test('released when nothing of it was answered', async () => {

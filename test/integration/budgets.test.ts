@@ -134,13 +134,22 @@ describeBackends('budgets', backend => {
       purpose: 'batch',
     })
     const start = () =>
-      client.batches.create({ input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' })
+      client.batches.create(
+        {
+          input_file_id: file.id,
+          endpoint: '/v1/chat/completions',
+          completion_window: '24h',
+          metadata: { team: 'night', note: 'no tag: é' },
+        },
+        { headers: { 'x-proxy-tags': 'env=prod' } },
+      )
     const most = lines.reduce((sum, line) => sum + mostUsdOf(line) / 2, 0)
     const budget = await setBudget(most * 0.9)
     await expect(start()).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' })
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
 
     await setBudget(most * 1.5)
+    const tagged = await setBudget(most * 1.5, { more: `, of_tag => 'team=night'` })
     const batch = await start()
     expect(await standOf(budget)).toMatchObject({ spent: 0, held: 1 })
     expect((await standOf(budget))?.reserved).toBeCloseTo(most, 8)
@@ -148,6 +157,10 @@ describeBackends('budgets', backend => {
     while ((await client.batches.retrieve(batch.id)).status !== 'completed');
     expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
     expect(await recordedUsd()).toBeGreaterThan(0)
+    expect(await standOf(tagged)).toEqual(await standOf(budget))
+    const ofTag = await proxy.query<{ usd: number }>(`select sum(cost_usd)::float8 as usd from usage_records
+      where project_id = find_project('${project}') and tags = '{"env": "prod", "team": "night"}'`)
+    expect(ofTag[0]?.usd).toBeCloseTo(await recordedUsd(), 9)
   })
 
   test('that most of it, and all of it, is spent is told once each', async () => {

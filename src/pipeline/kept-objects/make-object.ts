@@ -6,7 +6,7 @@ import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import { parseJsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { type Collection, findKeptObject, keepObject, nameKeeper } from '../../postgres/kept-objects.ts'
+import { type Collection, findKeptObject, keepObject, nameKeeper, tagBatch } from '../../postgres/kept-objects.ts'
 import { keepSpending } from '../../postgres/spending.ts'
 import { listAliases } from '../../providers/aliases.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
@@ -21,6 +21,7 @@ import { readPassedBody } from '../pass-through/read-passed.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
+import { readTags } from '../tags.ts'
 import { noSuchObject, passTo } from './ask-object.ts'
 import { type BatchInput, readBatchInput } from './batch-input.ts'
 import { checkReferences } from './check-references.ts'
@@ -81,9 +82,11 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
   if (provider instanceof ProxyError) throw provider
   await checkReferences(database, references, account, provider)
   if (isNarrowed(account)) checkModels(file.models, account)
+  const tags = readTags(request.headers, { body: passed.fields, endpoint: 'batches' })
+  context.accounting.noteQuery(context.query, tags)
   if (context.accounting.spending?.hasBudgets) await reserveForFile(context, provider, input, stages)
   const { requests, models } = file
-  return makeBatch(context, { collection: 'batches', provider, passed, requests, models }, stages)
+  return makeBatch(context, { collection: 'batches', provider, passed, requests, models, tags }, stages)
 }
 
 /** Starts one of Anthropic's batches, whose requests are in the body. It counts as many requests as it holds. */
@@ -99,7 +102,8 @@ export async function startMessageBatch(context: RequestContext, stages: Stages)
   const provider = await checkReferences(stages.database, references, account, keeper)
   if (accounting.spending?.hasBudgets) await reserveForBatch(context, provider, sizes, stages)
   const passed = { bytes, contentType: 'application/json', fields: {}, form: null }
-  return makeBatch(context, { collection: 'message_batches', provider, passed, requests, models }, stages)
+  const tags = readTags(request.headers, { body: {}, endpoint: 'message_batches' })
+  return makeBatch(context, { collection: 'message_batches', provider, passed, requests, models, tags }, stages)
 }
 
 /** Counts the batch's requests; the one that starts it counts as one of them. What is not started is given back. */
@@ -173,12 +177,14 @@ interface ObjectToMake extends Pick<BatchInput, 'requests' | 'models'> {
   collection: Collection
   provider: Provider
   passed: PassedBody
+  /** Of a batch, as JSON, for the record of what it will have used. */
+  tags?: string | null
 }
 
 /** Returns the provider's response, including its errors. */
 async function makeObject(
   { request, account, accounting }: RequestContext,
-  { collection, provider, passed, requests, models }: ObjectToMake,
+  { collection, provider, passed, requests, models, tags }: ObjectToMake,
   { database }: Stages,
 ): Promise<ProxyResponse> {
   accounting.noteProvider(provider)
@@ -202,6 +208,7 @@ async function makeObject(
     async function keep(): Promise<void> {
       if (reservation !== null) await keepSpending(database, reservation, account.project_id, id)
       await keepObject(database, { ...kept, ...describeObject(made, text) })
+      if (tags) await tagBatch(database, { projectId: account.project_id, id, tags })
     }
     await keep().catch(async error => {
       const key = answer.headers.get(PROVIDER_KEY)

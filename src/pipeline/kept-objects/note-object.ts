@@ -96,11 +96,13 @@ async function recordBatch(batch: JsonObject, asked: AskedBatch, stages: Stages)
     return
   }
   if (usage === NO_USAGE && !account.has_budgets) return
-  if (!(await settleBatch(database, account.project_id, id))) return
+  const settled = await settleBatch(database, account.project_id, id)
+  if (!settled) return
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
   const full = usage === NO_USAGE ? null : costUsd(catalogue.find(provider.pricedAs, model), usage)
   const isDiscounted = usage.reportedCostUsd === null && full !== null && provider.kind !== 'aggregator'
-  recordSpent(asked, { model, usage, usd: isDiscounted ? full * BATCH_SHARE : full }, reservation, stages)
+  const usd = isDiscounted ? full * BATCH_SHARE : full
+  recordSpent(asked, { model, usage, usd }, { reservation, ...settled }, stages)
 }
 
 /** What a model answered in a batch. */
@@ -111,15 +113,15 @@ export interface Spent {
   usd: number | null
 }
 
-/** `reservation` is what its money was reserved as. */
+/** `reservation` is what its money was reserved as; `tags` are JSON. */
 export function recordSpent(
   { request, account, provider, collection }: AskedBatch,
   { model, usage, usd }: Spent,
-  reservation: string,
+  { reservation, tags }: { reservation: string; tags: string | null },
   { accounting: accounts }: Stages,
 ): void {
   const accounting = accounts.open(request, account, () => {})
-  accounting.noteQuery({ endpoint: collection, model, stream: false, body: {} })
+  accounting.noteQuery({ endpoint: collection, model, stream: false, body: {} }, tags)
   accounting.noteProvider(provider)
   accounting.spending?.take(reservation)
   accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: withCost(usage, usd) })

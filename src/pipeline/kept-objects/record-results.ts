@@ -104,8 +104,9 @@ function createTally({ provider, account }: AskedBatch, { catalogue }: Stages) {
 /** One record for each model, by the one request that first read all results. */
 async function recordOnce(batch: AskedBatch, spent: readonly Spent[], stages: Stages): Promise<void> {
   const { account, id } = batch
-  if (!(await settleBatch(stages.database, account.project_id, id))) return
+  const settled = await settleBatch(stages.database, account.project_id, id)
+  if (!settled) return
   const reservation = batchSpendingId(account.project_id, id)
   if (account.has_budgets && spent.length === 0) await releaseSpending(stages.database, [reservation])
-  for (const each of spent) recordSpent(batch, each, reservation, stages)
+  for (const each of spent) recordSpent(batch, each, { reservation, ...settled }, stages)
 }
