@@ -82,6 +82,9 @@ export interface MigrateOptions {
   waitLimitMs?: number
 }
 
+/** Who is no superuser may give a function a setting of an extension only while that is loaded. */
+const LOAD_VECTOR = `do $$ begin perform '[1]'::vector; end $$;`
+
 type Ledger = ReadonlyMap<string, string>
 
 /** One piece of work. It reports whether it is done; if not, the ledger is read anew, and what is missing then is next. */
@@ -241,7 +244,7 @@ function deployFiles(files: readonly DeployedFile[], last = ''): Work {
       `${folder === 'seed' ? text : replaceable(text)}\n${noteApplied(name, checksum)}`,
   )
   const folders = [...new Set(files.map(({ folder }) => folder))]
-  const text = [...texts, last].join('\n')
+  const text = [LOAD_VECTOR, ...texts, last].join('\n')
   return { applies: folders, run: (...given) => runLocked(given, [{ name: 'sql', text }]) }
 }
 

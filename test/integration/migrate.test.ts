@@ -5,6 +5,7 @@ import { afterEach, expect, inject, test } from 'vitest'
 import { admit } from '../../src/postgres/admit.ts'
 import { type Database, isLockedOut } from '../../src/postgres/database.ts'
 import { createDeployWatch } from '../../src/postgres/deploy-watch.ts'
+import { findAnswers } from '../../src/postgres/find-answer.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
@@ -66,6 +67,25 @@ describeReal('a deploy', backend => {
     const applied = reports.flatMap(report => report.applied).filter(name => name.endsWith('.sql'))
     expect(applied.toSorted()).toEqual((await readdir(MIGRATIONS)).toSorted())
     expect(await admit(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
+  })
+
+  test('may be made by a role that is no superuser, where the extension is there', async () => {
+    const { database, url } = await openEmpty()
+    const role = `mp_plain_${randomBytes(6).toString('hex')}`
+    await database.runScript(
+      `create role ${role} login; grant all on schema public to ${role}; create extension vector`,
+    )
+    const theirs = openRealDatabase({ url: Object.assign(new URL(url), { username: role }).href })
+    drops.unshift(async () => {
+      await theirs.close()
+      await database.runScript(`drop owned by ${role}; drop role ${role}`)
+    })
+    await migrate(theirs)
+    // As where the next release brings another.
+    await theirs.runScript(`update schema_migrations set checksum = 'another' where name like '%find_answers.sql'`)
+    expect((await migrate(theirs)).applied).toContain('functions')
+    const ask = { projectId: 1, requestHash: '0'.repeat(64), semantic: null, maxAgeSeconds: null }
+    expect(await findAnswers(theirs, [ask])).toEqual([{ answers: [], hasBelow: false }])
   })
 
   test('refuses a database from before the first release, and says what to do', async () => {
