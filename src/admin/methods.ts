@@ -5,6 +5,8 @@ import { notFound } from './ids.ts'
 
 /** What OpenAI's clients call, and is called otherwise here. */
 const INSTEAD: Readonly<Record<string, string>> = {
+  service_accounts:
+    'A service account has one key: POST …/projects/{project_id}/api_keys/{key_id}/rotate gives it another value',
   usage: 'Calls of tools count with the request that made them, in usage/completions and costs',
   groups: 'Groups are those of your OpenID Connect provider: OIDC_GROUP_ROLES gives them roles',
   roles:
