@@ -40,6 +40,9 @@ export const NO_USAGE: TokenUsage = {
   reportedCostUsd: null,
 }
 
+/** For one answer. */
+const MOST_REPORTED_USD = 100_000
+
 /** Names of the usual service tier. */
 const USUAL_TIERS = ['default', 'standard', 'auto']
 
@@ -69,8 +72,7 @@ export function readUsage(usage: unknown, tier?: unknown, called?: ToolCalls): T
     ...(seen > 0 && { imagePromptTokens: seen }),
     ...(spoken > 0 && { audioCompletionTokens: spoken }),
     ...(Object.values(toolCalls).some(calls => calls > 0) && { toolCalls }),
-    reportedCostUsd:
-      typeof usage.cost === 'number' && Number.isFinite(usage.cost) && usage.cost >= 0 ? usage.cost : null,
+    reportedCostUsd: readAmount(usage.cost, MOST_REPORTED_USD),
   }
 }
 
@@ -83,9 +85,9 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   if (other === NO_USAGE) return one
   const areReported = one.reportedCostUsd !== null && other.reportedCostUsd !== null
   return {
-    promptTokens: one.promptTokens + other.promptTokens,
-    cachedPromptTokens: one.cachedPromptTokens + other.cachedPromptTokens,
-    completionTokens: one.completionTokens + other.completionTokens,
+    promptTokens: count(one.promptTokens + other.promptTokens),
+    cachedPromptTokens: count(one.cachedPromptTokens + other.cachedPromptTokens),
+    completionTokens: count(one.completionTokens + other.completionTokens),
     reportedCostUsd: areReported ? (one.reportedCostUsd ?? 0) + (other.reportedCostUsd ?? 0) : null,
   }
 }
@@ -150,6 +152,11 @@ function pricesFor(model: PricedModel, { tier = 'standard', promptTokens }: Toke
 export function formatUsd(usd: number): string {
   if (usd === 0) return '0'
   return usd.toFixed(10).replace(/\.?0+$/, '')
+}
+
+/** What a provider says of itself, such as a cost; null where it says nothing, or what cannot be and no record could hold. */
+export function readAmount(value: unknown, most: number): number | null {
+  return typeof value === 'number' && value >= 0 && value <= most ? value : null
 }
 
 function count(value: unknown): number {

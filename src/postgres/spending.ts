@@ -52,7 +52,12 @@ export async function reserveSpending(
   asks: readonly SpendingAsk[],
   { slot, sequence }: AdmitBatch,
 ): Promise<SpendingReply[]> {
-  const sent = asks.map(ask => ({ ...ask, tags: ask.tags === null ? null : JSON.parse(ask.tags) }))
+  const sent = asks.map(ask => ({
+    ...ask,
+    // A client may ask for any number of tokens: beyond what bigint holds, it would fail all that are asked with it.
+    tokens: ask.tokens === null ? null : Math.min(ask.tokens, Number.MAX_SAFE_INTEGER),
+    tags: ask.tags === null ? null : JSON.parse(ask.tags),
+  }))
   const rows = await runStatement(database, RESERVE, [JSON.stringify(sent), slot, sequence])
   return rows as unknown as SpendingReply[]
 }

@@ -411,6 +411,29 @@ describeBackends('budgets', backend => {
     for (const budget of [total, month]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
   })
 
+  test('a request for more tokens than any number holds is refused, and none that is asked with it', async () => {
+    await setBudget(1)
+    const beyond = [1e15, 1e21, 1e300].map(many => ({ ...plain(`For ${many}?`), max_tokens: many }))
+    const usual = Array.from({ length: 12 }, (_, n) => plain(`Beside it, number ${n}?`))
+    const answers = await Promise.all([...beyond, ...usual].map(body => ask(proxy, key, body)))
+    expect(answers.map(({ status }) => status)).toEqual([...beyond.map(() => 429), ...usual.map(() => 200)])
+  })
+
+  test('what a provider says that cannot be is not believed, and the request is recorded', async () => {
+    const budget = await setBudget(1)
+    const said = [{ cost: 1e30 }, { cost: -1 }, { cost: 'much' }, { prompt_tokens: -1e30, completion_tokens: 1.5 }]
+    for (const [n, usage] of said.entries()) {
+      upstreams.openai.scriptOnce({ kind: 'answer', usage })
+      expect((await ask(proxy, key, plain(`What of ${n}?`))).status).toBe(200)
+    }
+    const usd = await recordedUsd()
+    const [{ rows = 0 } = {}] = await proxy.query<{ rows: number }>(
+      `select count(*)::integer as rows from usage_records where project_id = (select id from projects where name = '${project}')`,
+    )
+    expect([rows, usd > 0, usd < 0.01]).toEqual([said.length, true, true])
+    expect(await standOf(budget)).toMatchObject({ reserved: 0, held: 0 })
+  })
+
   test('tokens may be limited in place of dollars', async () => {
     const budget = await setBudget(2_000, { unit: 'tokens', per: 'total' })
     const { status, json } = await ask(proxy, key, plain('One?'))

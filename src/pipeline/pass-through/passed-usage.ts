@@ -1,5 +1,5 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
-import { costUsd, NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { costUsd, NO_USAGE, readAmount, readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
 import { readTypedEvent } from '../../formats/sse/sse.ts'
 import { isJsonObject } from '../../json/canonical.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
@@ -13,10 +13,14 @@ export interface PassedUsage extends TokenUsage {
   isMixed?: boolean
 }
 
+/** Of sound in one answer: a month. */
+const MOST_SECONDS = 2_678_400
+
 /** Reads the field names of OpenAI's operations and of aggregators; NO_USAGE when nothing that has a price is reported. */
 export function readPassedUsage(usage: unknown): PassedUsage {
   if (!isJsonObject(usage)) return NO_USAGE
-  if (usage.type === 'duration' && typeof usage.seconds === 'number') return { ...NO_USAGE, seconds: usage.seconds }
+  const seconds = usage.type === 'duration' ? readAmount(usage.seconds, MOST_SECONDS) : null
+  if (seconds !== null) return { ...NO_USAGE, seconds }
   const prompt = usage.prompt_tokens ?? usage.input_tokens
   const completion = usage.completion_tokens ?? usage.output_tokens
   const isReported = [prompt, completion, usage.total_tokens, usage.cost].some(amount => typeof amount === 'number')

@@ -29,6 +29,7 @@ test("OpenAI's usage, the aggregator's cost in it", () => {
   })
   expect(readUsage(null)).toBeNull()
   expect(readUsage({ prompt_tokens: 'many', cost: -1 })).toEqual(NO_USAGE)
+  expect(readUsage({ cost: 1e30 })).toEqual(NO_USAGE)
 })
 
 test('cached prompt tokens cost what the provider asks for them', () => {
