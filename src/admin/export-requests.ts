@@ -101,7 +101,7 @@ function writeItem(format: ExportFormat, item: Item, isFirst: boolean): string {
 }
 
 /** Text that a spreadsheet would take for a formula. https://owasp.org/www-community/attacks/CSV_Injection */
-const FORMULA = /^[\s]*[=+\-@\t\r]/
+const FORMULA = /^(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])/
 
 function writeCell(value: unknown): string {
   if (value === null || value === undefined) return ''

@@ -120,7 +120,10 @@ export function createEntrance(options: EntranceOptions): Entrance {
 function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyError {
   if (error instanceof ProxyError) {
     if (error.status >= 500)
-      log.warn({ id: requestId, code: error.code, cause: describeCause(error.cause) }, 'request failed')
+      log.warn(
+        { id: requestId, code: error.code, ...(error.cause !== undefined && { cause: describeCause(error.cause) }) },
+        'request failed',
+      )
     return error
   }
   if (isUnstorableText(error)) return refuse('unstorableText')
