@@ -84,6 +84,8 @@ export interface CountQuery extends NotedQuery {
   endpoint: Endpoint
   /** The body as it was sent: text, or bytes for a large one. */
   sent: string | Uint8Array
+  /** Objects kept by a provider that the body names, where what it continues was put in place; else null. */
+  references: readonly KeptReference[] | null
 }
 
 /** For objects that providers keep: the target says all that is known before they are asked. */

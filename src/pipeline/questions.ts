@@ -2,6 +2,7 @@
 import { NO_USAGE } from '../catalogue/catalogue.ts'
 import { invalidRequest, refuse } from '../errors.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
+import { namesEarlier } from '../formats/responses/continued-input.ts'
 import { decodeUtf8, type JsonObject, parseObject } from '../json/canonical.ts'
 import { isLargeBody } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -13,7 +14,7 @@ import type { Endpoint } from '../providers/upstream.ts'
 import { passedOn } from './complete-call.ts'
 import { forModel, resolveAlias } from './for-model.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
-import { parseLargeRequest, parseRequest, readModel } from './parse-request.ts'
+import { parseBytes, parseLargeRequest, parseRequest, readModel } from './parse-request.ts'
 import type { CountQuery, ExplainQuery, FeedbackQuery } from './query.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { Attempt, LoneOperation, RequestContext, Stages } from './request-context.ts'
@@ -34,7 +35,7 @@ export const question: LoneOperation = {
 async function read(
   { target, headers, body }: ProxyRequest,
   account: Account,
-  { largeBodies }: Stages,
+  { largeBodies, conversations }: Stages,
 ): Promise<Question> {
   const bytes = await body.readBytes()
   const large = isLargeBody(bytes) ? await largeBodies.read(bytes, { hold: body.hold }) : null
@@ -43,10 +44,18 @@ async function read(
   if (target.kind === 'count') {
     const { endpoint } = target
     const sent = large?.bytes ?? text
-    const counted = { kind: 'count', endpoint, model: readModel(fields), stream: false, body: fields, sent } as const
-    return resolveAlias<CountQuery>(counted, account, async model => {
+    const asIs = { model: readModel(fields), stream: false, body: fields, sent, references: null }
+    const counted = { kind: 'count', endpoint, ...asIs } as const
+    const query = await resolveAlias<CountQuery>(counted, account, async model => {
       return { ...counted, model, body: { ...fields, model }, sent: await renameSent(sent, model) }
     })
+    if (endpoint !== 'responses' || !namesEarlier(fields)) return query
+    // What was said earlier counts, too.
+    const asked = { endpoint, headers, body }
+    const named = typeof query.sent === 'string' ? new TextEncoder().encode(query.sent) : query.sent
+    const parsed = await parseBytes(asked, named, largeBodies, account.project_id)
+    const whole = await conversations.resume(Object.assign(parsed, { alias: query.alias }), asked, account)
+    return { ...query, body: whole.body, sent: whole.bytes ?? whole.text, references: whole.references }
   }
   if (target.kind !== 'cache') throw new Error('This asks nothing')
   if (target.question === 'feedback') {
@@ -83,8 +92,9 @@ async function countTokens(
   { database }: Stages,
 ): Promise<ProxyResponse> {
   if (!provider) throw refuse('noAggregator')
-  const { endpoint, body, sent } = query
-  const keeper = await checkReferences(database, findKeptReferences(body, null), account, provider)
+  const { endpoint, body, sent, references } = query
+  const named = references ?? findKeptReferences(body, null)
+  const keeper = await checkReferences(database, named, account, provider)
   const { headers, signal } = request
   const asked = { endpoint, headers, stream: false, countsAlone: true, signal }
   const answer = await keeper.ask(

@@ -47,6 +47,25 @@ describeOnce('responses are kept for the key that asked', backend => {
   const hello = () => `Hello ${crypto.randomUUID()}`
   const NOT_FOUND = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' }
 
+  test.each(MODELS)('%s: what was said before counts among the input tokens, for the key that asked', async model => {
+    const one = await create({ model, input: 'word '.repeat(300) })
+    const [item] = one.output
+    const count = async (more: object, by = client) =>
+      (await by.responses.inputTokens.count({ model, input: 'And?', ...more })).input_tokens
+    const alone = await count({})
+    const byId = await count({ previous_response_id: one.id })
+    expect(byId - alone).toBeGreaterThan(300)
+    const byItem = await count({
+      input: [
+        { type: 'item_reference', id: item?.id },
+        { role: 'user', content: 'And?' },
+      ],
+    })
+    expect([byItem > alone, byItem < byId]).toEqual([true, true])
+    const stranger = await connect()
+    await expect(count({ previous_response_id: one.id }, stranger)).rejects.toMatchObject(NOT_FOUND)
+  })
+
   test.each(MODELS)('%s continues by previous_response_id, plain and streamed', async model => {
     const [first, second, third] = [hello(), hello(), hello()]
     const one = await create({ model, input: first })
