@@ -137,7 +137,8 @@ async function waitForRedis(store: FastStore): Promise<void> {
     try {
       return await store.ping()
     } catch (error) {
-      if (attempt > 50) throw error
+      // On a busy machine a connection takes more than a second, and is tried again.
+      if (attempt > 500) throw error
       await Bun.sleep(20)
     }
   }
