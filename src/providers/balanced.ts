@@ -101,9 +101,9 @@ export function balanceKeys(
     }),
     ...(realtime && {
       // Nothing is known of a session that begins.
-      realtime(asked: RealtimeAsked) {
+      async realtime(asked: RealtimeAsked) {
         const [key = first] = choose(crypto.randomUUID())
-        return (key.provider.realtime as typeof realtime)(asked)
+        return { ...(await (key.provider.realtime as typeof realtime)(asked)), keys: [key.name] }
       },
     }),
   }

@@ -78,6 +78,8 @@ export interface RealtimeAsked {
 export interface RealtimeAddress {
   url: string
   headers: Record<string, string>
+  /** As in UpstreamAnswer. */
+  keys?: readonly string[]
 }
 
 export interface UpstreamAnswer {

@@ -315,6 +315,19 @@ describeOnce('realtime', backend => {
     await storeKey(stores, name, 'openai', 'sk-own')
   }
 
+  test('of several keys of the provider, the record of a session names the one that it was opened with', async () => {
+    await storeKey(stores, project, 'openai', 'sk-own', { name: 'second' })
+    const { has, socket, ended } = await open()
+    await has('session.created')
+    socket.close()
+    await ended
+    await recorded()
+    const rows = await proxy.query(`select provider_keys, attempts from usage_records u
+      join projects p on p.id = u.project_id where p.name = '${project}' and endpoint = 'realtime'`)
+    const named = expect.stringMatching(/^(default|second)$/)
+    expect(Array.from(rows)).toEqual([{ provider_keys: named, attempts: 1 }])
+  })
+
   test('a session’s tags are recorded with it and with each response', async () => {
     const { send, has, socket, ended } = await open(key, address(), { 'x-proxy-tags': 'team=voice' })
     send({ type: 'response.create' })

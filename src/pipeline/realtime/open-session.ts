@@ -28,6 +28,9 @@ export interface Realtime {
   cut(): void
 }
 
+/** What a provider answers as it opens its side is not read. */
+const NO_HEADERS = new Headers()
+
 export function createRealtime(stages: Stages): Realtime {
   const sessions = new Set<RealtimeSession>()
   let isDraining = false
@@ -53,7 +56,9 @@ export function createRealtime(stages: Stages): Realtime {
       accounting.noteProvider(provider)
       await accounting.spending?.reserveMoney(model, { usd: null, tokens: null })
       accounting.noteAsked()
-      const upstream = await connectUpstream(provider.name, await provider.realtime({ model, headers }))
+      const place = await provider.realtime({ model, headers })
+      const upstream = await connectUpstream(provider.name, place)
+      accounting.noteAnswered({ ...place, headers: NO_HEADERS })
       const responses = countResponses({ request, account, keyHash, query, tags, provider }, stages)
       const sides = { upstream, responses, account, provider, onEnd }
       const session = new RealtimeSession(sides, stages)
