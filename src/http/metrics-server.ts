@@ -17,6 +17,8 @@ export function serveMetrics({ host, port, token }: MetricsServerOptions, read: 
   return Bun.serve({
     hostname: host,
     port,
+    // Outside of development Bun would share the port with another proxy, and each scrape would reach either.
+    reusePort: false,
     // Prevents error pages that show source code.
     development: false,
     fetch: async request => leaveBody(request, await answer(request, token, read)),

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { ConfigError } from '../config.ts'
 import { EMBEDDED_PASSWORD_FILE } from '../postgres/address.ts'
+import { reasonOf } from '../telemetry/describe-cause.ts'
 
 const LOCK = 'lock'
 /** Another process may take the lock between the removal of a stale one and the creation of a new one. */
@@ -12,8 +14,14 @@ const LOCK_ATTEMPTS = 3
 /** Returns the folder of the database's files, created if necessary. Throws when another living process holds it. */
 export async function lockDataDir(dataDir: string): Promise<string> {
   const directory = resolve(dataDir)
-  await mkdir(directory, { recursive: true })
-  await chmod(directory, 0o700)
+  try {
+    await mkdir(directory, { recursive: true })
+    await chmod(directory, 0o700)
+  } catch (error) {
+    throw new ConfigError([
+      `DATA_DIR must be a folder that this user can make or owns; ${directory} is not: ${reasonOf(error)}. Example: DATA_DIR=./data`,
+    ])
+  }
   await lock(join(directory, LOCK), dataDir)
   return join(directory, 'postgres')
 }

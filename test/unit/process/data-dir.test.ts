@@ -45,3 +45,8 @@ test('the password is made once, for its owner’s eyes', async () => {
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readFile(file, 'utf8')).toContain(`127.0.0.1:*:*:postgres:${password}\n`)
 })
+
+test('a folder that cannot be is refused by the name of its setting', async () => {
+  await writeFile(lock(), '')
+  await expect(lockDataDir(lock())).rejects.toThrow(/DATA_DIR must be a folder .*\. Example: DATA_DIR=/)
+})
