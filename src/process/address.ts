@@ -2,12 +2,19 @@
 import { ConfigError } from '../config.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 
-export function portUnavailable(host: string, port: number, error: unknown): ConfigError {
+/** `setting`: which names the port. */
+export function portUnavailable(
+  host: string,
+  port: number,
+  error: unknown,
+  setting: 'PORT' | 'DASHBOARD' = 'PORT',
+): ConfigError {
+  const usual = setting === 'PORT' ? 3000 : 3001
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
   return new ConfigError([
     isTaken
-      ? `PORT must be free on ${host}, and ${port} is in use by another process. Example: PORT=${port === 3000 ? 3001 : 3000}`
-      : `HOST and PORT must be an address of this machine; ${host}:${port} is not: ${reasonOf(error)}. Example: HOST=127.0.0.1`,
+      ? `${setting} must be free on ${host}, and ${port} is in use. Example: ${setting}=${port === usual ? usual + 1 : usual}`
+      : `HOST and ${setting} must be an address of this machine; ${host}:${port} is not: ${reasonOf(error)}. Example: HOST=127.0.0.1`,
   ])
 }
 

@@ -59,7 +59,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
 
   const server = listen(app.http, config)
   if (app.dashboard && typeof config.dashboard === 'number')
-    listen(app.dashboard, { ...config, port: config.dashboard })
+    listen(app.dashboard, { ...config, port: config.dashboard }, 'DASHBOARD')
   app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
   stopOnSignals({
     server,
@@ -171,11 +171,15 @@ async function answersWithin(store: FastStore, limitMs: number): Promise<boolean
 }
 
 /** Throws ConfigError when the port is not available. */
-function listen(http: App['http'] | NonNullable<App['dashboard']>, { port, host, workers }: Config) {
+function listen(
+  http: App['http'] | NonNullable<App['dashboard']>,
+  { port, host, workers }: Config,
+  setting?: 'DASHBOARD',
+) {
   try {
     http.listen({ port, hostname: host, reusePort: workers > 1, idleTimeout: IDLE_TIMEOUT_SECONDS })
   } catch (error) {
-    throw portUnavailable(host, port, error)
+    throw portUnavailable(host, port, error, setting)
   }
   if (!http.server) throw new Error('The server did not start')
   return http.server

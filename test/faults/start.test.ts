@@ -78,7 +78,7 @@ describeReal('a start that cannot be', backend => {
   test.each(['1', '2'])('a port in use is named (WORKERS=%s)', async workers => {
     const port = await holdPort()
     const said = await failToStart({ ...realStores, PORT: String(port), WORKERS: workers })
-    expect(said).toContain(`PORT must be free on 127.0.0.1, and ${port} is in use by another process.`)
+    expect(said).toContain(`PORT must be free on 127.0.0.1, and ${port} is in use.`)
   })
 
   test('a HOST that is not of this machine is named', async () => {
