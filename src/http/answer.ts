@@ -1,6 +1,7 @@
 /** Passes one request to the pipeline and the response back: body, time limits of its connection, errors. */
 import type { Config } from '../config.ts'
 import { ClientGone } from '../errors.ts'
+import { isSource } from '../event-loop/byte-source.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Method, PipelineTarget, ProxyRequest, ProxyResponse } from '../pipeline/request.ts'
@@ -73,12 +74,12 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       status = response.status
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
-      if (isLong(response.body)) response.body = inPieces(response.body)
-      if (response.body instanceof ReadableStream) {
-        isStreaming = true
-        passStream(response, response.body, end)
-      }
-      return endWith(respond(response, arrival), body)
+      const answered = isLong(response.body) ? inPieces(response.body) : response.body
+      isStreaming = isSource(answered)
+      const passed = isSource(answered)
+        ? streamBody(answered, { hasEvents: isEventStream(response), onEnd: end })
+        : answered
+      return endWith(respond({ ...response, body: passed }, arrival), body)
     } catch (error) {
       const failed = entrance.fail(error, incoming, arrival)
       status = error instanceof ClientGone ? CLIENT_GONE_STATUS : failed.status
@@ -88,11 +89,6 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       if (!isStreaming) end()
     }
   }
-}
-
-/** Adds keep-alives to the stream. */
-function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
-  response.body = streamBody(body, { hasEvents: isEventStream(response), onEnd })
 }
 
 function isLong(body: ProxyResponse['body']): body is Uint8Array {

@@ -1,5 +1,6 @@
 /** Calls an upstream over HTTP, within bounds of time and of its answer. */
 import { ProxyError } from '../errors.ts'
+import { type ByteSource, ENDED, sourceOf } from '../event-loop/byte-source.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
 import { createYieldTurn } from '../event-loop/yield.ts'
@@ -146,16 +147,17 @@ interface Reading {
 /** Size of the pieces a large read is passed on in: the events in one take some 3 ms to separate. */
 const PIECE_BYTES = 131_072
 
-/** The body with backpressure; a read that takes too long, is too large, or breaks off, throws. */
+/** The body, read only on demand: a slow client slows the upstream. A read that takes too long, is too large, or breaks off, throws. */
 function readWithin(
   body: ReadableStream<Uint8Array> | null,
   { provider, limits, signal }: UpstreamCall,
   { ours, counter, firstByteLimitMs }: Reading,
-): ReadableStream<Uint8Array> {
+): ByteSource {
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
   let rest: Uint8Array | null = null
+  let isCancelled = false
   const yieldTurn = createYieldTurn()
   const silence = createWaitLimit(() => ours.abort(silentInTime(provider, waitingFor, limitMs)))
 
@@ -185,28 +187,26 @@ function readWithin(
     return piece
   }
 
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const piece = await readPiece()
-          if (piece) return controller.enqueue(piece)
-          silence.close()
-          controller.close()
-        } catch (error) {
-          silence.close()
-          if (signal.aborted) throw signal.reason
-          if (ours.signal.aborted) throw ours.signal.reason
-          throw broken(provider, 'broke off its answer', undefined, error)
-        }
-      },
-      async cancel(reason) {
+  return sourceOf({
+    async read() {
+      try {
+        const piece = await readPiece()
+        if (piece) return { done: false, value: piece }
         silence.close()
-        ours.abort(reason)
-        await reader?.cancel(reason).catch(() => {})
-      },
+        return ENDED
+      } catch (error) {
+        silence.close()
+        if (isCancelled) return ENDED
+        if (signal.aborted) throw signal.reason
+        if (ours.signal.aborted) throw ours.signal.reason
+        throw broken(provider, 'broke off its answer', undefined, error)
+      }
     },
-    // Reads only on demand: a slow client slows the upstream.
-    { highWaterMark: 0 },
-  )
+    async cancel(reason) {
+      isCancelled = true
+      silence.close()
+      ours.abort(reason)
+      await reader?.cancel(reason).catch(() => {})
+    },
+  })
 }

@@ -1,4 +1,5 @@
 /** Reads a plain response to its end. */
+import type { ByteSource } from '../event-loop/byte-source.ts'
 import { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
@@ -11,11 +12,7 @@ export const MAX_PLAIN_BYTES = 64 * 1024 * 1024
 export type AnswerBytes = { whole: Uint8Array } | { gathered: GatheredBytes }
 
 /** Long responses are not joined here. Throws a 502 when there are more bytes than allowed. */
-export async function readBytes(
-  body: ReadableStream<Uint8Array>,
-  provider: string,
-  mostBytes: number,
-): Promise<AnswerBytes> {
+export async function readBytes(body: ByteSource, provider: string, mostBytes: number): Promise<AnswerBytes> {
   const parts: Uint8Array[] = []
   const gathered = new GatheredBytes()
   let length = 0
@@ -32,7 +29,7 @@ export async function readBytes(
 
 /** Returns a response's bytes. Throws as `readBytes` does. */
 export async function readAll(
-  body: ReadableStream<Uint8Array>,
+  body: ByteSource,
   provider: string,
   mostBytes: number = MAX_PLAIN_BYTES,
 ): Promise<Uint8Array> {

@@ -1,5 +1,7 @@
 /** Translates an upstream's event stream as it comes. Its first piece is awaited: an earlier failure can then become an error response. */
+
 import { ProxyError } from '../errors.ts'
+import type { ByteReader, ByteSource } from '../event-loop/byte-source.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
 import { broken } from './upstream-failure.ts'
 
@@ -12,19 +14,13 @@ export interface EventTranslator {
   fail?(error: ProxyError): Uint8Array
 }
 
-type Reader = ReturnType<typeof openReader>
-
-function openReader(stream: ReadableStream<Uint8Array>) {
-  return stream.getReader()
-}
-
 /** Rejects, or later throws, with a ProxyError: the upstream's own error, or that it broke off. Reading throws when the client has left. */
 export async function translateEvents(
-  upstream: ReadableStream<Uint8Array>,
+  upstream: ByteSource,
   provider: string,
   translator: EventTranslator,
-): Promise<ReadableStream<Uint8Array>> {
-  const reader = openReader(upstream)
+): Promise<ByteSource> {
+  const reader = upstream.getReader()
   const pieces = translatePieces(reader, provider, translator)
   const first = await pieces.next()
   let isFirst = true
@@ -43,7 +39,7 @@ export async function translateEvents(
 }
 
 async function* translatePieces(
-  reader: Reader,
+  reader: ByteReader,
   provider: string,
   translator: EventTranslator,
 ): AsyncGenerator<Uint8Array, undefined> {
@@ -74,7 +70,7 @@ async function* translatePieces(
 }
 
 /** Reads past the end, so that the connection can be reused. */
-async function readToEnd(reader: Reader): Promise<void> {
+async function readToEnd(reader: ByteReader): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {
