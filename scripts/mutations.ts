@@ -119,6 +119,24 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [BUDGETS],
   },
   {
+    file: 'sql/functions/budgets/settle_spending.sql',
+    line: ' and r.budget_id = b.id',
+    becomes: '',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/settle_spending.sql',
+    line: ' filter (where b.model is null or (model_names(b.model))[1] = any (model_names(o.model)))',
+    becomes: '',
+    noticedBy: [BUDGETS],
+  },
+  {
+    file: 'sql/functions/budgets/budgets_of.sql',
+    line: '(model_names(b.model))[1] = any (model_names(of_model))',
+    becomes: 'b.model = of_model',
+    noticedBy: [BUDGETS],
+  },
+  {
     file: 'sql/functions/budgets/budgets_of.sql',
     line: ' or b.project_id is null',
     becomes: '',

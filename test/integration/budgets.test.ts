@@ -395,12 +395,13 @@ describeBackends('budgets', backend => {
   })
 
   test('a budget that is set, or set anew, while a request is under way has that request’s cost', async () => {
+    const before = await setBudget(5, { per: 'week' })
     await setBudget(5)
     upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
     const asked = ask(proxy, key, plain('Under way?'))
     await waitUntil('a reservation', 5_000, async () => {
       const [row] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
-      return row?.held === 1
+      return row?.held === 2
     })
     const total = await setBudget(5, { per: 'total' })
     await proxy.query(`select set_budget('${project}', 'usd', null, 'month')`)
@@ -408,7 +409,7 @@ describeBackends('budgets', backend => {
     expect((await asked).status).toBe(200)
     const spent = await recordedUsd()
     expect(spent).toBeGreaterThan(0)
-    for (const budget of [total, month]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
+    for (const budget of [before, total, month]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
   })
 
   test('a request for more tokens than any number holds is refused, and none that is asked with it', async () => {
