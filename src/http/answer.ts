@@ -1,7 +1,6 @@
 /** Passes one request to the pipeline and the response back: body, time limits of its connection, errors. */
 import type { Config } from '../config.ts'
 import { ClientGone } from '../errors.ts'
-import { isSource } from '../event-loop/byte-source.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Method, PipelineTarget, ProxyRequest, ProxyResponse } from '../pipeline/request.ts'
@@ -75,10 +74,11 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
       const answered = isLong(response.body) ? inPieces(response.body) : response.body
-      isStreaming = isSource(answered)
-      const passed = isSource(answered)
-        ? streamBody(answered, { hasEvents: isEventStream(response), onEnd: end })
-        : answered
+      const passed =
+        typeof answered === 'string' || answered instanceof Uint8Array
+          ? answered
+          : streamBody(answered, { hasEvents: isEventStream(response), onEnd: end })
+      isStreaming = passed !== answered
       return endWith(respond({ ...response, body: passed }, arrival), body)
     } catch (error) {
       const failed = entrance.fail(error, incoming, arrival)
