@@ -73,13 +73,12 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       status = response.status
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
-      const answered = isLong(response.body) ? inPieces(response.body) : response.body
-      const passed =
-        typeof answered === 'string' || answered instanceof Uint8Array
-          ? answered
-          : streamBody(answered, { hasEvents: isEventStream(response), onEnd: end })
-      isStreaming = passed !== answered
-      return endWith(respond({ ...response, body: passed }, arrival), body)
+      if (isLong(response.body)) response.body = inPieces(response.body)
+      if (response.body instanceof ReadableStream) {
+        isStreaming = true
+        passStream(response, response.body, end)
+      }
+      return endWith(respond(response, arrival), body)
     } catch (error) {
       const failed = entrance.fail(error, incoming, arrival)
       status = error instanceof ClientGone ? CLIENT_GONE_STATUS : failed.status
@@ -89,6 +88,11 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       if (!isStreaming) end()
     }
   }
+}
+
+/** Adds keep-alives to the stream. */
+function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
+  response.body = streamBody(body, { hasEvents: isEventStream(response), onEnd })
 }
 
 function isLong(body: ProxyResponse['body']): body is Uint8Array {

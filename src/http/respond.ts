@@ -18,12 +18,7 @@ export interface Arrival {
   isLast: boolean
 }
 
-/** A stream is ready for the client. */
-interface WrittenResponse extends Pick<ProxyResponse, 'status' | 'headers'> {
-  body: Uint8Array | string | ReadableStream<Uint8Array>
-}
-
-export function respond({ status, headers, body }: WrittenResponse, arrival: Arrival): Response {
+export function respond({ status, headers, body }: ProxyResponse, arrival: Arrival): Response {
   Object.assign(headers, arrival.corsHeaders)
   headers['x-request-id'] = arrival.requestId
   if (arrival.isAnthropic) headers['request-id'] = arrival.requestId

@@ -1,5 +1,4 @@
 /** Streams a body to the client: sends comments during silence, gives up on clients that do not read, and reports the end. */
-import type { ByteSource } from '../event-loop/byte-source.ts'
 
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 /** Load balancers cut connections that are silent for a minute, some for thirty seconds. */
@@ -20,7 +19,7 @@ export interface StreamBodyOptions {
 }
 
 /** Relays the source with backpressure. Cancelling the result cancels the source. */
-export function streamBody(source: ByteSource, options: StreamBodyOptions): ReadableStream<Uint8Array> {
+export function streamBody(source: ReadableStream<Uint8Array>, options: StreamBodyOptions): ReadableStream<Uint8Array> {
   const { hasEvents, onEnd, keepAliveEveryMs = KEEP_ALIVE_EVERY_MS, unreadLimitMs = UNREAD_LIMIT_MS } = options
   const reader = source.getReader()
   let lastSentMs = performance.now()

@@ -3,7 +3,6 @@
  * request can name it, or its items, in place of what was said.
  */
 import { ProxyError, refuse } from '../errors.ts'
-import { isSource } from '../event-loop/byte-source.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { type KeptReference, referencesOf } from '../formats/kept-references.ts'
@@ -102,11 +101,11 @@ export function createConversations(options: ConversationsOptions): Conversation
           if (isJsonObject(ended)) await keep(asked, JSON.stringify(ended))
           return event
         }
-        const stream = isSource(body) ? body : new Blob([body]).stream()
+        const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
         const kept = changeEvents(stream, event => (responsesFormat.isLastEvent(event) ? keepLast(event) : event))
         return { ...response, body: kept }
       }
-      const isStreamed = isSource(body)
+      const isStreamed = body instanceof ReadableStream
       const whole = isStreamed ? new Uint8Array(await new Response(body).arrayBuffer()) : body
       await keep(asked, typeof whole === 'string' ? whole : new TextDecoder().decode(whole))
       return isStreamed ? { ...response, body: inPieces(whole as Uint8Array) } : response

@@ -1,5 +1,4 @@
 /** Gives what is stored and shared the default fields, and each client its own: only in requests that have such fields. */
-import { type ByteSource, isSource } from '../event-loop/byte-source.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { holdsResponse, OWN_FIELDS, type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { changeEvents } from '../formats/sse/split-events.ts'
@@ -14,7 +13,7 @@ function write(asked: ToRewrite): Uint8Array | Promise<Uint8Array> {
   return asked.bytes.length > LONGEST_ON_LOOP ? offLoop.run(WRITE, asked) : writeOwnFields(asked)
 }
 
-function writeInEvents(stream: ByteSource, fields: JsonObject): ByteSource {
+function writeInEvents(stream: ReadableStream<Uint8Array>, fields: JsonObject): ReadableStream<Uint8Array> {
   return changeEvents(stream, bytes => (holdsResponse(bytes) ? write({ bytes, isEvent: true, fields }) : bytes))
 }
 
@@ -24,7 +23,7 @@ export function shareBytes({ ownFields }: CompletionQuery, bytes: Uint8Array): U
 }
 
 /** The same for a stream. */
-export function shareEvents({ ownFields }: CompletionQuery, stream: ByteSource) {
+export function shareEvents({ ownFields }: CompletionQuery, stream: ReadableStream<Uint8Array>) {
   return ownFields ? writeInEvents(stream, OWN_FIELDS) : stream
 }
 
@@ -34,9 +33,9 @@ export async function withOwnFields(fields: JsonObject, response: ProxyResponse)
   if (status !== 200) return response
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body
   if (headers['content-type']?.includes('text/event-stream')) {
-    const stream = isSource(body) ? body : new Blob([body]).stream()
+    const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
     return { ...response, body: writeInEvents(stream, fields) }
   }
-  const bytes = isSource(body) ? new Uint8Array(await new Response(body).arrayBuffer()) : body
+  const bytes = body instanceof ReadableStream ? new Uint8Array(await new Response(body).arrayBuffer()) : body
   return { ...response, body: await write({ bytes, isEvent: false, fields }) }
 }

@@ -1,7 +1,6 @@
 /** Reads and assesses a provider's response once all of it has arrived. */
 
 import type { TokenUsage } from '../catalogue/catalogue.ts'
-import type { ByteSource } from '../event-loop/byte-source.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
 import type { JsonObject } from '../json/canonical.ts'
@@ -18,7 +17,7 @@ const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>
 
 /** Reads and assesses a whole plain response, a long one in a worker. Throws a 502 when it is not a JSON object. */
 export async function readAnswer(
-  body: ByteSource,
+  body: ReadableStream<Uint8Array>,
   provider: string,
   { endpoint, request }: AnswerInput,
 ): Promise<ReadAnswer & { completeness: NonNullable<ReadAnswer['completeness']> }> {

@@ -2,7 +2,6 @@
 import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
-import { type ByteSource, ENDED, sourceOf } from '../event-loop/byte-source.ts'
 import type { AssembledStream } from '../formats/answer-format.ts'
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'
@@ -32,7 +31,7 @@ export interface StreamOptions {
 }
 
 export interface ClientStream {
-  body: ByteSource
+  body: ReadableStream<Uint8Array>
   /** Never rejects. */
   ended: Promise<StreamEnd>
 }
@@ -63,31 +62,35 @@ export function streamEvents(
     resolve(how)
   }
 
-  const body = sourceOf({
-    async read() {
-      try {
-        for (;;) {
-          const lump = isOver ? null : await subscriber.read()
-          if (isOver || lump === null) break
-          last = lump.events.at(-1) ?? last
-          const value = includeUsage ? lump.bytes : lump.withoutUsage
-          if (value.length === 0) continue
-          accounting.noteChunk()
-          return { done: false, value }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          for (;;) {
+            const lump = await subscriber.read()
+            if (isOver) return
+            if (lump === null) break
+            last = lump.events.at(-1) ?? last
+            const bytes = includeUsage ? lump.bytes : lump.withoutUsage
+            if (bytes.length === 0) continue
+            accounting.noteChunk()
+            return controller.enqueue(bytes)
+          }
+          end({ kind: 'complete' })
+        } catch (error) {
+          if (isOver) return
+          const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
+          controller.enqueue(writeFailure(failure, last))
+          end({ kind: 'failed', failure })
         }
-        end({ kind: 'complete' })
-        return ENDED
-      } catch (error) {
-        if (isOver) return ENDED
-        const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
-        end({ kind: 'failed', failure })
-        return { done: false, value: writeFailure(failure, last) }
-      }
+        controller.close()
+      },
+      cancel() {
+        end({ kind: 'gone' })
+      },
     },
-    async cancel() {
-      end({ kind: 'gone' })
-    },
-  })
+    { highWaterMark: 0 },
+  )
   return { body, ended }
 }
 

@@ -1,5 +1,4 @@
 /** What goes into the pipeline and what comes out, independent of any HTTP framework. */
-import type { ByteSource } from '../event-loop/byte-source.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { PassedOperation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
@@ -79,5 +78,5 @@ export interface RequestBody {
 export interface ProxyResponse {
   status: number
   headers: Record<string, string>
-  body: Uint8Array | string | ByteSource
+  body: Uint8Array | string | ReadableStream<Uint8Array>
 }

@@ -1,6 +1,5 @@
 /** Calls an upstream over HTTP, within bounds of time and of its answer. */
 import { ProxyError } from '../errors.ts'
-import { type ByteSource, ENDED, sourceOf } from '../event-loop/byte-source.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
 import { createYieldTurn } from '../event-loop/yield.ts'
@@ -147,17 +146,16 @@ interface Reading {
 /** Size of the pieces a large read is passed on in: the events in one take some 3 ms to separate. */
 const PIECE_BYTES = 131_072
 
-/** The body, read only on demand: a slow client slows the upstream. A read that takes too long, is too large, or breaks off, throws. */
+/** The body with backpressure; a read that takes too long, is too large, or breaks off, throws. */
 function readWithin(
   body: ReadableStream<Uint8Array> | null,
   { provider, limits, signal }: UpstreamCall,
   { ours, counter, firstByteLimitMs }: Reading,
-): ByteSource {
+): ReadableStream<Uint8Array> {
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
   let rest: Uint8Array | null = null
-  let isCancelled = false
   const yieldTurn = createYieldTurn()
   const silence = createWaitLimit(() => ours.abort(silentInTime(provider, waitingFor, limitMs)))
 
@@ -187,26 +185,28 @@ function readWithin(
     return piece
   }
 
-  return sourceOf({
-    async read() {
-      try {
-        const piece = await readPiece()
-        if (piece) return { done: false, value: piece }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const piece = await readPiece()
+          if (piece) return controller.enqueue(piece)
+          silence.close()
+          controller.close()
+        } catch (error) {
+          silence.close()
+          if (signal.aborted) throw signal.reason
+          if (ours.signal.aborted) throw ours.signal.reason
+          throw broken(provider, 'broke off its answer', undefined, error)
+        }
+      },
+      async cancel(reason) {
         silence.close()
-        return ENDED
-      } catch (error) {
-        silence.close()
-        if (isCancelled) return ENDED
-        if (signal.aborted) throw signal.reason
-        if (ours.signal.aborted) throw ours.signal.reason
-        throw broken(provider, 'broke off its answer', undefined, error)
-      }
+        ours.abort(reason)
+        await reader?.cancel(reason).catch(() => {})
+      },
     },
-    async cancel(reason) {
-      isCancelled = true
-      silence.close()
-      ours.abort(reason)
-      await reader?.cancel(reason).catch(() => {})
-    },
-  })
+    // Reads only on demand: a slow client slows the upstream.
+    { highWaterMark: 0 },
+  )
 }

@@ -1,5 +1,4 @@
 /** Reads a plain response to its end. */
-import type { ByteSource } from '../event-loop/byte-source.ts'
 import { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
@@ -12,7 +11,11 @@ export const MAX_PLAIN_BYTES = 64 * 1024 * 1024
 export type AnswerBytes = { whole: Uint8Array } | { gathered: GatheredBytes }
 
 /** Long responses are not joined here. Throws a 502 when there are more bytes than allowed. */
-export async function readBytes(body: ByteSource, provider: string, mostBytes: number): Promise<AnswerBytes> {
+export async function readBytes(
+  body: ReadableStream<Uint8Array>,
+  provider: string,
+  mostBytes: number,
+): Promise<AnswerBytes> {
   const parts: Uint8Array[] = []
   const gathered = new GatheredBytes()
   let length = 0
@@ -29,7 +32,7 @@ export async function readBytes(body: ByteSource, provider: string, mostBytes: n
 
 /** Returns a response's bytes. Throws as `readBytes` does. */
 export async function readAll(
-  body: ByteSource,
+  body: ReadableStream<Uint8Array>,
   provider: string,
   mostBytes: number = MAX_PLAIN_BYTES,
 ): Promise<Uint8Array> {

@@ -1,12 +1,11 @@
 /** Removes a credential from an upstream's error: some vendors quote the key that they refuse. */
-import type { ByteSource } from '../event-loop/byte-source.ts'
 
 const REDACTED = '[redacted]'
 /** No real error is this long. */
 const MAX_ERROR_BYTES = 1024 * 1024
 
 /** Returns the body without the secret. It is read whole on the first read; anything beyond a mebibyte is dropped. */
-export function redactSecret(body: ByteSource, secret: string): ByteSource {
+export function redactSecret(body: ReadableStream<Uint8Array>, secret: string): ReadableStream<Uint8Array> {
   const reader = body.getReader()
 
   async function readText(): Promise<string> {

@@ -1,7 +1,5 @@
 /** Translates an upstream's event stream as it comes. Its first piece is awaited: an earlier failure can then become an error response. */
-
 import { ProxyError } from '../errors.ts'
-import type { ByteReader, ByteSource } from '../event-loop/byte-source.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
 import { broken } from './upstream-failure.ts'
 
@@ -14,13 +12,19 @@ export interface EventTranslator {
   fail?(error: ProxyError): Uint8Array
 }
 
+type Reader = ReturnType<typeof openReader>
+
+function openReader(stream: ReadableStream<Uint8Array>) {
+  return stream.getReader()
+}
+
 /** Rejects, or later throws, with a ProxyError: the upstream's own error, or that it broke off. Reading throws when the client has left. */
 export async function translateEvents(
-  upstream: ByteSource,
+  upstream: ReadableStream<Uint8Array>,
   provider: string,
   translator: EventTranslator,
-): Promise<ByteSource> {
-  const reader = upstream.getReader()
+): Promise<ReadableStream<Uint8Array>> {
+  const reader = openReader(upstream)
   const pieces = translatePieces(reader, provider, translator)
   const first = await pieces.next()
   let isFirst = true
@@ -39,7 +43,7 @@ export async function translateEvents(
 }
 
 async function* translatePieces(
-  reader: ByteReader,
+  reader: Reader,
   provider: string,
   translator: EventTranslator,
 ): AsyncGenerator<Uint8Array, undefined> {
@@ -70,7 +74,7 @@ async function* translatePieces(
 }
 
 /** Reads past the end, so that the connection can be reused. */
-async function readToEnd(reader: ByteReader): Promise<void> {
+async function readToEnd(reader: Reader): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {

@@ -1,7 +1,5 @@
 /** The interface of providers to the pipeline: each answers one request. */
-
 import type { DirectProvider } from '../config.ts'
-import type { ByteSource } from '../event-loop/byte-source.ts'
 import type { Form } from '../multipart/read-form.ts'
 
 /** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */
@@ -89,7 +87,7 @@ export interface UpstreamAnswer {
   /** Ready to be passed on: no hop-by-hop headers, no encoding, no length. */
   headers: Headers
   /** Reading it throws a ProxyError when the upstream breaks off or stops sending. */
-  body: ByteSource
+  body: ReadableStream<Uint8Array>
   /** How often the upstream was asked; once when it is not set. */
   attempts?: number
   /** Where the project has named keys: those that were asked, in order, each that was refused with the status. */

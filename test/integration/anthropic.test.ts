@@ -3,7 +3,6 @@ import OpenAI from 'openai'
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ProxyError } from '../../src/errors.ts'
-import type { ByteSource } from '../../src/event-loop/byte-source.ts'
 import { chatFormat } from '../../src/formats/chat/chat-format.ts'
 import { EventLump } from '../../src/formats/sse/event-lump.ts'
 import { createEventSplitter } from '../../src/formats/sse/split-events.ts'
@@ -79,7 +78,7 @@ function serve(provider: Provider) {
 }
 
 /** Told to the client as the pipeline tells it. */
-function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): ByteSource {
+function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): ReadableStream<Uint8Array> {
   if (status !== 200 || !headers.get('content-type')?.includes('event-stream')) return body
   const reader = body.getReader()
   const splitter = createEventSplitter()

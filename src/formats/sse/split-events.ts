@@ -1,5 +1,4 @@
 /** Cuts a stream into complete events. A client cannot use part of one, and an error must not be written into the middle. */
-import type { ByteSource } from '../../event-loop/byte-source.ts'
 
 export interface EventSplitter {
   /** Returns the events that are now complete, with their bytes unchanged. */
@@ -10,9 +9,9 @@ export interface EventSplitter {
 
 /** Passes a stream on, each event as `change` returns it. */
 export function changeEvents(
-  stream: ByteSource,
+  stream: ReadableStream<Uint8Array>,
   change: (event: Uint8Array) => Uint8Array | Promise<Uint8Array>,
-): ByteSource {
+): ReadableStream<Uint8Array> {
   const reader = stream.getReader()
   const splitter = createEventSplitter()
   return new ReadableStream<Uint8Array>(

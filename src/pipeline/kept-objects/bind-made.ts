@@ -3,7 +3,6 @@
  * when it is made, and when it is read where it was made later, in the background or by a batch.
  */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
-import { type ByteSource, isSource } from '../../event-loop/byte-source.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import type { JsonObject } from '../../json/canonical.ts'
@@ -64,7 +63,7 @@ export async function bindRead(
     await bindIds(database, account.project_id, keeper as string, found).catch(() => {})
   }
 
-  if (isSource(body)) return bindStream(body, bindPiece)
+  if (body instanceof ReadableStream) return bindStream(body, bindPiece)
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const yieldTurn = createYieldTurn()
   for (let at = 0; at < bytes.length; at += LONGEST_ON_LOOP) {
@@ -74,7 +73,10 @@ export async function bindRead(
   return body
 }
 
-function bindStream(stream: ByteSource, bind: (bytes: Uint8Array) => Promise<void>): ByteSource {
+function bindStream(
+  stream: ReadableStream<Uint8Array>,
+  bind: (bytes: Uint8Array) => Promise<void>,
+): ReadableStream<Uint8Array> {
   const reader = stream.getReader()
   return new ReadableStream<Uint8Array>(
     {

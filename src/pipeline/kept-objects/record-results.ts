@@ -1,6 +1,5 @@
 /** Records what a message batch used from its results, as its client reads them: Anthropic reports it nowhere else. */
 import { addUsage, costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
-import type { ByteSource } from '../../event-loop/byte-source.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
 import { settleBatch } from '../../postgres/kept-objects.ts'
@@ -15,19 +14,15 @@ const READ = new Job<Uint8Array, BatchResult | null>(new URL('../jobs.ts', impor
 const LINE_FEED = 10
 
 /** Returns the results as they come. They are read to their end even if the client leaves, and recorded once. */
-export function recordResults(results: ByteSource, batch: AskedBatch, stages: Stages): ByteSource {
+export function recordResults(
+  results: ReadableStream<Uint8Array>,
+  batch: AskedBatch,
+  stages: Stages,
+): ReadableStream<Uint8Array> {
   const reader = results.getReader()
   const tally = createTally(batch, stages)
 
-  let reading: Promise<Uint8Array | null> = Promise.resolve(null)
-
-  /** One after the other: the client may leave while its last read is under way. */
-  function readNext(): Promise<Uint8Array | null> {
-    reading = reading.then(readPiece)
-    return reading
-  }
-
-  async function readPiece(): Promise<Uint8Array | null> {
+  async function readNext(): Promise<Uint8Array | null> {
     const { done, value } = await reader.read()
     if (!done) {
       await tally.push(value)

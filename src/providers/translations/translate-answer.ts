@@ -1,6 +1,5 @@
 /** Translates a chat provider's bytes, streamed or plain, into another operation's; a long plain response in a worker. */
 
-import type { ByteSource } from '../../event-loop/byte-source.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { encodeTypedEvents, type SseEvent, type StreamTranslation, type TypedEvent } from '../../formats/sse/sse.ts'
 import { type TranslationContext, translationOf } from '../../formats/translation.ts'
@@ -11,10 +10,10 @@ import { broken } from '../upstream-failure.ts'
 
 /** As `translateEvents`. A failure after the first events is reported in the stream. */
 export function translateStream(
-  upstream: ByteSource,
+  upstream: ReadableStream<Uint8Array>,
   provider: string,
   translation: StreamTranslation,
-): Promise<ByteSource> {
+): Promise<ReadableStream<Uint8Array>> {
   let isDone = false
   return translateEvents(upstream, provider, {
     push(event) {

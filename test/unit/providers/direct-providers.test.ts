@@ -25,7 +25,7 @@ beforeEach(() => {
       pricedAs: name,
       async ask() {
         asked.push(apiKey)
-        return { status: 200, headers: new Headers(), body: new ReadableStream<Uint8Array>() }
+        return { status: 200, headers: new Headers(), body: new ReadableStream() }
       },
     }),
     protect(provider: Provider) {

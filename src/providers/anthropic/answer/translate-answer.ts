@@ -1,7 +1,6 @@
 /** Translates Anthropic's responses into OpenAI's format: plain, streamed, and errors. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors.ts'
-import type { ByteSource } from '../../../event-loop/byte-source.ts'
 import { isJsonObject } from '../../../json/canonical.ts'
 import { parseExactlyIfValid } from '../../../json/exact-json.ts'
 import { readAll } from '../../read-bytes.ts'
@@ -35,7 +34,7 @@ export async function translateAnswer(
 
 /** A stream that begins with an error becomes an error response with its status, so that the client may retry. */
 async function translateStreamed(
-  upstream: ByteSource,
+  upstream: ReadableStream<Uint8Array>,
   headers: Headers,
   context: AnswerContext,
 ): Promise<UpstreamAnswer> {
@@ -50,7 +49,10 @@ async function translateStreamed(
 const encoder = new TextEncoder()
 
 /** As `translateEvents`. */
-export function translateStream(upstream: ByteSource, context: AnswerContext): Promise<ByteSource> {
+export function translateStream(
+  upstream: ReadableStream<Uint8Array>,
+  context: AnswerContext,
+): Promise<ReadableStream<Uint8Array>> {
   const translator = new StreamTranslator(context)
   return translateEvents(upstream, 'anthropic', {
     push({ data }) {

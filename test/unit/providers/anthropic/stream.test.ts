@@ -1,7 +1,6 @@
 import type { ContentBlock, Message, StopReason } from '@anthropic-ai/sdk/resources/messages'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ByteSource } from '../../../../src/event-loop/byte-source.ts'
 import type { JsonObject } from '../../../../src/json/canonical.ts'
 import type { AnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
 import { StreamTranslator } from '../../../../src/providers/anthropic/answer/stream-translator.ts'
@@ -79,7 +78,7 @@ function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   })
 }
 
-async function readAll(stream: ByteSource): Promise<Uint8Array> {
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer())
 }
 
