@@ -36,7 +36,10 @@ async function shareCall(context: SharingContext, stages: Stages): Promise<Attem
   let failure: CallFailure | null = null
   for (let attempt = 0; attempt < MAX_CALLS && cacheQuery && mayShare(control); attempt++) {
     const joined = stages.calls.join(cacheQuery.callName, isLive)
-    if (!joined) break
+    if (!joined) {
+      failure = null
+      break
+    }
     const lookup = joined.isFirst ? await tryToLead(cacheQuery, joined, stages) : null
     if (lookup) return lead(context, joined, lookup, stages)
     context.accounting.followed = joined.isFirst ? 'installation' : 'process'
@@ -44,7 +47,8 @@ async function shareCall(context: SharingContext, stages: Stages): Promise<Attem
     if ('response' in followed) return followed
     failure = followed.failure
   }
-  if (failure) return { failure: failure instanceof ClientGone ? refuse('upstreamBrokeOff', null, failure) : failure }
+  // Whoever finds nothing to follow, or followed calls whose clients left, asks alone: nothing is known of an answer to this request.
+  if (failure && !(failure instanceof ClientGone)) return { failure }
   const lookup = cacheQuery && (control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context))
   return lead(context, startAlone(isLive), lookup, stages)
 }
