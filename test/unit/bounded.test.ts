@@ -18,6 +18,7 @@ const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 const AS_MANY_AS: Record<string, string> = {
   'admission/rate-windows.ts batchers': 'shards of Redis',
   'event-loop/off-loop.ts #given': 'kinds of jobs',
+  'postgres/standbys.ts #reading': 'time limits of statements',
   'providers/connection-probe.ts aliveAtMs': 'base addresses of providers',
   'postgres/embedded/embedded-turns.ts others': 'statements that wait',
   'postgres/embedded/embedded-turns.ts urgent': 'statements that wait',
