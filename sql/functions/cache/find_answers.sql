@@ -114,7 +114,7 @@ begin
             g.context_hash,
             g.normalized_hash,
             -- Where few prompts have the anchor, they are compared; else the group is searched.
-            case when s.sharing <= most_compared then k.anchor_keys end as anchor_keys,
+            case when s.sharing <= most_compared then a.anchor_keys end as anchor_keys,
             case when s.sharing <= most_compared then null else k.group_key end as group_key,
             case when s.sharing <= most_compared then null else n.lists end as lists
         from unnest(
@@ -122,36 +122,30 @@ begin
         ) with ordinality as g (
             project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, anchor_hash, at
         )
-        cross join lateral (
-            select
-                hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key,
-                -- Prompts of a release without anchors have their group's key instead. A person may know more than any rule.
-                case
-                    when g.anchor_hash is not null and (
-                        select x.project_id
-                        from cache_verdicts x
-                        where x.project_id = g.project_id
-                            and x.context_hash = g.context_hash
-                            and x.source = 'person'
-                            and x.verdict = 'same'
-                        limit 1
-                    ) is null
-                        then array[
-                            hashtextextended(encode(g.context_hash, 'hex'), g.project_id),
-                            hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)
-                        ]
-                end as anchor_keys
-        ) k
+        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
+        -- Prompts of a release without anchors have their group's key instead.
+        left join lateral (
+            select array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)] as anchor_keys
+        ) a on g.anchor_hash is not null
+            -- A person may know more than any rule.
+            and not exists (
+                select
+                from cache_verdicts x
+                where x.project_id = g.project_id
+                    and x.context_hash = g.context_hash
+                    and x.source = 'person'
+                    and x.verdict = 'same'
+            )
         left join lateral (
             select count(*) as sharing
             from (
                 select
                 from cache_prompts x
-                where coalesce(x.anchor_key, x.group_key) = any (k.anchor_keys)
+                where coalesce(x.anchor_key, x.group_key) = any (a.anchor_keys)
                     and x.space_id = g.space_id
                 limit most_compared + 1
             ) x
-        ) s on k.anchor_keys is not null
+        ) s on a.anchor_keys is not null
         left join lateral (
             select x.lists, x.space_id
             from cache_groups x
@@ -185,29 +179,22 @@ begin
             select c.*
             from (
                 select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
-                from cache_prompts x
-                where coalesce(x.anchor_key, x.group_key) = any (o.anchor_keys)
-                    and x.space_id = o.space_id
-                    and x.project_id = o.project_id
-                    and x.context_hash = o.context_hash
-                    and x.expires_at > now()
-                    and x.created_at >= o.oldest
-                union all
-                select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
-                from cache_prompts x
-                where x.group_key = o.group_key
-                    and x.space_id = o.space_id
-                    and not x.in_lists
-                    and x.project_id = o.project_id
-                    and x.context_hash = o.context_hash
-                    and x.expires_at > now()
-                    and x.created_at >= o.oldest
-                union all
-                select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
-                from cache_prompts x
-                where x.entry_id = any (case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end)
-                    and x.in_lists
-                    and x.space_id = o.space_id
+                from (
+                    select x.*
+                    from cache_prompts x
+                    where coalesce(x.anchor_key, x.group_key) = any (o.anchor_keys)
+                    union all
+                    select x.*
+                    from cache_prompts x
+                    where x.group_key = o.group_key
+                        and not x.in_lists
+                    union all
+                    select x.*
+                    from cache_prompts x
+                    where x.entry_id = any (case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end)
+                        and x.in_lists
+                ) x
+                where x.space_id = o.space_id
                     and x.project_id = o.project_id
                     and x.context_hash = o.context_hash
                     and x.expires_at > now()
