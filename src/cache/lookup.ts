@@ -34,8 +34,11 @@ const TIME_LIMIT_MS = 400
 const MAX_BATCH = 8
 /** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
 const MAX_BATCHES = 4
-/** The same of lookups by name, or of what has one anchor, which take some microseconds each: most of a call is its start. */
+/** The same of lookups by name alone, which take a few microseconds each: most of a call is its start. */
 const MAX_NAMED_BATCH = 50
+/** The same of lookups by anchor: mostly nothing has it. Where many prompts do, one takes as long as any. */
+const MAX_ANCHORED_BATCH = 16
+const MAX_ANCHORED_BATCHES = 2
 /** Per group of comparable prompts and minute: people look at a few, and among a thousand prompts of one pattern each is near another. */
 const MOST_NEAR_MISSES = 20
 /** Per group and minute: so many are compared even where none may be served, so that a miss says what spoke against the nearest. */
@@ -150,10 +153,11 @@ function createFinders(database: Database): Finders {
       timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
     })
   const findSimilar = createFinder({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
+  const findAnchored = createFinder({ maxItems: MAX_ANCHORED_BATCH, maxBatches: MAX_ANCHORED_BATCHES })
   const findNamed = createFinder({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
 
   function ask({ account, control }: CacheQuery, requestHash: string, semantic: AnswerAsk['semantic']) {
-    const find = semantic?.vector && !semantic.anchorHash ? findSimilar : findNamed
+    const find = !semantic?.vector ? findNamed : semantic.anchorHash ? findAnchored : findSimilar
     const { maxAgeSeconds } = control
     return withinLookupTime(find({ projectId: account.project_id, requestHash, semantic, maxAgeSeconds }))
   }
