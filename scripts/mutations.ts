@@ -27,13 +27,13 @@ const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 export const MUTATIONS: readonly Mutation[] = [
   // A key is used from its addresses alone, also where another list was known; tokens are counted as a whole, and what was not used is not.
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/count-request.ts',
     line: 'if (!mayComeFrom(address, account)) {',
     becomes: 'if (false) {',
     noticedBy: [RESTRICTIONS],
   },
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/count-request.ts',
     line: 'guess.allowed_addresses?.join() === account.allowed_addresses?.join()',
     becomes: 'true',
     noticedBy: [RESTRICTIONS],
@@ -162,31 +162,31 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // A request is counted in its windows and its month, or in neither.
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/count-request.ts',
     line: 'return sameLimits(guess, account) && (',
     becomes: 'return (',
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/count-request.ts',
     line: 'await counted.uncount()\n      if (reserved)',
     becomes: 'if (reserved)',
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/count-request.ts',
     line: 'if (reserved) quota.refund(account)',
     becomes: '',
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/count-request.ts',
     line: 'await counted.uncount()\n        throw error',
     becomes: 'throw error',
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/count-request.ts',
     line: 'guess.requests_per_minute_per_address === account.requests_per_minute_per_address',
     becomes: 'true',
     noticedBy: [ADMISSION],
@@ -198,13 +198,13 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/requests-under-way.ts',
     line: 'if (others >= concurrent_requests)',
     becomes: 'if (others > concurrent_requests)',
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/admission.ts',
+    file: 'src/admission/requests-under-way.ts',
     line: 'if (isOver) return',
     becomes: '',
     noticedBy: [ADMISSION],

@@ -45,6 +45,8 @@ export interface Quota {
   validate(keyHash: string): Promise<Account | UnknownKey>
   /** Validates a key and reserves requests of its month, all or none. Throws 503 when the database does not answer in time. */
   reserve(keyHash: string, requests?: number): Promise<Reservation>
+  /** Reserves one request without waiting for those that are being counted in windows. */
+  reserveAlone(keyHash: string): Promise<Reservation>
   /** Gives reserved requests back, one by default; retries until the database has taken them. */
   refund(account: RefundedAccount, requests?: number): void
   /** Has the database prepare what requests will ask, so that the first need not wait for that. Never rejects. */
@@ -68,30 +70,31 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
   const ledger = createQuotaLedger(database)
   const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
   const deploys = createDeployWatch(database)
-  const openLane = () =>
+  const openLane = (comesNext = windows.underWay) =>
     createBatcher<Ask, Reply>({
       run: asks => aheadOfLimit(deploys.askAhead, runBatch(database, ledger, asks)),
       maxItems: MAX_BATCH,
       timeLimitMs,
       timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
       answeredAtMs: database.answeredAtMs,
-      comesNext: windows.underWay,
+      comesNext,
       onLateResult: ({ requests }, late) => {
         if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)
       },
     })
   const askWithAll = openLane()
+  const askAlone = openLane(() => null)
   /** For keys with locked counters, so that they delay no other key. */
   const askApart = openLane()
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
 
   /** Waits while a deploy locks the tables. */
-  async function ask(asked: Ask): Promise<Reservation> {
+  async function ask(asked: Ask, lane = askWithAll): Promise<Reservation> {
     const deadlineMs = performance.now() + DEPLOY_LIMIT_MS
     for (;;) {
       const startedAtMs = performance.now()
       try {
-        return await askNow(asked)
+        return await askNow(asked, lane)
       } catch (error) {
         if (performance.now() > deadlineMs || !(await deploys.isOn(startedAtMs))) throw error
         await Bun.sleep(AFTER_DEPLOY_MS)
@@ -99,10 +102,10 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
     }
   }
 
-  async function askNow(asked: Ask): Promise<Reservation> {
+  async function askNow(asked: Ask, lane: typeof askWithAll): Promise<Reservation> {
     const deadlineMs = performance.now() + timeLimitMs
     const { keyHash } = asked
-    let reply = lockedLately.has(keyHash) ? LOCKED : await askWithAll(asked)
+    let reply = lockedLately.has(keyHash) ? LOCKED : await lane(asked)
     while (reply === LOCKED) {
       if (performance.now() > deadlineMs) throw refuse('busy')
       lockedLately.set(keyHash, true)
@@ -115,6 +118,7 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
   return {
     validate: async keyHash => (await ask({ keyHash, requests: 0 })).account,
     reserve: (keyHash, requests = 1) => ask({ keyHash, requests }),
+    reserveAlone: keyHash => ask({ keyHash, requests: 1 }, askAlone),
     refund: (account, requests = 1) => ledger.refund(account, requests),
     warm: () => ask({ keyHash: NO_KEY, requests: 0 }).catch(() => {}),
     settled: ledger.settled,

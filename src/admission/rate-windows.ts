@@ -24,6 +24,8 @@ export interface WindowRequest {
   address: string
   /** Name of the exact entry to read; null for none. */
   entry: string | null
+  /** Called before it is counted, if no other request is counted with it. */
+  onAlone?(): void
 }
 
 export interface Passed {
@@ -63,6 +65,7 @@ export function createRateWindows(store: FastStore, database: Database): RateWin
   const createShardBatcher = () =>
     createBatcher<WindowRequest, WindowReply>({
       run(requests) {
+        if (requests.length === 1) requests[0]?.onAlone?.()
         const running = runBatch(store, database, requests)
         const settled = running.then(nothing, nothing).then(() => {
           if (underWay === settled) underWay = null

@@ -8,7 +8,7 @@ import { keptForSeconds } from './cache-control.ts'
 import type { CacheQuery } from './cache-query.ts'
 import { ageSeconds, decodeAliasedEntry, isAlias, type Match, readStored } from './entry.ts'
 import { createExactCopies } from './exact-copies.ts'
-import { createLookUp, type Lookup, type LookupOptions } from './lookup.ts'
+import { createLookups, type Lookup, type LookupOptions } from './lookup.ts'
 import { matchSettings } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
@@ -26,6 +26,8 @@ export interface Cache {
   readEntry(exactKey: string | null): Promise<Uint8Array | null>
   /** Reads an entry that this process may have stored since the request was admitted; null at once where it stored none. */
   readLateEntry(exactKey: string): Promise<Uint8Array | null> | null
+  /** Begins what `find` asks first, if it is free. It changes nothing, so that it may be for nothing. */
+  beginFinding(query: CacheQuery): void
   /** Whether `find` is free: it needs neither a paid vector nor a judge. */
   findsForFree(query: CacheQuery): boolean
   /** Looks in PostgreSQL: exactly, then by normalized text, then by similarity. Never throws: a failed lookup is a miss. */
@@ -44,8 +46,11 @@ export interface CacheOptions extends Omit<LookupOptions, 'copies'> {
 export function createCache(options: CacheOptions): Cache {
   const { database, store, vectors, judge, judgeQueue, log } = options
   const copies = createExactCopies(store)
-  const lookUp = createLookUp({ ...options, copies })
+  const lookups = createLookups({ ...options, copies })
   const writer = createResponseWriter(database, log)
+
+  const findsForFree = (query: CacheQuery) =>
+    (vectors.isFree || !needsVector(query)) && !judge.isAskedFor(query.account)
 
   return {
     readExact(bytes, query) {
@@ -55,11 +60,14 @@ export function createCache(options: CacheOptions): Cache {
     },
     readEntry: copies.find,
     readLateEntry: copies.findLate,
-    findsForFree: query => (vectors.isFree || !needsVector(query)) && !judge.isAskedFor(query.account),
+    beginFinding(query) {
+      if (findsForFree(query)) lookups.begin(query)
+    },
+    findsForFree,
 
     async find(query) {
       const startedAtMs = performance.now()
-      const lookup = await lookUp(query).catch((error): Lookup => {
+      const lookup = await lookups.lookUp(query).catch((error): Lookup => {
         log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
         return { match: null, missReason: 'no-candidate', vector: null }
       })

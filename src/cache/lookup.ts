@@ -1,18 +1,8 @@
 /** Looks a request up in PostgreSQL: exactly, by equal normalized text, by meaning. An undecided candidate goes to the judge. */
 
-import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
 import { createMinuteBudget, type TakeOfMinute } from '../event-loop/minute-budget.ts'
-import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
-import type { Account } from '../postgres/admit.ts'
-import type { Database } from '../postgres/database.ts'
-import {
-  type AnswerAsk,
-  type FoundAnswer,
-  type FoundAnswers,
-  findAnswers,
-  type SimilarAnswer,
-} from '../postgres/find-answer.ts'
-import type { CacheQuery, SemanticQuery } from './cache-query.ts'
+import type { FoundAnswer, FoundAnswers, SimilarAnswer } from '../postgres/find-answer.ts'
+import type { CacheQuery } from './cache-query.ts'
 import {
   type EntryFacts,
   type Match,
@@ -26,23 +16,11 @@ import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
+import { createSearch, groupOf, type SearchOptions } from './search.ts'
 import { readRow, toMatch, toNearMiss } from './to-match.ts'
 
-/** A slower lookup is a miss. Together with admission it stays under a second. */
-const TIME_LIMIT_MS = 400
-/** Lookups per call: one in a large group takes a millisecond, and the others in its call wait for it. */
-const MAX_BATCH = 8
-/** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
-const MAX_BATCHES = 4
-/** The same of lookups by name alone, which take a few microseconds each: most of a call is its start. */
-const MAX_NAMED_BATCH = 50
-/** The same of lookups by anchor: mostly nothing has it. Where many prompts do, one takes as long as any. */
-const MAX_ANCHORED_BATCH = 16
-const MAX_ANCHORED_BATCHES = 2
 /** Per group of comparable prompts and minute: people look at a few, and among a thousand prompts of one pattern each is near another. */
 const MOST_NEAR_MISSES = 20
-/** Per group and minute: so many are compared even where none may be served, so that a miss says what spoke against the nearest. */
-const MOST_EXPLAINED = 60
 
 export interface Lookup {
   match: Match | null
@@ -63,48 +41,56 @@ export interface Lookup {
   embedMs?: number | null
 }
 
-export interface LookupOptions {
-  database: Database
+export interface LookupOptions extends SearchOptions {
   copies: ExactCopies
   vectors: PromptVectors
   judge: Judge
   judgeQueue: JudgeQueue
 }
 
-/** Rejects when the database is out of reach, or takes too long. */
-export type LookUp = (query: CacheQuery) => Promise<Lookup>
+export interface Lookups {
+  /** Rejects when the database is out of reach, or takes too long. */
+  lookUp(query: CacheQuery): Promise<Lookup>
+  /** Begins what `lookUp` asks PostgreSQL first, after what is being sent now. It changes nothing, so that it may be for nothing. */
+  begin(query: CacheQuery): void
+}
 
-export function createLookUp({ database, copies, vectors, judge, judgeQueue }: LookupOptions): LookUp {
+/** What PostgreSQL has for a request, by its vector if one was sent. */
+interface Found {
+  vector: PromptVector | null
+  answers: FoundAnswers
+}
+
+export function createLookups(options: LookupOptions): Lookups {
+  const { copies, vectors, judge, judgeQueue } = options
   const takeNearMiss = createMinuteBudget(MOST_NEAR_MISSES)
-  const anchorFor = createAnchoring()
-  const { find, readResponse } = createFinders(database)
+  const { search, readResponse } = createSearch(options)
+  const begun = new WeakMap<CacheQuery, Promise<Found>>()
 
   /** A free embedder's vector is sent with the first call. A paid one is requested only after that found nothing. */
-  async function lookUp(query: CacheQuery): Promise<Lookup> {
+  async function searchFirst(query: CacheQuery): Promise<Found> {
     const semantic = query.semantic()
-    if (typeof semantic === 'string') return { ...(await lookUpWith(query, null, null)), missReason: semantic }
-    const early = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading.normalized) : null
-    const first = await lookUpWith(query, semantic, early)
+    if (typeof semantic === 'string') return { vector: null, answers: await search(query, null, null) }
+    const vector = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading.normalized) : null
+    return { vector, answers: await search(query, semantic, vector) }
+  }
+
+  async function lookUp(query: CacheQuery): Promise<Lookup> {
+    const searched = begun.get(query) ?? searchFirst(query)
+    begun.delete(query)
+    const semantic = query.semantic()
+    const first = await conclude(query, await searched)
+    if (typeof semantic === 'string') return first
     if (vectors.isFree || first.match || !semantic.needsVector) return first
     const startedAtMs = performance.now()
     const vector = await vectors.find(query.account, semantic.reading.normalized, query.trace)
     const embedMs = performance.now() - startedAtMs
-    return vector ? { ...(await lookUpWith(query, semantic, vector)), embedMs } : { ...first, vector: 'late', embedMs }
+    if (!vector) return { ...first, vector: 'late', embedMs }
+    return { ...(await conclude(query, { vector, answers: await search(query, semantic, vector) })), embedMs }
   }
 
-  async function lookUpWith(
-    query: CacheQuery,
-    semantic: SemanticQuery | null,
-    vector: PromptVector | null,
-  ): Promise<Lookup> {
-    const asked = semantic && {
-      ...semantic,
-      vector,
-      threshold: searchThreshold(query, semantic),
-      anchorHash: vector && anchorFor(query, semantic),
-    }
-    const found = await find(query, asked)
-    const { picked, ...lookup } = readFound(query, semantic, found, { isSemantic: !vectors.isFree, takeNearMiss })
+  async function conclude(query: CacheQuery, { vector, answers }: Found): Promise<Lookup> {
+    const { picked, ...lookup } = readFound(query, answers, { isSemantic: !vectors.isFree, takeNearMiss })
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) noteMatch(query, match)
     return { ...lookup, match, vector }
@@ -117,7 +103,7 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     judgeQueue.noteServed(query, match)
   }
 
-  return async query => {
+  async function lookUpOrJudge(query: CacheQuery): Promise<Lookup> {
     const lookup = sayTools(query, await lookUp(query))
     const [candidate] = lookup.match ? [] : (lookup.undecided ?? [])
     const semantic = query.semantic()
@@ -134,63 +120,20 @@ export function createLookUp({ database, copies, vectors, judge, judgeQueue }: L
     if (match) noteMatch(query, match)
     return { ...lookup, match, judgeUsd }
   }
-}
 
-interface Finders {
-  /** Rejects after the time limit. */
-  find(query: CacheQuery, semantic: AnswerAsk['semantic']): Promise<FoundAnswers>
-  /** Reads the response of the candidate that is served; null if it has gone meanwhile. */
-  readResponse(query: CacheQuery, picked: SemanticMatch<EntryFacts>): Promise<SemanticMatch | null>
-}
-
-function createFinders(database: Database): Finders {
-  const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
-  const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
-    createBatcher<AnswerAsk, FoundAnswers>({
-      run: asks => findAnswers(database, asks),
-      ...most,
-      timeLimitMs: TIME_LIMIT_MS,
-      timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
-    })
-  const findSimilar = createFinder({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
-  const findAnchored = createFinder({ maxItems: MAX_ANCHORED_BATCH, maxBatches: MAX_ANCHORED_BATCHES })
-  const findNamed = createFinder({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
-
-  function ask({ account, control }: CacheQuery, requestHash: string, semantic: AnswerAsk['semantic']) {
-    const find = !semantic?.vector ? findNamed : semantic.anchorHash ? findAnchored : findSimilar
-    const { maxAgeSeconds } = control
-    return withinLookupTime(find({ projectId: account.project_id, requestHash, semantic, maxAgeSeconds }))
-  }
   return {
-    find: (query, semantic) => ask(query, query.requestHash, semantic),
-    async readResponse(query, picked) {
-      const { answers } = await ask(query, picked.entryHash, null)
-      const [stored] = answers.filter(row => row.match === 'exact')
-      return stored ? { ...picked, entry: readRow(stored) } : null
+    lookUp: lookUpOrJudge,
+    begin(query) {
+      const searched = nextTurn().then(() => searchFirst(query))
+      // It is awaited later, if at all.
+      searched.catch(() => {})
+      begun.set(query, searched)
     },
   }
 }
 
-/**
- * Most questions name something that nobody asked about: then nothing that is stored can be served, and nothing is compared. Returns what must
- * be shared; null where all is compared: under a policy that serves what shares nothing, and for the first of each minute.
- */
-function createAnchoring() {
-  const takeExplained = createMinuteBudget(MOST_EXPLAINED)
-  return ({ account }: CacheQuery, { contextHash, anchorHash }: SemanticQuery): string | null =>
-    account.semantic_policy !== 'verified' || takeExplained(groupOf(account, contextHash)) ? null : anchorHash
-}
-
-const groupOf = ({ project_id }: Account, contextHash: string) => `${project_id} ${contextHash}`
-
-/** Of so many questions of 256, what lies below the threshold is looked at too: people see what another threshold would serve. */
-const SAMPLED_OF_256 = 12
-const LOWEST_SAMPLED = 0.8
-
-function searchThreshold({ requestHash }: CacheQuery, semantic: SemanticQuery): number {
-  const threshold = lookupThreshold(semantic)
-  const isSampled = Number.parseInt(requestHash.slice(0, 2), 16) < SAMPLED_OF_256
-  return isSampled ? Math.min(threshold, LOWEST_SAMPLED) : threshold
+function nextTurn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
 }
 
 /** The most similar of what lies below the threshold. */
@@ -213,14 +156,15 @@ function candidatesOf({ answers }: { answers: readonly FoundAnswer[] }) {
 
 /** Which of the rows may be served, or why none may. */
 function readFound(
-  { account, requestHash }: CacheQuery,
-  semantic: SemanticQuery | null,
+  query: CacheQuery,
   { answers: found, hasBelow }: FoundAnswers,
   { isSemantic, takeNearMiss }: { isSemantic: boolean; takeNearMiss: TakeOfMinute },
 ): Omit<Lookup, 'vector'> & { picked?: SemanticMatch<EntryFacts> } {
+  const { account, requestHash } = query
+  const semantic = query.semantic()
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
-  if (!semantic) return { match: null, missReason: 'no-candidate' }
+  if (typeof semantic === 'string') return { match: null, missReason: semantic }
   const isNear = (row: FoundAnswer) => row.match !== 'similar' || row.similarity > lookupThreshold(semantic)
   const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
   const picked = pickCandidate(semantic, near, account.semantic_policy, isSemantic)

@@ -9,7 +9,7 @@ import { resolveEarly } from './for-model.ts'
 import { bindMade } from './kept-objects/bind-made.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
 import { withOwnFields } from './own-fields.ts'
-import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
+import { planRequest, type RequestPlan, readerOf, samePlanInputs } from './plan-request.ts'
 import type { CompletionQuery, Query } from './query.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
@@ -33,7 +33,7 @@ export function createPipeline(stages: Stages): Pipeline {
       // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
       const guess = admission.lastKnown(keyHash)
       const guessed = early?.query && guess && planRequest(named(early.query, guess), guess, modelRouter)
-      admitted = await admit(request, keyHash, guessed?.exactKey ?? null)
+      admitted = await admit(request, keyHash, guessed || null, stages)
       const { account, entry, accounting } = admitted
       const query = early?.query
         ? named(early.query, account)
@@ -66,20 +66,6 @@ export function createPipeline(stages: Stages): Pipeline {
       stages.accounting.noteRefused(request, account, early?.query ? named(early.query, account) : null, error)
   }
 
-  /** Only what counts against the month is accounted for. */
-  async function admit(request: ProxyRequest, keyHash: string, exactKey: string | null) {
-    if (!isCounted(request) && !(stages.explainer.costs && isExplained(request))) {
-      return {
-        account: await admission.authenticate(keyHash, request),
-        entry: null,
-        remaining: null,
-        accounting: NOT_ACCOUNTED,
-      }
-    }
-    const { account, entry, remaining, leave } = await admission.admit(keyHash, request.address, exactKey)
-    return { account, entry, remaining, accounting: stages.accounting.open(request, account, leave) }
-  }
-
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
     const { request, operation, account, cacheQuery, provider } = context
     try {
@@ -93,6 +79,22 @@ export function createPipeline(stages: Stages): Pipeline {
     }
   }
 }
+
+/** Only what counts against the month is accounted for. A lookup may begin before that has been counted. */
+async function admit(request: ProxyRequest, keyHash: string, guessed: RequestPlan | null, stages: Stages) {
+  const { admission, accounting, cache, explainer } = stages
+  if (!isCounted(request) && !(explainer.costs && isExplained(request))) {
+    const account = await admission.authenticate(keyHash, request)
+    return { account, entry: null, remaining: null, accounting: NOT_ACCOUNTED }
+  }
+  const { address } = request
+  const { exactKey, cacheQuery } = guessed ?? NO_PLAN
+  const onNone = () => cacheQuery && cache.beginFinding(cacheQuery)
+  const { account, entry, remaining, leave } = await admission.admit({ keyHash, address, exactKey, onNone })
+  return { account, entry, remaining, accounting: accounting.open(request, account, leave) }
+}
+
+const NO_PLAN = { exactKey: null, cacheQuery: null }
 
 /** What is kept of a response is the project's before the client learns of it; the ids in the client's own fields are none of that. */
 async function finishAnswer(

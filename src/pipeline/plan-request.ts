@@ -54,11 +54,11 @@ export type RequestPlan =
       exactKey: string | null
     })
   /** No provider may answer. */
-  | { refusal: ProxyError; exactKey: null }
+  | { refusal: ProxyError; exactKey: null; cacheQuery: null }
 
 export function planRequest(query: Query, account: Account, modelRouter: ModelRouter): RequestPlan {
   const provider = findProvider(query, account, modelRouter)
-  if (provider instanceof ProxyError) return { refusal: provider, exactKey: null }
+  if (provider instanceof ProxyError) return { refusal: provider, exactKey: null, cacheQuery: null }
   const operation = operationOf(query)
   if (!provider || !('control' in query)) {
     return { refusal: null, operation, provider, control: null, cacheQuery: null, exactKey: null }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createAdmission } from '../../src/admission/admission.ts'
+import type { AskedRequest } from '../../src/admission/count-request.ts'
 import { createQuota } from '../../src/admission/quota.ts'
 import { createRateWindows } from '../../src/admission/rate-windows.ts'
 import { ProxyError } from '../../src/errors.ts'
@@ -22,21 +23,31 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
     await database.call(`insert into plans values ('${name}', ${limits}) on conflict do nothing`, [])
   }
   const project = `p-${crypto.randomUUID()}`
+  const asked: string[] = []
   await createProject(database, project, plan)
   const keyHash = Bun.SHA256.hash(await issueKey(database, project, 'project', 'k'), 'hex')
   const windows = createRateWindows(store, database)
   let isFailing = false
   const failing: Database = {
     ...database,
-    call: (...asked) => (isFailing ? Promise.reject(new Error('gone')) : database.call(...asked)),
+    call(text, ...values) {
+      asked.push(text)
+      return isFailing ? Promise.reject(new Error('gone')) : database.call(text, ...values)
+    },
   }
   const quota = createQuota(failing, windows)
   const admission = createAdmission({ store, windows, quota })
+  const ofAnother = createAdmission({ store, windows, quota: createQuota(database, windows) })
+  const request = { keyHash, address: ADDRESS, exactKey: null }
   return {
-    admit: () => admission.admit(keyHash, ADDRESS, null),
+    admit: (fields: Partial<AskedRequest> = {}) => admission.admit({ ...request, ...fields }),
+    /** As another process would. */
+    admitElsewhere: () => ofAnother.admit(request),
+    /** How often PostgreSQL was asked for a function. */
+    calls: (name: string) => asked.filter(text => text.includes(`${name}(`)).length,
     /** The code of the refusal, or null. */
     tryToAdmit: () =>
-      admission.admit(keyHash, ADDRESS, null).then(
+      admission.admit(request).then(
         () => null,
         (error: unknown) => (error instanceof ProxyError ? error.code : error),
       ),
@@ -132,6 +143,39 @@ describeBackends('admission', backend => {
     await run(`update projects set plan = 'narrow_key' where name = '$project'`)
     expect(await tryToAdmit()).toBeNull()
     expect(await tryToAdmit()).toBe('rate_limit_exceeded')
+  })
+
+  test('a request alone is counted in its month while it is in its windows; refused there, it is given back', async () => {
+    const { admit, admitElsewhere, tryToAdmit, calls, counted } = await openAdmission(
+      await backend.open(),
+      'narrow_key',
+    )
+    await admit()
+    await admitElsewhere()
+    await admitElsewhere()
+    expect(calls('refund_requests')).toBe(0)
+    expect(await tryToAdmit()).toBe('rate_limit_exceeded')
+    expect(await counted()).toBe(3)
+    expect(calls('refund_requests')).toBe(1)
+    // Near its limit it is counted in its windows first, so that what is refused there costs PostgreSQL no writing.
+    expect(await tryToAdmit()).toBe('rate_limit_exceeded')
+    expect(await counted()).toBe(3)
+    expect(calls('refund_requests')).toBe(1)
+  })
+
+  test('what a request alone will ask next may begin while its month is counted, if it has no entry', async () => {
+    const stores = await backend.open()
+    const { admit } = await openAdmission(stores, 'wide')
+    await stores.store.writeEntry('cache:1:0:there', new Uint8Array(1), 60_000)
+    const told: string[] = []
+    const onNone = (name: string) => () => void told.push(name)
+    await admit({ exactKey: 'cache:1:0:gone', onNone: onNone('first') })
+    await admit({ exactKey: 'cache:1:0:gone', onNone: onNone('second') })
+    await admit({ exactKey: 'cache:1:0:there', onNone: onNone('has an entry') })
+    await admit({ exactKey: null, onNone: onNone('wants none') })
+    expect(told).toEqual(['second'])
+    await Promise.all([1, 2].map(() => admit({ exactKey: 'cache:1:0:gone', onNone: onNone('together') })))
+    expect(told).toEqual(['second'])
   })
 
   test('a key that was deactivated meanwhile is refused, and nothing is counted', async () => {

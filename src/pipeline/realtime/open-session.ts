@@ -39,7 +39,7 @@ export function createRealtime(stages: Stages): Realtime {
     const { model, authorization, address, headers } = request
     const keyHash = hashBearerKey(authorization)
     const query = { endpoint: 'realtime' as const, model: model ?? '', stream: true, body: {} }
-    const { account, leave } = await stages.admission.admit(keyHash, address, null).catch(error => {
+    const { account, leave } = await stages.admission.admit({ keyHash, address, exactKey: null }).catch(error => {
       const known = stages.admission.lastKnown(keyHash)
       if (known) stages.accounting.noteRefused(request, known, query, error)
       throw error

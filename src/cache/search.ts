@@ -1,0 +1,97 @@
+/** Asks PostgreSQL what it has for a request, in calls that many lookups share. */
+import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
+import { createMinuteBudget } from '../event-loop/minute-budget.ts'
+import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
+import type { Account } from '../postgres/admit.ts'
+import type { Database } from '../postgres/database.ts'
+import { type AnswerAsk, type FoundAnswers, findAnswers } from '../postgres/find-answer.ts'
+import type { CacheQuery, SemanticQuery } from './cache-query.ts'
+import type { EntryFacts, SemanticMatch } from './entry.ts'
+import { lookupThreshold } from './policy.ts'
+import type { PromptVector } from './prompt-vectors.ts'
+import { readRow } from './to-match.ts'
+
+/** A slower lookup is a miss. Together with admission it stays under a second. */
+const TIME_LIMIT_MS = 400
+/** Lookups per call: one in a large group takes a millisecond, and the others in its call wait for it. */
+const MAX_BATCH = 8
+/** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
+const MAX_BATCHES = 4
+/** The same of lookups by name alone, which take a few microseconds each: most of a call is its start. */
+const MAX_NAMED_BATCH = 50
+/** The same of lookups by anchor: mostly nothing has it. Where many prompts do, one takes as long as any. */
+const MAX_ANCHORED_BATCH = 16
+const MAX_ANCHORED_BATCHES = 2
+/** Per group and minute: so many are compared even where none may be served, so that a miss says what spoke against the nearest. */
+const MOST_EXPLAINED = 60
+
+export interface SearchOptions {
+  database: Database
+}
+
+export interface Search {
+  /** Asks for all that might be served. Rejects after the time limit. */
+  search(query: CacheQuery, semantic: SemanticQuery | null, vector: PromptVector | null): Promise<FoundAnswers>
+  /** Reads the response of the candidate that is served; null if it has gone meanwhile. */
+  readResponse(query: CacheQuery, picked: SemanticMatch<EntryFacts>): Promise<SemanticMatch | null>
+}
+
+export function createSearch({ database }: SearchOptions): Search {
+  const anchorFor = createAnchoring()
+  const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
+  const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
+    createBatcher<AnswerAsk, FoundAnswers>({
+      run: asks => findAnswers(database, asks),
+      ...most,
+      timeLimitMs: TIME_LIMIT_MS,
+      timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),
+    })
+  const findSimilar = createFinder({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
+  const findAnchored = createFinder({ maxItems: MAX_ANCHORED_BATCH, maxBatches: MAX_ANCHORED_BATCHES })
+  const findNamed = createFinder({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
+
+  function ask({ account, control }: CacheQuery, requestHash: string, semantic: AnswerAsk['semantic']) {
+    const find = !semantic?.vector ? findNamed : semantic.anchorHash ? findAnchored : findSimilar
+    const { maxAgeSeconds } = control
+    return withinLookupTime(find({ projectId: account.project_id, requestHash, semantic, maxAgeSeconds }))
+  }
+  return {
+    async search(query, semantic, vector) {
+      const asked = semantic && {
+        ...semantic,
+        vector,
+        threshold: searchThreshold(query, semantic),
+        anchorHash: vector && anchorFor(query, semantic),
+      }
+      return ask(query, query.requestHash, asked)
+    },
+    async readResponse(query, picked) {
+      const { answers } = await ask(query, picked.entryHash, null)
+      const [stored] = answers.filter(row => row.match === 'exact')
+      return stored ? { ...picked, entry: readRow(stored) } : null
+    },
+  }
+}
+
+/**
+ * Most questions name something that nobody asked about: then nothing that is stored can be served, and nothing is compared. Returns what must
+ * be shared; null where all is compared: under a policy that serves what shares nothing, and for the first of each minute.
+ */
+function createAnchoring() {
+  const takeExplained = createMinuteBudget(MOST_EXPLAINED)
+  return ({ account }: CacheQuery, { contextHash, anchorHash }: SemanticQuery): string | null =>
+    account.semantic_policy !== 'verified' || takeExplained(groupOf(account, contextHash)) ? null : anchorHash
+}
+
+/** Names the prompts that are compared with each other. */
+export const groupOf = ({ project_id }: Account, contextHash: string) => `${project_id} ${contextHash}`
+
+/** Of so many questions of 256, what lies below the threshold is looked at too: people see what another threshold would serve. */
+const SAMPLED_OF_256 = 12
+const LOWEST_SAMPLED = 0.8
+
+function searchThreshold({ requestHash }: CacheQuery, semantic: SemanticQuery): number {
+  const threshold = lookupThreshold(semantic)
+  const isSampled = Number.parseInt(requestHash.slice(0, 2), 16) < SAMPLED_OF_256
+  return isSampled ? Math.min(threshold, LOWEST_SAMPLED) : threshold
+}
