@@ -10,6 +10,7 @@ import { createJudge } from './cache/judge/judge.ts'
 import { createJudgeQueue } from './cache/judge/judge-queue.ts'
 import { createLearner } from './cache/judge/learner.ts'
 import { createPromptVectors } from './cache/prompt-vectors.ts'
+import { UnfinishedWrites } from './cache/unfinished-writes.ts'
 import { type Catalogue, loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
 import { SharedCalls } from './coalescing/shared-call.ts'
@@ -216,7 +217,7 @@ async function flushAll(
 
 /** Creates the cache, and what learns in the background which entries may be served. */
 async function createCaching(
-  { config, database, store, embedder, tracing, log }: AppOptions & { tracing: Tracing | null },
+  { config, database, store, bus, embedder, tracing, log }: AppOptions & { tracing: Tracing | null },
   catalogue: Catalogue,
   modelRouter: ModelRouter,
   { noteVerdict, noteEmbedded }: ProxyMetrics,
@@ -236,12 +237,14 @@ async function createCaching(
   const judge = createJudge(database, prepareCall, log, noteVerdict)
   const learner = createLearner({ database, prepareCall, tracing, log, noteVerdict })
   const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
-  const cache = createCache({ database, store, vectors: promptVectors, judge, judgeQueue, log })
+  const unfinished = new UnfinishedWrites()
+  const isAlone = bus ? bus.isAlone : () => database.backend === 'embedded'
+  const cache = createCache({ database, store, unfinished, vectors: promptVectors, judge, judgeQueue, isAlone, log })
   return {
     noteVerdict,
     vectors,
     cache,
     learner,
-    explainer: createExplainer({ database, vectors: promptVectors, judge }),
+    explainer: createExplainer({ database, unfinished, vectors: promptVectors, judge }),
   }
 }

@@ -32,7 +32,7 @@ export interface Cache {
   findsForFree(query: CacheQuery): boolean
   /** Looks in PostgreSQL: exactly, then by normalized text, then by similarity. Never throws: a failed lookup is a miss. */
   find(query: CacheQuery): Promise<Lookup>
-  /** Resolves when an immediate repeat would find it, or after a short time limit. Never throws. */
+  /** Resolves when an immediate repeat would find it, or wait for it, or after a short time limit. Never throws. */
   store(query: CacheQuery, response: NewResponse, vector: LookupVector): Promise<void>
   /** Resolves when everything stored so far has reached PostgreSQL. */
   flush(): Promise<void>
@@ -40,11 +40,13 @@ export interface Cache {
 
 export interface CacheOptions extends Omit<LookupOptions, 'copies'> {
   store: FastStore
+  /** Whether no other process serves from this cache, so that what this one has sent to the stores counts as stored. */
+  isAlone(): boolean
   log: Log
 }
 
 export function createCache(options: CacheOptions): Cache {
-  const { database, store, vectors, judge, judgeQueue, log } = options
+  const { database, store, vectors, judge, judgeQueue, unfinished, isAlone, log } = options
   const copies = createExactCopies(store)
   const lookups = createLookups({ ...options, copies })
   const writer = createResponseWriter(database, log)
@@ -82,6 +84,8 @@ export function createCache(options: CacheOptions): Cache {
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
+      if (isAlone() && !writer.isBehind() && query.identity.endpoint !== 'responses')
+        return unfinished.add(query, written)
       const findable = copied.then(isCopied => {
         if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response, vector)) return written
       })

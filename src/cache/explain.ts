@@ -7,6 +7,7 @@ import { cacheIdOf, type MissReason, type SemanticReason } from './entry.ts'
 import type { Judge } from './judge/judge.ts'
 import { lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
+import type { UnfinishedWrites } from './unfinished-writes.ts'
 import { type Difference, findDifferences } from './verify/difference.ts'
 
 const NEAREST = 5
@@ -52,11 +53,12 @@ export interface Explainer {
 
 export interface ExplainerOptions {
   database: Database
+  unfinished: UnfinishedWrites
   vectors: PromptVectors
   judge: Judge
 }
 
-export function createExplainer({ database, vectors, judge }: ExplainerOptions): Explainer {
+export function createExplainer({ database, unfinished, vectors, judge }: ExplainerOptions): Explainer {
   /** The nearest entries at any distance. */
   async function findNearest({ account, control }: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
     const { normalized } = semantic.reading
@@ -83,6 +85,7 @@ export function createExplainer({ database, vectors, judge }: ExplainerOptions):
     async explain(query) {
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'
+      await unfinished.before(query, isSemantic ? { ...semantic, anchorHash: null } : null)
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
       const tellsMeaning = !vectors.isFree
       return {

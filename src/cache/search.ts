@@ -10,6 +10,7 @@ import type { EntryFacts, SemanticMatch } from './entry.ts'
 import { lookupThreshold } from './policy.ts'
 import type { PromptVector } from './prompt-vectors.ts'
 import { readRow } from './to-match.ts'
+import type { UnfinishedWrites } from './unfinished-writes.ts'
 
 /** A slower lookup is a miss. Together with admission it stays under a second. */
 const TIME_LIMIT_MS = 400
@@ -27,6 +28,7 @@ const MOST_EXPLAINED = 60
 
 export interface SearchOptions {
   database: Database
+  unfinished: UnfinishedWrites
 }
 
 export interface Search {
@@ -36,7 +38,7 @@ export interface Search {
   readResponse(query: CacheQuery, picked: SemanticMatch<EntryFacts>): Promise<SemanticMatch | null>
 }
 
-export function createSearch({ database }: SearchOptions): Search {
+export function createSearch({ database, unfinished }: SearchOptions): Search {
   const anchorFor = createAnchoring()
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
   const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
@@ -63,6 +65,8 @@ export function createSearch({ database }: SearchOptions): Search {
         threshold: searchThreshold(query, semantic),
         anchorHash: vector && anchorFor(query, semantic),
       }
+      const writing = unfinished.before(query, asked)
+      if (writing) await withinLookupTime(writing)
       return ask(query, query.requestHash, asked)
     },
     async readResponse(query, picked) {

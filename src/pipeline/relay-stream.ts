@@ -115,7 +115,7 @@ export function relayStream(context: StreamContext, answer: UpstreamAnswer, stag
 
 /** Reads the stream to its end, settles the call, accounts for it. Never throws. */
 async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
-  const { query, call } = context
+  const { request, query, call, accounting } = context
   const { assembled, held, brokenBy } = await readEvents(context, answer)
   if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy)
   const usage = await usageOfStream(query, assembled)
@@ -123,6 +123,8 @@ async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Sta
   const bytes = isComplete ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
   if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools }, usage, stages)
+  // A short stream is over before its reader has begun.
+  if (!request.signal.aborted) accounting.noteChunk()
   if (held) void call.push(held)
   const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'reported a failure') : null
   call.settle(

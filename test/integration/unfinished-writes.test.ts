@@ -1,0 +1,65 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { ask, post } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+/** On the embedded backend a process is alone. On the real one, without a bus, it cannot know whether it is. */
+describeBackends('answers that PostgreSQL is still writing', backend => {
+  const isAlone = backend.name === 'embedded'
+  let upstream: Standin
+  let proxy: TestProxy | null = null
+  let written = 0
+
+  beforeEach(async () => {
+    await Promise.all([proxy?.stop(), upstream?.stop()])
+    upstream = await startStandin()
+    written = 0
+  })
+  afterAll(() => Promise.all([proxy?.stop(), upstream.stop()]))
+
+  /** A proxy whose PostgreSQL takes a fifth of a second to store an answer. */
+  async function start({ losesCopies = false } = {}) {
+    const stores = await backend.open()
+    const database: Database = {
+      ...stores.database,
+      async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
+        const isStoring = text.includes('from store_answers(')
+        if (isStoring) await Bun.sleep(200)
+        const rows = await stores.database.call<Row>(text, values, options)
+        if (isStoring) written++
+        return rows
+      },
+    }
+    const store = losesCopies ? { ...stores.store, writeEntry: async () => false } : stores.store
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    proxy = await startProxy({ stores: { ...stores, database, store }, environment })
+    return { proxy, key: await proxy.createKey({ type: 'project' }) }
+  }
+
+  test('have left already if the process is alone, and whoever asks for the same waits for them', async () => {
+    const { proxy, key } = await start()
+    expect((await ask(proxy, key, question('How do I change the oil of a mower?'))).cache).toBe('MISS')
+    expect(written).toBe(isAlone ? 0 : 1)
+    expect((await ask(proxy, key, question('how do I change the oil of a mower'))).cache).toBe('HIT-SEMANTIC')
+    expect(written).toBe(1)
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('are found by a repeat whose copy was lost', async () => {
+    const { proxy, key } = await start({ losesCopies: true })
+    expect((await ask(proxy, key, question('Lost?'))).cache).toBe('MISS')
+    expect(written).toBe(isAlone ? 0 : 1)
+    expect((await ask(proxy, key, question('Lost?'))).cache).toBe('HIT')
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('are among what an explanation compares with', async () => {
+    const { proxy, key } = await start()
+    await ask(proxy, key, question('How do I change the oil of a mower?'))
+    const explained = await post(proxy, key, '/cache/explain', question('how do I change the oil of a mower'))
+    expect(await explained.json()).toMatchObject({ decision: { cache: 'HIT-SEMANTIC' } })
+  })
+})
