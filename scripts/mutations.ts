@@ -198,13 +198,13 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/requests-under-way.ts',
+    file: 'src/admission/admission.ts',
     line: 'if (others >= concurrent_requests)',
     becomes: 'if (others > concurrent_requests)',
     noticedBy: [ADMISSION],
   },
   {
-    file: 'src/admission/requests-under-way.ts',
+    file: 'src/admission/admission.ts',
     line: 'if (isOver) return',
     becomes: '',
     noticedBy: [ADMISSION],

@@ -7,7 +7,6 @@ import { createKeyValidation, refuseInactive } from './api-key.ts'
 import { type AskedRequest, type CountedRequest, createCount } from './count-request.ts'
 import type { Quota } from './quota.ts'
 import { type RateWindows, rateLimitExceeded } from './rate-windows.ts'
-import { createRequestsUnderWay } from './requests-under-way.ts'
 
 export interface Admitted extends CountedRequest {
   /** Must be called when the request is over. Until then it counts as one of the key's concurrent requests. */
@@ -80,4 +79,26 @@ async function admitMore(quota: Quota, keyHash: string, requests: number): Promi
   refuseInactive(account)
   if (!reserved) throw refuse('monthlyQuotaExceeded')
   return () => quota.refund(account, requests)
+}
+
+/** Limits each key's concurrent requests in this process, so that one key's slow requests leave room for other keys. */
+function createRequestsUnderWay() {
+  const counts = new Map<number, number>()
+
+  return {
+    /** Throws a 429 when the key has as many requests in flight as its plan allows. Call the returned function when the request is over. */
+    enter({ key_id, concurrent_requests }: Account): () => void {
+      const others = counts.get(key_id) ?? 0
+      if (others >= concurrent_requests) throw refuse('tooManyAtOnce', { limit: concurrent_requests })
+      counts.set(key_id, others + 1)
+      let isOver = false
+      return () => {
+        if (isOver) return
+        isOver = true
+        const left = (counts.get(key_id) ?? 1) - 1
+        if (left > 0) counts.set(key_id, left)
+        else counts.delete(key_id)
+      }
+    },
+  }
 }

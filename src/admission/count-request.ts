@@ -4,7 +4,6 @@ import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type KeyValidation, mayComeFrom, refuseInactive } from './api-key.ts'
 import type { Quota, Reservation } from './quota.ts'
 import { countsInDatabase, type Passed, type RateWindows, rateLimitExceeded } from './rate-windows.ts'
-import { createCrowd } from './requests-under-way.ts'
 
 export interface AskedRequest {
   keyHash: string
@@ -135,4 +134,22 @@ function sameLimits(guess: Account, account: Account | UnknownKey): boolean {
     guess.requests_per_minute_per_address === account.requests_per_minute_per_address &&
     guess.allowed_addresses?.join() === account.allowed_addresses?.join()
   )
+}
+
+/** After two requests were counted at the same time, others are expected for so long. */
+const CROWDED_MS = 20
+
+/** Tells whether several requests come at a time: then they are counted together. */
+function createCrowd() {
+  let present = 0
+  let lastMs = -Infinity
+  return {
+    enter(): void {
+      if (++present > 1) lastMs = performance.now()
+    },
+    leave(): void {
+      present--
+    },
+    isNear: () => present > 1 || performance.now() - lastMs < CROWDED_MS,
+  }
 }
