@@ -84,8 +84,7 @@ export function createCache(options: CacheOptions): Cache {
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
-      if (isAlone() && !writer.isBehind() && query.identity.endpoint !== 'responses')
-        return unfinished.add(query, written)
+      if (isAlone() && mayLeaveEarly(query, response) && !writer.isBehind()) return unfinished.add(query, written)
       const findable = copied.then(isCopied => {
         if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response, vector)) return written
       })
@@ -96,6 +95,11 @@ export function createCache(options: CacheOptions): Cache {
       await Promise.all([writer.flush(), judge.flush(), judgeQueue.flush()])
     },
   }
+}
+
+/** Whether its client need not wait for it to be stored: it has nothing of it yet, and can have nothing deleted. */
+function mayLeaveEarly({ identity }: CacheQuery, { isStreamed }: NewResponse): boolean {
+  return !isStreamed && identity.endpoint !== 'responses'
 }
 
 /**

@@ -18,6 +18,8 @@ export interface NewResponse {
   completionTokens: number
   /** Whether it may be matched semantically; a response that calls tools may not. */
   isSemantic: boolean
+  /** Whether its client has all but the closing event. */
+  isStreamed: boolean
 }
 
 export interface ResponseWriter {

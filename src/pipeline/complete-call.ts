@@ -12,13 +12,13 @@ import { missHeaders } from './response-headers.ts'
 /** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(
   { accounting, cacheQuery, provider, lookup }: LeadingContext,
-  { bytes, isSemantic }: { bytes: Uint8Array; isSemantic: boolean },
+  { bytes, ...kind }: { bytes: Uint8Array; isSemantic: boolean; isStreamed: boolean },
   { promptTokens, completionTokens }: TokenUsage,
   { cache }: Stages,
 ): Promise<void> {
   accounting.noteBody(bytes)
   if (!cacheQuery) return
-  const response = { body: bytes, provider: provider.name, promptTokens, completionTokens, isSemantic }
+  const response = { body: bytes, provider: provider.name, promptTokens, completionTokens, ...kind }
   await cache.store(cacheQuery, response, lookup?.vector ?? null)
 }
 

@@ -51,7 +51,7 @@ async function answerPlain(
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
   const isComplete = completeness === 'whole'
-  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools }, usage, stages)
+  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: false }, usage, stages)
   call.settle(
     isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },
   )

@@ -115,16 +115,14 @@ export function relayStream(context: StreamContext, answer: UpstreamAnswer, stag
 
 /** Reads the stream to its end, settles the call, accounts for it. Never throws. */
 async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
-  const { request, query, call, accounting } = context
+  const { query, call } = context
   const { assembled, held, brokenBy } = await readEvents(context, answer)
   if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy)
   const usage = await usageOfStream(query, assembled)
   const isComplete = assembled.completeness === 'whole'
   const bytes = isComplete ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
-  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools }, usage, stages)
-  // A short stream is over before its reader has begun.
-  if (!request.signal.aborted) accounting.noteChunk()
+  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: true }, usage, stages)
   if (held) void call.push(held)
   const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'reported a failure') : null
   call.settle(
