@@ -24,6 +24,8 @@ const LINKED = ['node_modules', 'vendor']
 const COPIES = 2
 /** A broken loop may never end. */
 const LIMIT_MS = 60_000
+/** All that is listed, without a line broken, beside other tests on a slow machine. */
+const AS_IT_IS_LIMIT_MS = 300_000
 
 type Outcome = 'noticed' | 'UNNOTICED' | 'NOT FOUND' | 'DOES NOT RUN'
 
@@ -59,9 +61,11 @@ function copyTree(): string {
 }
 
 async function testAsItIs(copy: string): Promise<void> {
-  const { failed } = await runTests(copy, [...new Set(chosen.flatMap(({ noticedBy }) => noticedBy))])
+  const all = new Set(chosen.flatMap(({ noticedBy }) => noticedBy))
+  const { failed, names } = await runTests(copy, [...all], AS_IT_IS_LIMIT_MS)
   if (failed === 0) return
-  process.stdout.write('The tests fail, or do not run, without any line broken.\n')
+  const what = failed === null ? 'do not run' : names.length > 0 ? `fail (${names.join(', ')})` : 'do not end'
+  process.stdout.write(`FAIL The tests ${what} without any line broken.\n`)
   process.exitCode = 1
   waiting.length = 0
 }
@@ -83,26 +87,40 @@ function report({ file, line, becomes }: Mutation, outcome: Outcome): void {
     noticed++
     return
   }
-  process.stdout.write(`${outcome}: ${file}\n    ${line}\n  → ${becomes || '(nothing)'}\n`)
+  process.stdout.write(`FAIL ${outcome}: ${file}\n    ${line}\n  → ${becomes || '(nothing)'}\n`)
 }
 
-/** How many tests failed; null when they could not run at all. What does not end counts as failed. */
-async function runTests(copy: string, files: readonly string[]): Promise<{ failed: number | null }> {
+/** What Vitest's JSON reporter writes. */
+interface TestReport {
+  numFailedTests: number
+  numTotalTests: number
+  testResults: { assertionResults: { status: string; fullName: string }[] }[]
+}
+
+interface Tested {
+  /** Null when they could not run at all. What does not end counts as failed. */
+  failed: number | null
+  names: string[]
+}
+
+async function runTests(copy: string, files: readonly string[], limitMs = LIMIT_MS): Promise<Tested> {
   const result = join(copy, 'result.json')
   rmSync(result, { force: true })
   const { DATABASE_URL: _, REDIS_URL: __, ...environment } = process.env
   const options = ['--bail=1', '--maxWorkers=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${result}`]
-  const tests = Bun.spawn(['bun', 'run', 'test', ...files, ...options], {
+  const running = Bun.spawn(['bun', 'run', 'test', ...files, ...options], {
     cwd: copy,
     env: environment,
     stdout: 'ignore',
     stderr: 'ignore',
-    timeout: LIMIT_MS,
+    timeout: limitMs,
     killSignal: 'SIGKILL',
   })
-  await tests.exited
-  if (tests.signalCode !== null) return { failed: 1 }
-  if (!existsSync(result)) return { failed: null }
-  const { numFailedTests, numTotalTests } = JSON.parse(readFileSync(result, 'utf8'))
-  return { failed: numTotalTests === 0 ? null : numFailedTests }
+  await running.exited
+  if (running.signalCode !== null) return { failed: 1, names: [] }
+  if (!existsSync(result)) return { failed: null, names: [] }
+  const { numFailedTests, numTotalTests, testResults } = JSON.parse(readFileSync(result, 'utf8')) as TestReport
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
+  const names = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
+  return { failed: numTotalTests === 0 ? null : numFailedTests, names }
 }
