@@ -1,11 +1,13 @@
 /**
  * `bun run mutate`: breaks lines that count and admit, one at a time, each in a copy of the tree that is thrown away, and runs the tests
  * that must notice. Ends non-zero when one goes unnoticed, or when a listed line is not where the list says: then it has moved, and the
- * list moves with it. Runs on the embedded backend alone, so that it needs no stores. `bun run mutate quota` tries the files named so.
+ * list moves with it. Runs on the embedded backend alone, so that it needs no stores. `bun run mutate quota` tries the files named so;
+ * with `--tested`, the tests were run on the tree as it is, and have passed.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { MUTATIONS, type Mutation } from './mutations.ts'
 
 const COPIED = [
@@ -30,10 +32,11 @@ const AS_IT_IS_LIMIT_MS = 300_000
 type Outcome = 'noticed' | 'UNNOTICED' | 'NOT FOUND' | 'DOES NOT RUN'
 
 const root = join(import.meta.dir, '..')
-const chosen = MUTATIONS.filter(({ file }) => file.includes(process.argv[2] ?? ''))
+const { values: options, positionals } = parseArgs({ options: { tested: { type: 'boolean' } }, allowPositionals: true })
+const chosen = MUTATIONS.filter(({ file }) => file.includes(positionals[0] ?? ''))
 const startedAtMs = performance.now()
 let noticed = 0
-const waiting: (Mutation | null)[] = [null, ...chosen]
+const waiting: (Mutation | null)[] = options.tested ? [...chosen] : [null, ...chosen]
 
 await Promise.all(Array.from({ length: COPIES }, work))
 const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
@@ -70,13 +73,13 @@ async function testAsItIs(copy: string): Promise<void> {
   waiting.length = 0
 }
 
-async function tryOut(copy: string, { file, line, becomes, noticedBy }: Mutation): Promise<Outcome> {
+async function tryOut(copy: string, { file, line, becomes, noticedBy, test }: Mutation): Promise<Outcome> {
   const path = join(copy, file)
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const [before, after, ...more] = text.split(line)
   if (before === undefined || after === undefined || more.length > 0) return 'NOT FOUND'
   writeFileSync(path, `${before}${becomes}${after}`)
-  const { failed } = await runTests(copy, noticedBy)
+  const { failed } = await runTests(copy, test ? [...noticedBy, `--testNamePattern=${RegExp.escape(test)}`] : noticedBy)
   writeFileSync(path, text)
   if (failed === null) return 'DOES NOT RUN'
   return failed > 0 ? 'noticed' : 'UNNOTICED'

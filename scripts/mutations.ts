@@ -6,6 +6,8 @@ export interface Mutation {
   line: string
   becomes: string
   noticedBy: readonly string[]
+  /** Name of the test that notices, where its file takes long. */
+  test?: string
 }
 
 const ADMISSION = 'test/integration/admission.test.ts'
@@ -55,6 +57,7 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'case when g.is_presumed then g.amount else 0 end as spent',
     becomes: '0 as spent',
     noticedBy: [BUDGETS],
+    test: 'and its process dies: it is taken for spent, and its record puts that right if it comes',
   },
   // An event is raised once where it has a name, and an address is told by one process at a time, until it has taken it.
   {
@@ -62,18 +65,21 @@ export const MUTATIONS: readonly Mutation[] = [
     line: "c.key_type || ':' || c.month || ':' || t.percent\n    )",
     becomes: 'null)',
     noticedBy: [WEBHOOKS],
+    test: 'a quota that is nearly used up, and a key that soon expires, are told a single time',
   },
   {
     file: 'sql/functions/events/take_deliveries.sql',
     line: 'and w.busy_until <= now()',
     becomes: '',
     noticedBy: [WEBHOOKS],
+    test: 'one that hangs keeps no other waiting',
   },
   {
     file: 'sql/functions/events/settle_delivery.sql',
     line: 'case when answered = 410 then now() else w.disabled_at end',
     becomes: 'w.disabled_at',
     noticedBy: [WEBHOOKS],
+    test: 'after a 410 an address is told nothing more, until somebody sends again',
   },
   // What is reserved of a budget is settled once, and never more than there is.
   {
@@ -81,84 +87,98 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'c.spent + c.reserved + n.needed > b.amount',
     becomes: 'c.spent + n.needed > b.amount',
     noticedBy: [BUDGETS],
+    test: 'of many at once, only as many are asked as the budget pays for; then hits go on',
   },
   {
     file: 'sql/functions/budgets/reserve_spending.sql',
     line: 'n.needed is null or ',
     becomes: '',
     noticedBy: [BUDGETS],
+    test: 'nothing passes /images/variations without money, or without a price',
   },
   {
     file: 'sql/functions/budgets/reserve_spending.sql',
     line: 'where s.batch < excluded.batch',
     becomes: 'where true',
     noticedBy: [BUDGETS],
+    test: 'a batch of a slot that comes again reserves nothing more',
   },
   {
     file: 'sql/functions/budgets/settle_spending.sql',
     line: '    set reserved = greatest(0, c.reserved - s.released),',
     becomes: '    set reserved = c.reserved,',
     noticedBy: [BUDGETS],
+    test: 'what a request cost is spent, and the rest of what was reserved is free again',
   },
   {
     file: 'sql/functions/budgets/settle_spending.sql',
     line: '        spent = greatest(0, c.spent + s.spent)',
     becomes: '        spent = c.spent',
     noticedBy: [BUDGETS],
+    test: 'what a request cost is spent, and the rest of what was reserved is free again',
   },
   {
     file: 'sql/functions/budgets/settle_spending.sql',
     line: '    where n.spent > 0\n',
     becomes: '    where false\n',
     noticedBy: [BUDGETS],
+    test: 'and its process dies: it is taken for spent, and its record puts that right if it comes',
   },
   {
     file: 'sql/functions/budgets/reserve_spending.sql',
     line: 'where b.enforced\n            and',
     becomes: 'where',
     noticedBy: [BUDGETS],
+    test: 'an alert is told once when a month has cost its amount, limits nothing, and is told again for another',
   },
   {
     file: 'sql/functions/budgets/settle_spending.sql',
     line: ' and r.budget_id = b.id',
     becomes: '',
     noticedBy: [BUDGETS],
+    test: 'a budget that is set, or set anew, while a request is under way has that request’s cost',
   },
   {
     file: 'sql/functions/budgets/settle_spending.sql',
     line: ' filter (where b.model is null or (model_names(b.model))[1] = any (model_names(o.model)))',
     becomes: '',
     noticedBy: [BUDGETS],
+    test: 'what a fallback costs is paid from its own model’s budget',
   },
   {
     file: 'sql/functions/budgets/budgets_of.sql',
     line: '(model_names(b.model))[1] = any (model_names(of_model))',
     becomes: 'b.model = of_model',
     noticedBy: [BUDGETS],
+    test: 'a budget of gpt-4o-mini holds by whatever name the model is asked',
   },
   {
     file: 'sql/functions/budgets/budgets_of.sql',
     line: ' or b.project_id is null',
     becomes: '',
     noticedBy: [BUDGETS],
+    test: 'a budget of the organization holds for what all projects spend together, and its alert reaches those that listen',
   },
   {
     file: 'sql/functions/budgets/budgets_of.sql',
     line: '(b.tag is null or of_tags @> b.tag)',
     becomes: 'b.tag is null',
     noticedBy: [BUDGETS],
+    test: 'a batch reserves what its lines may cost at half price until it is over; one that is too dear is not begun',
   },
   {
     file: 'sql/functions/budgets/charge_budgets.sql',
     line: 'and c.spent + c.reserved + usd > b.amount',
     becomes: 'and false',
     noticedBy: [BUDGETS],
+    test: 'the judge is paid from the budgets of its project',
   },
   {
     file: 'src/admission/budgets.ts',
     line: "if (late.verdict === 'granted') release(id)",
     becomes: '',
     noticedBy: [BUDGETS],
+    test: 'and its reply is late: a 503, and it is released',
   },
   // A request is counted in its windows and its month, or in neither.
   {
@@ -247,12 +267,14 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'and k.project_id <> of_project',
     becomes: 'and false',
     noticedBy: [KEPT_IDS],
+    test: 'an answer that repeats another project’s id binds nothing',
   },
   {
     file: 'src/pipeline/kept-objects/ask-object.ts',
     line: 'isMade ? keeperOf(provider, answer.headers.get(PROVIDER_KEY)) : null',
     becomes: 'null',
     noticedBy: [KEPT_IDS],
+    test: 'responses that a batch made are its project’s when their ids are first read',
   },
   {
     file: 'src/stores/window-memory.ts',
@@ -315,60 +337,70 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)',
     becomes: '',
     noticedBy: [QUOTA],
+    test: 'a reply that is late is a 503, and what it granted is given back',
   },
   {
     file: 'src/admission/quota.ts',
     line: 'found.left < requests',
     becomes: 'found.left === 0',
     noticedBy: [QUOTA],
+    test: 'reserves all the requests that are asked for, or none',
   },
   {
     file: 'src/admission/quota.ts',
     line: "if (left > 0 && account.verdict !== 'unknown') ledger.refund(account, left)",
     becomes: '',
     noticedBy: [QUOTA],
+    test: 'what is too little for one that asks for several does not stay counted',
   },
   {
     file: 'src/admission/quota.ts',
     line: 'asks.filter(({ keyHash }) => !locked.has(keyHash))',
     becomes: 'asks',
     noticedBy: [QUOTA],
+    test: 'a locked counter fails nobody but its own keys, which wait for it',
   },
   {
     file: 'src/admission/quota.ts',
     line: 'if (performance.now() > deadlineMs || !(await deploys.isOn(startedAtMs))) throw error',
     becomes: 'throw error',
     noticedBy: [QUOTA],
+    test: 'while a deploy locks the tables, a request waits; without one it fails',
   },
   {
     file: 'src/admission/quota-ledger.ts',
     line: 'if (error instanceof AnswerLost) void',
     becomes: 'if (false) void',
     noticedBy: [QUOTA],
+    test: 'a reply that is lost is a 503, and what it granted is given back',
   },
   {
     file: 'src/admission/quota-ledger.ts',
     line: 'batch.sequence++',
     becomes: '',
     noticedBy: [QUOTA],
+    test: 'reserves all the requests that are asked for, or none',
   },
   {
     file: 'src/admission/quota-ledger.ts',
     line: "if (account.verdict !== 'unknown' && granted > 0) refunds.add(account, granted)",
     becomes: '{}',
     noticedBy: [QUOTA],
+    test: 'a reply that is lost is a 503, and what it granted is given back',
   },
   {
     file: 'src/admission/quota-ledger.ts',
     line: 'refundRequests(this.#database, refunds, batch)',
     becomes: 'refundRequests(this.#database, refunds, crypto.randomUUID())',
     noticedBy: [QUOTA],
+    test: 'a refund whose reply was lost is sent again, and applied once',
   },
   {
     file: 'src/admission/quota-ledger.ts',
     line: 'waiting.requests += requests',
     becomes: 'waiting.requests = requests',
     noticedBy: [QUOTA],
+    test: 'reserves all the requests that are asked for, or none',
   },
   // What the database decides.
   {
@@ -394,30 +426,35 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'granted > 0 && isNearEnd',
     becomes: 'granted < 0 && isNearEnd',
     noticedBy: [QUOTA],
+    test: 'near the end of a month nobody is admitted before the count is on disk, and what is not comes back',
   },
   {
     file: 'src/postgres/admit.ts',
     line: "if (rows.length === 0) throw new AnswerLost('the server has lost the batch')",
     becomes: '',
     noticedBy: [QUOTA],
+    test: 'near the end of a month a count that a crash undid admits nobody',
   },
   {
     file: 'sql/functions/admission/admit.sql',
     line: 'and c.requests + wanted[1] <= k.requests_per_month - k.counted_durably',
     becomes: '',
     noticedBy: [QUOTA],
+    test: 'reserves all the requests that are asked for, or none',
   },
   {
     file: 'sql/functions/admission/admit.sql',
     line: 'least(d.wanted, greatest(0, d.requests_per_month - c.requests)) as granted',
     becomes: 'd.wanted as granted',
     noticedBy: [QUOTA],
+    test: 'reserves all the requests that are asked for, or none',
   },
   {
     file: 'sql/functions/admission/refund_requests.sql',
     line: 'on conflict do nothing;\n    if not found then\n        return;\n    end if;',
     becomes: 'on conflict do nothing;',
     noticedBy: [QUOTA],
+    test: 'a refund whose reply was lost is sent again, and applied once',
   },
   // A request ends once.
   {
@@ -457,6 +494,7 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'taken.entry ?? (await cache.readLateEntry(cacheQuery.exactKey))',
     becomes: 'taken.entry',
     noticedBy: ['test/integration/coalescing.test.ts'],
+    test: 'what is counted only when the call that it could have joined is over finds its answer',
   },
   {
     file: 'src/coalescing/remote-leader.ts',
