@@ -27,6 +27,19 @@ const TOKENS = 'test/integration/token-limits.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
+  // What a request alone was counted in early is given back where its windows refuse it, and near a limit none is.
+  {
+    file: 'src/admission/count-request.ts',
+    line: 'if (reservation?.reserved) quota.refund(reservation.account)',
+    becomes: '',
+    noticedBy: [ADMISSION],
+  },
+  {
+    file: 'src/admission/count-request.ts',
+    line: 'if (crowd.isNear() || !farFromLimits.has(account)) return',
+    becomes: '',
+    noticedBy: [ADMISSION],
+  },
   // A key is used from its addresses alone, also where another list was known; tokens are counted as a whole, and what was not used is not.
   {
     file: 'src/admission/count-request.ts',

@@ -1,4 +1,4 @@
-/** Admits or refuses a request: key, rate windows and monthly quota are checked, in that order. */
+/** Admits or refuses a request: by its key, then by rate windows and monthly quota. */
 
 import { refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
