@@ -1,7 +1,7 @@
 /** English words: their inflections, names, synonyms, opposites and relatives, from WordNet (compiled by scripts/build-lexicon.ts). */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { LRUCache } from 'lru-cache'
+import { Lately } from './lately.ts'
 
 export type WordKind = 'n' | 'v' | 'a' | 'r'
 /** `plain`: none. `s`: plural, or third person. `d`: past or participle. */
@@ -37,7 +37,7 @@ interface Lexicon {
 
 let loaded: Lexicon | undefined
 /** What was read of a word; its lemmas from the first call of `lemmasOf`. */
-const known = new LRUCache<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>({ max: 4_096 })
+const known = new Lately<{ entry: Entry | null; lemmas?: readonly Lemma[] }>(32_768)
 const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
 
 /** Loads at the first question: a process that matches no text needs no lexicon. */
@@ -69,8 +69,11 @@ function readForm(line: string): { form: string; lemma: Lemma } {
 }
 
 function know(word: string) {
-  const found = known.get(word) ?? { entry: readLine(findLine(word)) }
-  if (!known.has(word)) known.set(word, found)
+  let found = known.get(word)
+  if (found === undefined) {
+    found = { entry: readLine(findLine(word)) }
+    known.set(word, found)
+  }
   return found
 }
 

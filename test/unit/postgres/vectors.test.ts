@@ -1,0 +1,23 @@
+import fc from 'fast-check'
+import { toSql } from 'pgvector'
+import { expect, test } from 'vitest'
+import { formatVector } from '../../../src/postgres/vectors.ts'
+
+const GREATEST = 2_047
+
+test('each number is written as pgvector writes it', () => {
+  const numbers = Array.from({ length: 2 * GREATEST + 1 }, (_, i) => i - GREATEST)
+  expect(formatVector(Float32Array.from(numbers))).toBe(toSql(numbers))
+})
+
+test('a vector is scaled to whole numbers, and one text leaves nothing behind for the next', () => {
+  const vectors = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true, min: -1, max: 1 }), { maxLength: 600 })
+  fc.assert(
+    fc.property(vectors, numbers => {
+      const greatest = Math.max(...numbers.map(Math.abs))
+      const scale = greatest > 0 ? GREATEST / greatest : 0
+      // `+ 0` makes a negative zero an ordinary one.
+      expect(formatVector(Float32Array.from(numbers))).toBe(toSql(numbers.map(each => Math.round(each * scale) + 0)))
+    }),
+  )
+})
