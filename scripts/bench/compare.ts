@@ -60,7 +60,11 @@ const questions = Array.from({ length: 200 }, (_, i) => {
 /** More than are asked in a turn. */
 const VARIED_A_TURN = 6_000
 const varied = listQuestions(200_000)
-const takeVaried = () => varied.splice(0, VARIED_A_TURN).map(chat)
+function takeVaried(): string[] {
+  if (varied.length < VARIED_A_TURN)
+    throw new Error('Every question has been asked once: fewer --rounds, --connections or --checkouts take fewer')
+  return varied.splice(0, VARIED_A_TURN).map(chat)
+}
 const SCENARIOS: Record<string, Scenario> = {
   exact: { bodies: questions.map(chat), expects: 'HIT', isSemantic: true },
   semantic: {
