@@ -1,10 +1,9 @@
 /** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
-
+import { LRUCache } from 'lru-cache'
 import { takeContent } from '../formats/chat/take-content.ts'
 import { takeResponsesText } from '../formats/responses/plan-responses.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { type ContextKind, contextKindOf } from '../text/context-kind.ts'
-import { Lately } from '../text/lately.ts'
 import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
 
 /** Longer texts are documents rather than questions. They get exact matches only. */
@@ -23,7 +22,7 @@ export function takeAskedText(endpoint: string, body: JsonObject): AskedText | n
 }
 
 /** By the context's hash: conversations and system prompts repeat. */
-const contextKinds = new Lately<ContextKind>(131_072)
+const contextKinds = new LRUCache<string, ContextKind>({ max: 4_096 })
 
 /** Reads the text as its context allows: unchanged if the context has it worked on, else normalized. */
 export function readAsked({ text, contextBody }: AskedText, contextHash: string): PromptReading {

@@ -112,23 +112,24 @@ for (let i = 0; i < lengths.length; i++) {
   lastBytes[i] = written.readUInt32LE(4)
 }
 
-/** Where a vector's text is written, one after the other. */
+/** Where the text of each vector is written before it becomes a string. */
 let room = new DataView(new ArrayBuffer(0))
 
 /**
  * Scaled to integers: cosine similarity does not depend on the scale, and the text is a fifth as long. For vectors that are only compared
- * by cosine, never returned.
+ * by cosine, never returned. Throws a RangeError for a number that is not finite: PostgreSQL would refuse all vectors of its call.
  */
 export function formatVector(vector: Float32Array): string {
   // Loops by index, because iterators take three times as long and every miss formats a vector.
   let greatest = 0
   for (let i = 0; i < vector.length; i++) greatest = Math.max(greatest, Math.abs(vector[i] as number))
+  if (!Number.isFinite(greatest)) throw new RangeError('A vector has a number that is not finite')
   const scale = greatest === 0 ? 0 : GREATEST / greatest
   if (room.byteLength < LONGEST * vector.length) room = new DataView(new ArrayBuffer(LONGEST * vector.length))
   let end = 0
   for (let i = 0; i < vector.length; i++) {
     const number = Math.round((vector[i] as number) * scale) + GREATEST
-    // Both words, and the next number over what does not count: where the length decides what is done, that takes twice as long.
+    // Always both words; the next number overwrites what does not count. Deciding by each number's length takes twice as long.
     room.setUint32(end, firstBytes[number] as number, true)
     room.setUint32(end + 4, lastBytes[number] as number, true)
     end += lengths[number] as number

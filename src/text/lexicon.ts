@@ -1,7 +1,7 @@
 /** English words: their inflections, names, synonyms, opposites and relatives, from WordNet (compiled by scripts/build-lexicon.ts). */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { Lately } from './lately.ts'
+import { LRUCache } from 'lru-cache'
 
 export type WordKind = 'n' | 'v' | 'a' | 'r'
 /** `plain`: none. `s`: plural, or third person. `d`: past or participle. */
@@ -37,7 +37,7 @@ interface Lexicon {
 
 let loaded: Lexicon | undefined
 /** What was read of a word; its lemmas from the first call of `lemmasOf`. */
-const known = new Lately<{ entry: Entry | null; lemmas?: readonly Lemma[] }>(32_768)
+const known = new LRUCache<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>({ max: 4_096 })
 const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
 
 /** Loads at the first question: a process that matches no text needs no lexicon. */

@@ -1,8 +1,8 @@
 /** Reads a prompt once: its tokens, and its normalized form. */
+import { LRUCache } from 'lru-cache'
 import type { ContextKind } from './context-kind.ts'
 import { writeEnglish } from './english.ts'
 import { writeForeign } from './languages.ts'
-import { Lately } from './lately.ts'
 import { tokenize } from './tokenize.ts'
 
 /** Longer texts are never matched semantically, so they are not read. */
@@ -24,7 +24,10 @@ export interface PromptReading {
 }
 
 /** Recent prompts are compared again and again with new ones. Tokens take some fifty bytes per character. */
-const readings = new Lately<PromptReading>(131_072)
+const readings = new LRUCache<string, PromptReading>({
+  maxSize: 262_144,
+  sizeCalculation: (_, text) => Math.max(1, text.length),
+})
 
 /** "How do you ship orders" asks anyone for a method, but asks the shop whose assistant has been told who it is. */
 const asksAddressee = /\bhow\s+(?:do|can)\s+you\b/i

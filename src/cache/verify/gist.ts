@@ -1,5 +1,5 @@
 /** Reads a question once, and reduces it to what it asks. */
-import { Lately } from '../../text/lately.ts'
+import { LRUCache } from 'lru-cache'
 import { lemmasOf, plainestOf } from '../../text/lexicon.ts'
 import { type ContentWord, type Plainness, type Question, takeQuestionApart } from './question.ts'
 
@@ -10,7 +10,7 @@ import { type ContentWord, type Plainness, type Question, takeQuestionApart } fr
 export const GIST_FORM = 'gist-7'
 
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
-const lately = new Lately<Question | Plainness>(16_384)
+const lately = new LRUCache<string, Question | Plainness>({ max: 512 })
 
 /** What was normalized as an English question, taken apart; or why it is no plain one. */
 export function readQuestion(normalized: string): Question | Plainness {

@@ -21,3 +21,7 @@ test('a vector is scaled to whole numbers, and one text leaves nothing behind fo
     }),
   )
 })
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e39])('a vector with %d is refused', number => {
+  expect(() => formatVector(Float32Array.of(1, number, 2))).toThrow(RangeError)
+})
