@@ -15,7 +15,7 @@ create table model_prices (
     provider text not null,
     model text not null,
     tier text not null
-        check (tier in ('standard', 'flex', 'priority')),
+        check (tier in ('standard', 'flex', 'priority', 'ultrafast', 'fast', 'us', 'fast-us')),
     above_prompt_tokens integer not null default 0
         check (above_prompt_tokens >= 0),
     input_usd_per_million numeric(12, 6) not null
@@ -39,7 +39,7 @@ create table model_prices (
 comment on table model_prices is 'Prices of a model that replace its own under a condition. Of those that apply, the one for the most prompt tokens counts.';
 comment on column model_prices.provider is 'As in models.';
 comment on column model_prices.model is 'As in models.';
-comment on column model_prices.tier is 'The service tier that the answer names: standard, flex or priority.';
+comment on column model_prices.tier is 'The service tier that the answer names: standard, flex, priority or ultrafast; Anthropic''s speed and region: fast, us, or both as fast-us.';
 comment on column model_prices.above_prompt_tokens is 'For requests with more prompt tokens than this.';
 comment on column model_prices.input_usd_per_million is 'As in models.';
 comment on column model_prices.cached_input_usd_per_million is 'As in models.';

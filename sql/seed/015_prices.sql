@@ -51,6 +51,41 @@ where provider = 'anthropic'
     and source <> 'operator'
     and cache_write_hour_usd_per_million is distinct from input_usd_per_million * 2;
 
+-- Anthropic's fast mode costs twice as much, whatever the prompt's length: platform.claude.com/docs/en/build-with-claude/fast-mode. What it
+-- computes in one region costs a tenth more than elsewhere, from Opus 4.6 on: platform.claude.com/docs/en/about-claude/pricing. Both
+-- together multiply. As of 2026-11-23.
+insert into model_prices (
+    provider, model, tier, above_prompt_tokens,
+    input_usd_per_million, cached_input_usd_per_million, cache_write_usd_per_million, cache_write_hour_usd_per_million,
+    output_usd_per_million, source, checked_at
+)
+select
+    m.provider,
+    m.model,
+    t.tier,
+    0,
+    m.input_usd_per_million * t.factor,
+    m.cached_input_usd_per_million * t.factor,
+    m.cache_write_usd_per_million * t.factor,
+    m.cache_write_hour_usd_per_million * t.factor,
+    m.output_usd_per_million * t.factor,
+    'platform.claude.com/docs/en/about-claude/pricing',
+    date '2026-11-23'
+from models m
+cross join (values ('us', 1.1), ('fast', 2), ('fast-us', 2.2)) as t (tier, factor)
+where m.provider = 'anthropic'
+    and m.model not in ('claude-haiku-4-5', 'claude-haiku-4-5-20251001', 'claude-opus-4-1', 'claude-opus-4-5', 'claude-sonnet-4-5')
+    and (t.tier = 'us' or m.model in ('claude-opus-4-8', 'claude-opus-5', 'claude-opus-5-5'))
+on conflict (provider, model, tier, above_prompt_tokens) do update
+set input_usd_per_million = excluded.input_usd_per_million,
+    cached_input_usd_per_million = excluded.cached_input_usd_per_million,
+    cache_write_usd_per_million = excluded.cache_write_usd_per_million,
+    cache_write_hour_usd_per_million = excluded.cache_write_hour_usd_per_million,
+    output_usd_per_million = excluded.output_usd_per_million,
+    source = excluded.source,
+    checked_at = excluded.checked_at
+where model_prices.source <> 'operator' and model_prices.checked_at <= excluded.checked_at;
+
 -- developers.openai.com/api/docs/models/gpt-image-1.
 update models
 set retires_on = coalesce(retires_on, '2026-10-23'),

@@ -22,7 +22,7 @@ import {
 import { createSlots } from './quota-ledger.ts'
 
 /** What a request is known to cost at most; null where it is not known. */
-export type Largest = Pick<SpendingAsk, 'usd' | 'tokens'>
+export type Largest = Pick<SpendingAsk, 'usd' | 'tokens' | 'unknown'>
 
 export interface Budgets {
   /**
@@ -132,7 +132,10 @@ function refusalOf(
   { verdict, unit, amount, per, scope, resets_at, remaining_usd }: Exclude<SpendingReply, { verdict: 'granted' }>,
 ): ProxyError {
   const unitName = unit === 'usd' ? 'USD' : 'tokens'
-  if (verdict === 'unpriced') return refuse('unpricedModel', { model: ask.model, unit: unitName })
+  if (verdict === 'unpriced') {
+    const missing = ask.unknown === undefined ? 'a limit of its answers' : `a price of ${ask.unknown}`
+    return refuse('unpricedModel', { model: ask.model, unit: unitName, missing })
+  }
   const until = resets_at === null ? 'it does not reset' : `it resets at ${resets_at.toISOString().replace('.000', '')}`
   const budget = `${amount} ${unitName}${PERIODS[per]} for this ${scope}`
   const most = `${unit === 'usd' ? formatUsd(ask.usd ?? 0) : ask.tokens} ${unitName}`

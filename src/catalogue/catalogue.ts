@@ -1,7 +1,6 @@
 /** The catalogue of models and their prices, and what a response costs by them. */
 
 import { nowIso } from '../event-loop/clock.ts'
-import { isJsonObject } from '../json/canonical.ts'
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
 import { aggregatorNames, familyOf, providerOfName } from './native-names.ts'
@@ -24,10 +23,18 @@ export interface TokenUsage {
   imagePromptTokens?: number
   audioCompletionTokens?: number
   toolCalls?: ToolCalls
+  /** All of these tokens by the calls of models that took them, where several did. */
+  parts?: readonly UsagePart[]
   /** The model that the answer names: often a dated form of the one asked for. */
   answeredAs?: string
   /** In US dollars, if the provider reports its own figure. */
   reportedCostUsd: number | null
+}
+
+export interface UsagePart {
+  /** Null: the one that was asked. */
+  model: string | null
+  usage: TokenUsage
 }
 
 /** Of tools that the provider runs, by the unit of their price; of a container, each GB of its memory counts. */
@@ -40,44 +47,18 @@ export const NO_USAGE: TokenUsage = {
   reportedCostUsd: null,
 }
 
-/** For one answer. */
-const MOST_REPORTED_USD = 100_000
-
 /** Names of the usual service tier. */
-const USUAL_TIERS = ['default', 'standard', 'auto']
-
-/**
- * Reads OpenAI's `usage` object, with the aggregator's `usage.cost`. Null when there is none. `tier` is the answer's `service_tier`; what
- * tools were called is in its output.
- */
-export function readUsage(usage: unknown, tier?: unknown, called?: ToolCalls): TokenUsage | null {
-  if (!isJsonObject(usage)) return null
-  const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
-  const written = count(details.cache_write_tokens)
-  const writtenForAnHour = count(details.cache_write_1h_tokens)
-  const spoken = isJsonObject(usage.completion_tokens_details) ? count(usage.completion_tokens_details.audio_tokens) : 0
-  const cached = isJsonObject(details.cached_tokens_details) ? details.cached_tokens_details : {}
-  const heardBefore = count(cached.audio_tokens)
-  const [heard, seen] = [count(details.audio_tokens), count(details.image_tokens)]
-  const toolCalls = called ?? { search: count(usage.web_searches) }
-  return {
-    promptTokens: count(usage.prompt_tokens),
-    cachedPromptTokens: count(details.cached_tokens),
-    ...(written > 0 && { cacheWriteTokens: written }),
-    ...(writtenForAnHour > 0 && { cacheWriteHourTokens: writtenForAnHour }),
-    ...(typeof tier === 'string' && !USUAL_TIERS.includes(tier) && { tier }),
-    completionTokens: count(usage.completion_tokens),
-    ...(heard > 0 && { audioPromptTokens: heard }),
-    ...(heardBefore > 0 && { cachedAudioPromptTokens: heardBefore }),
-    ...(seen > 0 && { imagePromptTokens: seen }),
-    ...(spoken > 0 && { audioCompletionTokens: spoken }),
-    ...(Object.values(toolCalls).some(calls => calls > 0) && { toolCalls }),
-    reportedCostUsd: readAmount(usage.cost, MOST_REPORTED_USD),
-  }
-}
+export const USUAL_TIERS = ['default', 'standard', 'auto']
 
 type UnitPrices = CatalogueModel['unitPrices']
-type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'>
+type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'> & { provider?: string }
+
+/** As a record can hold it. */
+export function countTokens(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0
+    ? Math.min(Math.round(value), 2_000_000_000)
+    : 0
+}
 
 /** Sum of two calls' usage. The reported cost is kept only if the provider reported both. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
@@ -85,37 +66,56 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   if (other === NO_USAGE) return one
   const areReported = one.reportedCostUsd !== null && other.reportedCostUsd !== null
   return {
-    promptTokens: count(one.promptTokens + other.promptTokens),
-    cachedPromptTokens: count(one.cachedPromptTokens + other.cachedPromptTokens),
-    completionTokens: count(one.completionTokens + other.completionTokens),
+    promptTokens: countTokens(one.promptTokens + other.promptTokens),
+    cachedPromptTokens: countTokens(one.cachedPromptTokens + other.cachedPromptTokens),
+    completionTokens: countTokens(one.completionTokens + other.completionTokens),
     reportedCostUsd: areReported ? (one.reportedCostUsd ?? 0) + (other.reportedCostUsd ?? 0) : null,
   }
 }
 
 /**
- * In US dollars: the provider's own figure, else computed from the catalogue's prices; null for a model that the catalogue does not have.
+ * In US dollars: the provider's own figure, else computed from the catalogue's prices; null for a model that the catalogue does not have,
+ * or a tier of unknown price. `find` finds the other models of the same provider that took part.
  */
-export function costUsd(model: PricedModel | undefined, usage: TokenUsage): number | null {
+export function costUsd(
+  model: PricedModel | undefined,
+  usage: TokenUsage,
+  find: (model: string) => PricedModel | undefined = () => undefined,
+): number | null {
   if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
   if (!model) return null
-  const prices = pricesFor(model, usage)
+  const parts = usage.parts ?? [{ model: null, usage }]
+  const each = parts.map(part => tokensTimesMillion(part.model === null ? model : find(part.model), part.usage))
+  if (each.includes(null)) return null
+  const { request = 0 } = model.unitPrices
+  return (
+    each.reduce<number>((sum, usd) => sum + (usd ?? 0), 0) / 1_000_000 +
+    toolsUsd(model.unitPrices, usage.toolCalls) +
+    request
+  )
+}
+
+/** What the tokens cost, in millionths of a dollar. */
+function tokensTimesMillion(model: PricedModel | undefined, usage: TokenUsage): number | null {
+  const prices = model && pricesFor(model, usage)
+  if (!prices) return null
   const cached = Math.min(usage.cachedPromptTokens, usage.promptTokens)
   const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached)
   const writtenForAnHour = Math.min(usage.cacheWriteHourTokens ?? 0, written)
   const writePrice = prices.cacheWriteUsdPerMillion ?? prices.inputUsdPerMillion
-  const dollarsTimesMillion =
+  const asText =
     (usage.promptTokens - cached - written) * prices.inputUsdPerMillion +
     cached * (prices.cachedInputUsdPerMillion ?? prices.inputUsdPerMillion) +
     (written - writtenForAnHour) * writePrice +
     writtenForAnHour * (prices.cacheWriteHourUsdPerMillion ?? writePrice) +
     usage.completionTokens * prices.outputUsdPerMillion
-  return Math.max(0, dollarsTimesMillion + beyondText(model, prices, usage)) / 1_000_000
+  return Math.max(0, asText + beyondText(model, prices, usage))
 }
 
-/** What sound, pictures, tools and the request cost more than text, in millionths of a dollar. A part may be negative. */
+/** What sound and pictures cost more than text, in millionths of a dollar. A part may be negative. */
 function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: TokenUsage): number {
   const { promptTokens, cachedPromptTokens, completionTokens } = usage
-  const { audio_input, cached_audio_input, image_input, audio_output, request = 0 } = unitPrices
+  const { audio_input, cached_audio_input, image_input, audio_output } = unitPrices
   // What was cached and is not told apart by kind costs what cached text does.
   const fresh = Math.max(0, promptTokens - cachedPromptTokens)
   const heardBefore = Math.min(usage.cachedAudioPromptTokens ?? 0, usage.audioPromptTokens ?? 0, cachedPromptTokens)
@@ -127,8 +127,7 @@ function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: Tok
     heard * more(audio_input, prices.inputUsdPerMillion) +
     heardBefore * more(cached_audio_input, prices.cachedInputUsdPerMillion ?? prices.inputUsdPerMillion) +
     seen * more(image_input, prices.inputUsdPerMillion) +
-    spoken * more(audio_output, prices.outputUsdPerMillion) +
-    (toolsUsd(unitPrices, usage.toolCalls) + request) * 1_000_000
+    spoken * more(audio_output, prices.outputUsdPerMillion)
   )
 }
 
@@ -137,32 +136,31 @@ export function toolsUsd({ search = 0, file_search = 0, container = 0 }: UnitPri
   return (called.search ?? 0) * search + (called.file_search ?? 0) * file_search + (called.container ?? 0) * container
 }
 
-/** Of the prices whose conditions hold, those for the longest prompts. A tier without prices of its own costs as the usual one. */
-function pricesFor(model: PricedModel, { tier = 'standard', promptTokens }: TokenUsage): TokenPrices {
-  const { conditionalPrices } = model
-  if (conditionalPrices.length === 0) return model
-  const isKnown = conditionalPrices.some(prices => prices.tier === tier)
-  const holding = conditionalPrices.filter(
-    prices => prices.tier === (isKnown ? tier : 'standard') && promptTokens > prices.abovePromptTokens,
-  )
+/** Of the prices whose conditions hold, those for the longest prompts; null for a tier whose price is not known. */
+function pricesFor(model: PricedModel, { tier = 'standard', promptTokens }: TokenUsage): TokenPrices | null {
+  const found = findTier(model, tier)
+  if (found === undefined) return null
+  const holding = model.conditionalPrices.filter(row => row.tier === found && promptTokens > row.abovePromptTokens)
   return holding.toSorted((a, b) => b.abovePromptTokens - a.abovePromptTokens)[0] ?? model
+}
+
+/** Without prices of their own, they cost no more than the usual tier: cheaper capacity, or what was paid for apart. */
+const NEVER_DEARER = [...USUAL_TIERS, 'standard_only', 'on_demand', 'flex', 'scale', 'batch']
+
+/** The tier whose prices count where this one is named; undefined when they are not known. */
+export function findTier({ provider, conditionalPrices }: PricedModel, named: string): string | undefined {
+  const isClaude = provider === 'anthropic'
+  // OpenAI's other name for it.
+  const tier = named === 'fast' && !isClaude ? 'priority' : named
+  if (conditionalPrices.some(prices => prices.tier === tier)) return tier
+  // Anthropic's priority is capacity that was bought before.
+  return NEVER_DEARER.includes(tier) || (isClaude && tier === 'priority') ? 'standard' : undefined
 }
 
 /** Plain decimal notation, never with an exponent. */
 export function formatUsd(usd: number): string {
   if (usd === 0) return '0'
   return usd.toFixed(10).replace(/\.?0+$/, '')
-}
-
-/** What a provider says of itself, such as a cost; null where it says nothing, or what cannot be and no record could hold. */
-export function readAmount(value: unknown, most: number): number | null {
-  return typeof value === 'number' && value >= 0 && value <= most ? value : null
-}
-
-function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0
-    ? Math.min(Math.round(value), 2_000_000_000)
-    : 0
 }
 
 const REFRESH_MS = 30_000

@@ -1,6 +1,6 @@
 /** Embeds through any OpenAI-compatible embeddings endpoint. */
 
-import { readUsage } from '../catalogue/catalogue.ts'
+import { readUsage } from '../catalogue/read-usage.ts'
 import type { EmbedderConfig } from '../config.ts'
 import { isJsonObject } from '../json/canonical.ts'
 import type { EmbeddedText, PaidEmbedder } from './embedder.ts'

@@ -180,9 +180,9 @@ export const CLIENT_ERRORS = {
   unpricedModel: {
     status: 400,
     code: 'model_not_priced',
-    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of the model, or no largest answer.',
+    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of the model, of a tool, a tier or another part of it, or no largest answer.',
     message:
-      'A budget in {unit} applies, and the most that a request to {model} may cost is not known. Set max_tokens; if that is not enough, have an operator add the model’s price and limits to the catalogue.',
+      'A budget in {unit} applies, and the most that a request to {model} may cost is not known, for want of {missing}. Leave that out or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
     param: 'model',
   },
 } as const satisfies Record<string, CatalogueEntry>

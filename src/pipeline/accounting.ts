@@ -4,7 +4,7 @@ import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import { type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
+import { type Catalogue, costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { ClientGone } from '../errors.ts'
 import { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -16,6 +16,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { CallScope, ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
+import { costOfAnswer } from './answering-model.ts'
 import type { NotedQuery } from './query.ts'
 import type { AccountedRequest, Accounting, RequestAccounting } from './request-accounting.ts'
 import { contentOf } from './request-content.ts'
@@ -231,7 +232,7 @@ class OpenAccount implements RequestAccounting {
       model,
       provider: this.#storedBy ?? provider?.name ?? null,
       isPriced: pricedAs !== null,
-      listed,
+      costOf: (usage: TokenUsage) => costOfAnswer(catalogue, pricedAs, { model, body: query.body }, usage),
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
       story: this.#story,

@@ -1,10 +1,11 @@
 /** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
 
 import type { CacheEntry } from '../cache/entry.ts'
-import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { costOfAnswer } from './answering-model.ts'
 import type { CompletionQuery } from './query.ts'
 import type { Attempt, LeadingContext, RoutedContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
@@ -48,7 +49,7 @@ export function priceOf(
   { catalogue }: Stages,
 ): number | null {
   if (provider.pricedAs === null || usage === NO_USAGE) return 0
-  return costUsd(catalogue.find(provider.pricedAs, query.model), usage)
+  return costOfAnswer(catalogue, provider.pricedAs, query, usage)
 }
 
 /** The upstream's headers that clients see too, and ours. */

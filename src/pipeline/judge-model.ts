@@ -4,7 +4,8 @@
 
 import { LRUCache } from 'lru-cache'
 import type { PrepareModelCall } from '../cache/judge/model-call.ts'
-import { type Catalogue, costUsd, NO_USAGE, readUsage } from '../catalogue/catalogue.ts'
+import { type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
+import { readUsage } from '../catalogue/read-usage.ts'
 import { ProxyError } from '../errors.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
 import { type Breaker, createBreaker } from '../providers/circuits.ts'

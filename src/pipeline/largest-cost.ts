@@ -1,75 +1,89 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { Largest } from '../admission/budgets.ts'
-import { type Catalogue, type ToolCalls, toolsUsd } from '../catalogue/catalogue.ts'
-import { isOwnMessageTool } from '../formats/messages/plan-messages.ts'
-import { containerGigabytes, isOwnTool } from '../formats/responses/plan-responses.ts'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
-import type { CatalogueModel } from '../postgres/list-models.ts'
-import type { Endpoint, Provider } from '../providers/upstream.ts'
-import { alternativesOf } from './parse-request.ts'
+import { type Catalogue, findTier, type ToolCalls, toolsUsd } from '../catalogue/catalogue.ts'
+import { type RequestBounds, readBounds } from '../formats/bounds/read-bounds.ts'
+import { type HostedTool, mostCalls } from '../formats/bounds/tool-bounds.ts'
+import { findKeptReferences } from '../formats/kept-references.ts'
+import { USUAL_PICTURES } from '../formats/responses/responses-format.ts'
+import type { JsonObject } from '../json/canonical.ts'
+import type { CatalogueModel, PricedUnit } from '../postgres/list-models.ts'
+import type { Provider } from '../providers/upstream.ts'
+import { type LargestTokens, largestTokens, picturesTokens, type RequestSize } from './largest-tokens.ts'
+import { longestSound } from './pass-through/longest-sound.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 
-/** A request's size, as far as it bounds its cost. */
-export interface RequestSize {
-  /** What is asked, as in `Endpoint`; of what is not generated, any other name. */
-  endpoint: string
-  model: string
-  /** Of what is sent. A token has at least one byte. */
-  bytes: number
-  body: JsonObject
-  /** Whether it may name what takes more tokens than bytes, such as pictures by their addresses. */
-  isOpen: boolean
-}
-
+/** Reads the request as it is sent. Throws a 400 for a number that is none. */
 export function sizeOf(query: CompletionQuery | PassedQuery): RequestSize {
   const { endpoint, model, body } = query
-  if (query.kind === 'passed') return { endpoint, model, body, bytes: bytesOfPassed(query), isOpen: false }
-  // What is large is not searched.
-  const isOpen = query.bytes !== undefined || isOpenText(query.text, body)
-  return { endpoint, model, body, bytes: query.bytes?.length ?? Buffer.byteLength(query.text), isOpen }
+  if (query.kind === 'passed') {
+    const { form, bytes } = query.passed
+    const bounds = readBounds(endpoint, body, { isForm: form !== null })
+    return { endpoint, model, bounds, bytes: bytes.length, seconds: longestSound(form) }
+  }
+  return { ...sizeOfBody(endpoint, body, query.bytes?.length ?? Buffer.byteLength(query.text)), model }
 }
 
-/** Fields for what is not text, or is kept elsewhere. Within a string, their quotation marks would be escaped. */
-const OPEN_FIELD =
-  /"(?:image_url|image_id|file_id|file_data|file_url|input_audio|video_url|source|previous_response_id|conversation|plugins|web_search_options)"\s*:/
-
-export function isOpenText(text: string, { prompt, tools }: JsonObject): boolean {
-  if (OPEN_FIELD.test(text)) return true
-  if (typeof prompt === 'object' && prompt !== null && !Array.isArray(prompt)) return true
-  return Array.isArray(tools) && tools.some(tool => !CLIENT_TOOLS.has(tool?.type))
+export function sizeOfBody(endpoint: string, body: JsonObject, bytes: number): RequestSize {
+  const bounds = readBounds(endpoint, body)
+  // What stands for an object that its provider keeps is longer than its name.
+  const isText = bounds.isText && findKeptReferences(body, null).length === 0
+  const model = typeof body.model === 'string' ? body.model : ''
+  return { endpoint, model, bytes, bounds: { ...bounds, isText }, seconds: 0 }
 }
 
-/** What others read, and what the provider adds to a prompt for them, may be more than the request says. */
-const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([undefined, 'function', 'custom'])
-/** What providers add to a prompt that has tools. */
-const TOOL_TOKENS = 1_000
+type Find = (model: string) => CatalogueModel | undefined
 
-function bytesOfPassed({ passed, text }: PassedQuery): number {
-  return passed.form?.bytes.length ?? Buffer.byteLength(text)
-}
-
-/** Null when the provider is free. Of several models that may answer, the dearest counts. */
+/** Null when the provider is free. What has no price that is known is named in `unknown`. */
 export function largestCost(size: RequestSize, provider: Provider, catalogue: Pick<Catalogue, 'find'>): Largest | null {
   const { pricedAs } = provider
   if (pricedAs === null) return null
-  const each = [size.model, ...alternativesOf(size.body)].map(model => largestOf(size, catalogue.find(pricedAs, model)))
-  return { usd: largest(each.map(({ usd }) => usd)), tokens: largest(each.map(({ tokens }) => tokens)) }
+  const find: Find = model => catalogue.find(pricedAs, model)
+  const { alternatives, fallbacks } = size.bounds
+  // Of several models that may answer, the dearest counts; of those that are asked one after the other, all.
+  const either = [size.model, ...alternatives].map(model => largestOf(size, model, find))
+  const also = fallbacks.map(model => largestOf(size, model, find))
+  return [largestAmong(either), ...also].reduce(addLargest)
 }
 
-/** Null if one of them is not known. */
-function largest(amounts: readonly (number | null)[]): number | null {
-  return amounts.includes(null) ? null : Math.max(...amounts.map(amount => amount ?? 0))
+function largestAmong(each: readonly Largest[]): Largest {
+  const most = (amounts: readonly (number | null)[]) =>
+    amounts.includes(null) ? null : Math.max(...amounts.map(amount => amount ?? 0))
+  return {
+    usd: most(each.map(({ usd }) => usd)),
+    tokens: most(each.map(({ tokens }) => tokens)),
+    unknown: each.find(({ unknown }) => unknown !== undefined)?.unknown,
+  }
 }
 
-function largestOf(size: RequestSize, model: CatalogueModel | undefined): Largest {
+export function addLargest(one: Largest, other: Largest): Largest {
+  const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
+  return {
+    usd: sum(one.usd, other.usd),
+    tokens: sum(one.tokens, other.tokens),
+    unknown: one.unknown ?? other.unknown,
+  }
+}
+
+function largestOf(size: RequestSize, named: string, find: Find): Largest {
+  const { bounds } = size
+  const model = find(named)
   const { prompt, output } = largestTokens(size, model)
   const tokens = prompt === null || output === null ? null : prompt + output
-  if (!model || tokens === null) return { usd: null, tokens }
-  if (model.kind === 'speech' && model.outputUsdPerMillion === 0)
-    return { usd: dollars(size.bytes * model.inputUsdPerMillion), tokens }
-  if (model.kind === 'transcription' && model.outputUsdPerMillion === 0)
-    return { usd: dollars((size.bytes / LEAST_BYTES_A_SECOND) * model.inputUsdPerMillion), tokens }
-  const prices = [model, ...model.conditionalPrices.filter(row => mayApply(row, size.body, prompt ?? 0))]
+  if (bounds.unbounded !== null) return { usd: null, tokens: null, unknown: bounds.unbounded }
+  if (!model) return { usd: null, tokens, unknown: tellName(named) }
+  if (prompt === null || output === null) return { usd: null, tokens }
+  const unknown = unpricedPart(size, model)
+  if (unknown !== null) return { usd: null, tokens, unknown: `${unknown} with ${tellName(named)}` }
+  const own: Largest = { usd: dollars(priceOf(size, model, { prompt, output })), tokens }
+  return bounds.hosted.map(tool => largestOfTool(tool, bounds, find)).reduce(addLargest, own)
+}
+
+/** In millionths of a dollar. */
+function priceOf(size: RequestSize, model: CatalogueModel, { prompt, output }: { prompt: number; output: number }) {
+  const { kind, inputUsdPerMillion, outputUsdPerMillion, unitPrices } = model
+  if (kind === 'speech' && outputUsdPerMillion === 0) return size.bytes * inputUsdPerMillion
+  if (kind === 'transcription' && outputUsdPerMillion === 0) return size.seconds * inputUsdPerMillion
+  const prices = pricesThatMayApply(model, size.bounds, prompt)
   const input = Math.max(
     ...prices.flatMap(row => [
       row.inputUsdPerMillion,
@@ -77,106 +91,80 @@ function largestOf(size: RequestSize, model: CatalogueModel | undefined): Larges
       row.cacheWriteHourUsdPerMillion ?? 0,
     ]),
   )
-  const { audio_input = 0, image_input = 0, audio_output = 0, request = 0 } = model.unitPrices
+  const { audio_input = 0, image_input = 0, audio_output = 0, request = 0 } = unitPrices
   const read = Math.max(input, audio_input, image_input)
   const written = Math.max(audio_output, ...prices.map(row => row.outputUsdPerMillion))
-  const apart = request + toolsUsd(model.unitPrices, mostCalls(size).priced)
-  return { usd: dollars((prompt ?? 0) * read + (output ?? 0) * written + apart * 1_000_000), tokens }
+  const apart = request + toolsUsd(unitPrices, mostPricedCalls(size.bounds))
+  return prompt * read + output * written + apart * 1_000_000
 }
 
-/** Without a limit of its own, a request has each tool that its provider runs called no more often than this. */
-export const USUAL_TOOL_CALLS = 10
-
-/** How often the provider runs tools of its own, and how many of these calls have prices. */
-function mostCalls({ endpoint, body }: RequestSize): { calls: number; priced: ToolCalls } {
-  const { tools, max_tool_calls, web_search_options } = body
-  const isOwn = endpoint === 'responses' ? isOwnTool : endpoint === 'messages' ? isOwnMessageTool : isClientTool
-  const hosted = (Array.isArray(tools) ? tools : []).filter(isJsonObject).filter(tool => !isOwn(tool))
-  if (web_search_options !== undefined && web_search_options !== null) hosted.push({ type: 'web_search' })
-  // At another endpoint these fields are not known, and limit nothing.
-  const most = (endpoint === 'responses' ? whole(max_tool_calls) : null) ?? Number.POSITIVE_INFINITY
-  const uses = (tool: JsonObject) => (endpoint === 'messages' ? whole(tool.max_uses) : null) ?? USUAL_TOOL_CALLS
-  const sumOf = (called: readonly JsonObject[]) =>
-    Math.min(
-      most,
-      called.reduce((sum, tool) => sum + uses(tool), 0),
+function mostPricedCalls(bounds: RequestBounds): ToolCalls {
+  const callsOf = (kind: string) =>
+    mostCalls(
+      bounds.hosted.filter(({ price }) => price === kind),
+      bounds.mostToolCalls,
     )
-  const callsOf = (kind: string) => sumOf(hosted.filter(({ type }) => String(type).startsWith(kind)))
-  const container = endpoint === 'responses' ? hosted.reduce((sum, tool) => sum + containerGigabytes(tool), 0) : 0
-  return {
-    calls: sumOf(hosted),
-    priced: { search: callsOf('web_search'), file_search: callsOf('file_search'), container },
+  const container = bounds.hosted.reduce(
+    (sum, { price, gigabytes }) => sum + (price === 'container' ? gigabytes : 0),
+    0,
+  )
+  return { search: callsOf('search'), file_search: callsOf('file_search'), container }
+}
+
+/** A tool that asks a model of its own, which reads the whole conversation. */
+function largestOfTool(tool: HostedTool, bounds: RequestBounds, find: Find): Largest {
+  if (tool.price !== 'advice' && tool.price !== 'pictures') return { usd: 0, tokens: 0 }
+  const name = tool.model ?? (tool.price === 'pictures' ? USUAL_PICTURES : null)
+  const model = name === null ? undefined : find(name)
+  if (!model) return { usd: null, tokens: null, unknown: tellName(name ?? tool.type) }
+  const { prompt, output }: LargestTokens =
+    tool.price === 'pictures'
+      ? picturesTokens(bounds, MOST_PROMPT_BYTES)
+      : { prompt: model.contextTokens, output: tool.mostTokens ?? model.maxOutputTokens ?? model.contextTokens }
+  if (prompt === null || output === null) return { usd: null, tokens: null, unknown: tellName(name ?? tool.type) }
+  const calls = mostCalls([tool], bounds.mostToolCalls)
+  const size = { endpoint: '', model: model.model, bytes: 0, bounds: { ...bounds, hosted: [] }, seconds: 0 }
+  return { usd: dollars(priceOf(size, model, { prompt, output }) * calls), tokens: (prompt + output) * calls }
+}
+
+/** Of a picture: 32,000 characters. */
+const MOST_PROMPT_BYTES = 128_000
+
+/** The part of a request that costs apart, without a price in the catalogue; null for none. */
+function unpricedPart({ endpoint, bounds }: RequestSize, model: CatalogueModel): string | null {
+  const has = (unit: PricedUnit) => model.unitPrices[unit] !== undefined
+  const tool = bounds.hosted.find(({ price }) => price === null || (isPricedUnit(price) && !has(price)))
+  if (tool) return tool.type
+  if (model.kind === 'image' && endpoint !== 'images/generations' && !has('image_input')) return 'pictures as input'
+  if (bounds.hasSoundInput && !has('audio_input')) return 'sound as input'
+  if (bounds.hasSoundOutput && !has('audio_output')) return 'sound as output'
+  const { tier, geo } = bounds
+  if (tier !== null && findTier(model, tier) === undefined) return `the tier ${tier}`
+  return geo !== null && geo !== 'global' && findTier(model, geo) === undefined ? `the region ${geo}` : null
+}
+
+function isPricedUnit(price: string): price is 'search' | 'file_search' | 'container' {
+  return price === 'search' || price === 'file_search' || price === 'container'
+}
+
+/** The answer's tier and region decide. Where the request names none, any may be the project's own at its provider. */
+function pricesThatMayApply(model: CatalogueModel, { tier, geo }: RequestBounds, prompt: number) {
+  const asked = tier === null || tier === 'auto' ? null : findTier(model, tier)
+  const mayBe = (row: string) => {
+    if (geo === 'global' && /^(?:.*-)?us$/.test(row)) return false
+    // No project has Anthropic's fast mode of itself.
+    if (row.startsWith('fast')) return asked === 'fast'
+    return row !== 'priority' || asked === null || asked === 'priority'
   }
+  return [model, ...model.conditionalPrices.filter(row => prompt > row.abovePromptTokens && mayBe(row.tier))]
 }
 
-function isClientTool({ type }: JsonObject): boolean {
-  return CLIENT_TOOLS.has(type)
-}
-
-/** The answer's tier decides: without the usual one in the request, any may be the project's own at its provider. */
-function mayApply(
-  { tier, abovePromptTokens }: CatalogueModel['conditionalPrices'][number],
-  { service_tier: asked }: JsonObject,
-  prompt: number,
-): boolean {
-  return prompt > abovePromptTokens && (tier !== 'priority' || (asked !== 'default' && asked !== 'flex'))
+/** A name that a client chose, as far as it may be repeated. */
+function tellName(name: string): string {
+  return /^[\w./:@-]{1,128}$/.test(name) ? name : 'a model that it names'
 }
 
 /** Rounded up to what the database keeps. */
 function dollars(timesMillion: number): number {
   return Math.ceil(timesMillion * 1_000) / 1_000_000_000
-}
-
-/** A picture of the largest size in the best quality, as OpenAI counts it. */
-const IMAGE_TOKENS = 6_240
-/** Slow speech: a letter takes less. */
-const SPOKEN_TOKENS_A_BYTE = 4
-/** No codec that providers accept sounds like speech below this. */
-const LEAST_BYTES_A_SECOND = 500
-/** Limits of OpenAI's models that transcribe. */
-const HEARD_TOKENS = 16_000
-const TRANSCRIBED_TOKENS = 2_000
-
-/** Null for what is not known. */
-function largestTokens(size: RequestSize, model: CatalogueModel | undefined) {
-  const { endpoint, bytes, body, isOpen } = size
-  const kind = model?.kind ?? 'chat'
-  if (kind === 'image') {
-    const images = whole(body.n) ?? 1
-    const read = endpoint === 'images/generations' ? 0 : MOST_IMAGES_READ
-    return { prompt: bytes + read * IMAGE_TOKENS, output: images * IMAGE_TOKENS }
-  }
-  if (kind === 'speech') return { prompt: bytes, output: bytes * SPOKEN_TOKENS_A_BYTE }
-  if (kind === 'transcription') return { prompt: HEARD_TOKENS, output: TRANSCRIBED_TOKENS }
-  const most = model?.contextTokens ?? null
-  const told = bytes + (body.tools === undefined ? 0 : TOOL_TOKENS)
-  if (kind === 'embedding' || kind === 'moderation' || kind === 'rerank') return { prompt: told, output: 0 }
-  const once = isOpen ? most : Math.min(told, most ?? told)
-  // After each call of a tool that the provider runs, the model reads all once more.
-  const prompt = once && once * (1 + mostCalls(size).calls)
-  const single = longestAnswer(endpoint, body) ?? model?.maxOutputTokens ?? most
-  return { prompt, output: single === null ? null : single * Math.max(whole(body.n) ?? 1, whole(body.best_of) ?? 1) }
-}
-
-/** Of which an edit may hold this many. */
-const MOST_IMAGES_READ = 16
-
-/** The fields that limit an answer. At another endpoint they are not known, or dropped, and limit nothing. */
-const ANSWER_LIMITS: Readonly<Record<string, readonly string[]>> = {
-  chat: ['max_tokens', 'max_completion_tokens'],
-  completions: ['max_tokens'],
-  messages: ['max_tokens'],
-  responses: ['max_output_tokens'],
-} satisfies Partial<Record<Endpoint, readonly string[]>>
-
-function longestAnswer(endpoint: string, body: JsonObject): number | null {
-  // A fallback may have a limit of its own.
-  const fallbacks = [body.fallbacks].flat().filter(isJsonObject)
-  const limits = [body, ...fallbacks].flatMap(each => (ANSWER_LIMITS[endpoint] ?? []).map(field => each[field]))
-  const given = limits.flatMap(limit => whole(limit) ?? [])
-  return given.length === 0 ? null : Math.max(...given)
-}
-
-function whole(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : null
 }

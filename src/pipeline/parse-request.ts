@@ -2,6 +2,7 @@
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
 import { irrelevantTo } from '../cache/cache-query.ts'
 import { invalidRequest } from '../errors.ts'
+import { readOthers } from '../formats/bounds/read-bounds.ts'
 import { planMessages } from '../formats/messages/plan-messages.ts'
 import { namesEarlier } from '../formats/responses/continued-input.ts'
 import { readOwnFields } from '../formats/responses/own-fields.ts'
@@ -188,10 +189,9 @@ function checkMessages({ messages }: JsonObject): void {
   })
 }
 
-/** The other models that may answer: an aggregator's `models`, and `fallbacks`: at Anthropic objects with a model, or the word `default`. */
-export function alternativesOf({ models, fallbacks }: JsonObject): string[] {
-  if (models === undefined && fallbacks === undefined) return []
-  const named: unknown[] = Array.isArray(models) ? [...models] : []
-  for (const fallback of [fallbacks].flat()) named.push(isJsonObject(fallback) ? fallback.model : fallback)
-  return named.filter(model => typeof model === 'string')
+/** The other models that may answer, in the order in which they are named. */
+export function alternativesOf(body: JsonObject): string[] {
+  if (body.models === undefined && body.fallbacks === undefined) return []
+  const { alternatives, fallbacks } = readOthers(body)
+  return [...alternatives, ...fallbacks]
 }

@@ -1,8 +1,7 @@
 /** What is written about a request when it is over: its usage record, and its log line. */
-import { costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { nowIso } from '../event-loop/clock.ts'
 import type { Account } from '../postgres/admit.ts'
-import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { RequestStory, UsageRecord } from '../postgres/usage-record.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -39,8 +38,8 @@ export interface Recorded {
   provider: string | null
   /** Whether the provider costs anything. */
   isPriced: boolean
-  /** The model as the catalogue has it; undefined when its price is unknown. */
-  listed: CatalogueModel | undefined
+  /** In US dollars; null when a price is unknown. */
+  costOf(usage: TokenUsage): number | null
   /** Time until the response headers were ready; null when none were sent. */
   latencyMs: number | null
   judgeUsd: number
@@ -75,13 +74,13 @@ export function openStory(): RequestStory {
 }
 
 export function createRecord(
-  { request, account, query, model, provider, isPriced, listed, latencyMs, judgeUsd, story, reservation }: Recorded,
+  { request, account, query, model, provider, isPriced, costOf, latencyMs, judgeUsd, story, reservation }: Recorded,
   { status, cacheResult, usage }: Outcome,
 ): UsageRecord {
   const durationMs = performance.now() - request.arrivedAtMs
   const askedModel = query.alias?.name ?? query.model
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
-  const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : (costUsd(listed, worth) ?? 0))
+  const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : costOf(worth))
   const charged = isHit ? NO_USAGE : usage
   const { savedPromptTokens = 0 } = usage
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
@@ -101,8 +100,8 @@ export function createRecord(
     cached_prompt_tokens: charged.cachedPromptTokens,
     completion_tokens: charged.completionTokens,
     tokens_saved: saved.promptTokens,
-    cost_usd: price(charged) + judgeUsd,
-    saved_usd: price(saved),
+    cost_usd: (price(charged) ?? 0) + judgeUsd,
+    saved_usd: price(saved) ?? 0,
     latency_ms: round(latencyMs ?? durationMs),
     duration_ms: round(durationMs),
     // One by one: every request is recorded, and a spread takes as long as all the rest.
@@ -140,7 +139,7 @@ function readEndUser({ safety_identifier, user, metadata }: NotedQuery['body']):
 }
 
 /** What the request took of its budgets; null for what is not known. The judge's cost is in them already. */
-function spentOf({ body }: NotedQuery, status: number, usage: SpentUsage, usd: number) {
+function spentOf({ body }: NotedQuery, status: number, usage: SpentUsage, usd: number | null) {
   // An answer that is still being made tells no usage.
   const isUnknown = usage.isUnpriced === true || (body.background === true && status === 200)
   return isUnknown ? { usd: null, tokens: null } : { usd, tokens: usage.promptTokens + usage.completionTokens }
@@ -208,7 +207,7 @@ export function createRefusal(
   const reached = {
     provider: null,
     isPriced: false,
-    listed: undefined,
+    costOf: () => null,
     latencyMs: null,
     judgeUsd: 0,
     reservation: null,

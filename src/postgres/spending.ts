@@ -15,6 +15,8 @@ export interface SpendingAsk {
   usd: number | null
   /** The most tokens that it may take; null when that is not known. */
   tokens: number | null
+  /** What has no price that is known, where `usd` is null for want of one. */
+  unknown?: string | undefined
 }
 
 export type SpendingReply =

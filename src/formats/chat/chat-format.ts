@@ -1,6 +1,6 @@
 /** Responses of OpenAI's chat and legacy completions. */
 
-import { readUsage } from '../../catalogue/catalogue.ts'
+import { readUsage } from '../../catalogue/read-usage.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { createAssembler } from './assemble-chat.ts'

@@ -1,5 +1,6 @@
 /** Translates token counts between Anthropic and chat: Anthropic counts cached input separately, OpenAI as part of the prompt. */
 
+import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 
@@ -27,7 +28,8 @@ function count(value: unknown): number {
 }
 
 /** As far as they are reported: in a stream, some come at its beginning and some at its end. */
-export type ReportedUsage = Partial<Usage | MessageDeltaUsage>
+export type ReportedUsage = Partial<Usage | MessageDeltaUsage> &
+  Partial<Pick<BetaUsage, 'inference_geo' | 'iterations' | 'speed'>>
 
 export interface ChatUsage {
   prompt_tokens: number
@@ -38,6 +40,11 @@ export interface ChatUsage {
   completion_tokens_details: { reasoning_tokens: number }
   /** Not OpenAI's: searches that Anthropic has made. */
   web_searches?: number
+  /** Neither: what changes Anthropic's price. */
+  speed?: string
+  inference_geo?: string
+  /** The calls of models within one answer, where they were not all the same. */
+  iterations?: (ChatUsage & { model: string | null })[]
 }
 
 /** Anthropic counts cached input separately, OpenAI as part of the prompt. */
@@ -59,7 +66,17 @@ export function translateUsage(usage: ReportedUsage): ChatUsage {
     },
     completion_tokens_details: { reasoning_tokens: usage.output_tokens_details?.thinking_tokens ?? 0 },
     ...(searches > 0 && { web_searches: searches }),
+    ...(usage.speed && usage.speed !== 'standard' && { speed: usage.speed }),
+    ...(typeof usage.inference_geo === 'string' && { inference_geo: usage.inference_geo }),
+    ...translateIterations(usage.iterations),
   }
+}
+
+function translateIterations(given: unknown): Pick<ChatUsage, 'iterations'> {
+  const iterations = Array.isArray(given) ? given.filter(isJsonObject) : []
+  if (iterations.every(({ type }) => type === 'message')) return {}
+  const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : null)
+  return { iterations: iterations.map(each => ({ ...translateUsage(each as ReportedUsage), model: modelOf(each) })) }
 }
 
 /** Later values replace earlier ones. */

@@ -1,5 +1,6 @@
 /** Responses of Anthropic's Messages API. */
-import { readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
+import type { TokenUsage } from '../../catalogue/catalogue.ts'
+import { readUsage } from '../../catalogue/read-usage.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'

@@ -1,6 +1,7 @@
 /** Responses of OpenAI's Responses API. */
 
-import { readUsage, type TokenUsage, type ToolCalls } from '../../catalogue/catalogue.ts'
+import type { TokenUsage, ToolCalls } from '../../catalogue/catalogue.ts'
+import { joinParts, readUsage } from '../../catalogue/read-usage.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
@@ -27,8 +28,21 @@ export const responsesFormat: AnswerFormat = {
   textOf,
 }
 
-/** Maps the Responses API's names for the same counts. */
 function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | null {
+  const own = readCounts(usage, answer)
+  const pictures = isJsonObject(answer.tool_usage) ? readCounts(answer.tool_usage.image_gen, {}) : null
+  if (!own || !pictures || pictures.promptTokens + pictures.completionTokens === 0) return own
+  const tools = Array.isArray(answer.tools) ? answer.tools.filter(isJsonObject) : []
+  const model = tools.find(({ type }) => type === 'image_generation')?.model
+  const makers = { model: typeof model === 'string' ? model : USUAL_PICTURES, usage: pictures }
+  return joinParts(own, [{ model: null, usage: own }, makers])
+}
+
+/** What OpenAI makes pictures with, unless a request names another. */
+export const USUAL_PICTURES = 'gpt-image-2'
+
+/** Maps the Responses API's names for the same counts. */
+function readCounts(usage: unknown, answer: JsonObject): TokenUsage | null {
   if (!isJsonObject(usage)) return null
   const { input_tokens: prompt_tokens, output_tokens: completion_tokens, input_tokens_details } = usage
   const chatUsage = {
@@ -49,7 +63,8 @@ function textOf({ output }: JsonObject): string {
 }
 
 /** OpenAI's usage does not count them. One container serves all calls that name it. */
-function countCalls({ output, tools }: JsonObject): ToolCalls {
+function countCalls({ output, tools, tool_usage: used }: JsonObject): ToolCalls {
+  const searches = isJsonObject(used) && isJsonObject(used.web_search) ? used.web_search.num_requests : null
   const items = Array.isArray(output) ? output.filter(isJsonObject) : []
   const callsOf = (type: string) => items.filter(item => item.type === type).length
   const named = items.map(
@@ -57,7 +72,7 @@ function countCalls({ output, tools }: JsonObject): ToolCalls {
   )
   const asked = Array.isArray(tools) ? tools.filter(isJsonObject).map(containerGigabytes) : []
   return {
-    search: callsOf('web_search_call'),
+    search: typeof searches === 'number' ? searches : callsOf('web_search_call'),
     file_search: callsOf('file_search_call'),
     container: new Set(named.filter(id => typeof id === 'string')).size * Math.max(1, ...asked),
   }

@@ -1,12 +1,13 @@
 /** Asks a provider for vectors that are neither cached nor in flight: in batches of a size that it accepts, several at once. */
-import { NO_USAGE, readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { readUsage } from '../../catalogue/read-usage.ts'
 import type { ErrorResponse } from '../../coalescing/shared-call.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import type { YieldTurn } from '../../event-loop/yield.ts'
 import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import type { Input } from '../../vector-cache/pack-vector.ts'
-import { largestCost } from '../largest-cost.ts'
+import { largestCost, sizeOfBody } from '../largest-cost.ts'
 import type { CompletionQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
@@ -104,8 +105,7 @@ export async function fetchBatch(
   const countEach = () => counter.count(inputs.map(({ input }) => input))
   const body = writeBody(context, { inputs, isVerbatim })
   if (accounting.spending) {
-    const bytes = Buffer.byteLength(body.bodyText)
-    const size = { endpoint: query.endpoint, model: query.model, bytes, body: body.body, isOpen: false }
+    const size = sizeOfBody(query.endpoint, body.body, Buffer.byteLength(body.bodyText))
     await accounting.spending.reserve(query.model, largestCost(size, provider, stages.catalogue))
   }
   accounting.noteAsked()

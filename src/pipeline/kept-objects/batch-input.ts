@@ -4,7 +4,7 @@ import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Form } from '../../multipart/read-form.ts'
-import type { RequestSize } from '../largest-cost.ts'
+import type { RequestSize } from '../largest-tokens.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch-line.ts'
 
 export interface BatchInput {

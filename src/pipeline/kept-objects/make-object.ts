@@ -16,7 +16,8 @@ import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { passedOn } from '../complete-call.ts'
-import { largestCost, type RequestSize } from '../largest-cost.ts'
+import { addLargest, largestCost } from '../largest-cost.ts'
+import type { RequestSize } from '../largest-tokens.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
@@ -139,6 +140,8 @@ async function reserveForFile(
   await reserveForBatch(context, provider, sizes, stages)
 }
 
+const NOTHING: Largest = { usd: 0, tokens: 0 }
+
 /** Reserves what the requests may cost at half the price, model by model. */
 async function reserveForBatch(
   { accounting }: RequestContext,
@@ -149,12 +152,9 @@ async function reserveForBatch(
   const yieldTurn = createYieldTurn()
   const byModel = new Map<string, Largest>()
   for (const size of sizes) {
-    const { usd, tokens } = largestCost(size, provider, catalogue) ?? { usd: 0, tokens: 0 }
-    const sum = byModel.get(size.model) ?? { usd: 0, tokens: 0 }
-    byModel.set(size.model, {
-      usd: usd === null || sum.usd === null ? null : sum.usd + usd * BATCH_SHARE,
-      tokens: tokens === null || sum.tokens === null ? null : sum.tokens + tokens,
-    })
+    const most = largestCost(size, provider, catalogue) ?? NOTHING
+    const usd = most.usd === null ? null : most.usd * BATCH_SHARE
+    byModel.set(size.model, addLargest(byModel.get(size.model) ?? NOTHING, { ...most, usd }))
     await yieldTurn()
   }
   accounting.noteProvider(provider)

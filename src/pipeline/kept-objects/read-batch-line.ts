@@ -5,7 +5,8 @@ import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonO
 import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
 import type { Alias } from '../../providers/aliases.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
-import { isOpenText, type RequestSize } from '../largest-cost.ts'
+import { sizeOfBody } from '../largest-cost.ts'
+import type { RequestSize } from '../largest-tokens.ts'
 import { alternativesOf } from '../parse-request.ts'
 
 export interface BatchLineInput {
@@ -50,7 +51,7 @@ export function readBatchLine({
     return {
       models: looksForModels ? modelsOf(body) : [],
       references: referencesOf(body),
-      size: looksForSize ? sizeOfRequest(ENDPOINTS[url] ?? url, body, text) : null,
+      size: looksForSize ? sizeOfBody(ENDPOINTS[url] ?? url, body, bytes.length) : null,
     }
   } catch (error) {
     throw error instanceof ProxyError ? invalidRequest(`Line ${number} of the file: ${error.message}`, 'file') : error
@@ -85,38 +86,6 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/v1/chat/completions': 'chat',
   '/v1/completions': 'completions',
   '/v1/responses': 'responses',
-}
-
-/** What `largestCost` reads of a body, tools apart. */
-const BOUNDS = [
-  'n',
-  'best_of',
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-  'service_tier',
-  'models',
-  'fallbacks',
-  'max_tool_calls',
-  'web_search_options',
-]
-
-/** Without what it does. */
-function describeTool({ type, max_uses, container, environment }: JsonObject): JsonObject {
-  return { type, max_uses, container: describePlace(container), environment: describePlace(environment) }
-}
-
-function describePlace(place: unknown): JsonObject | undefined {
-  return isJsonObject(place) ? { type: place.type, memory_limit: place.memory_limit } : undefined
-}
-
-/** With the fields that bound its cost alone: it may come from a worker. */
-export function sizeOfRequest(endpoint: string, body: JsonObject, text: string): RequestSize {
-  const told = Object.fromEntries(BOUNDS.map(field => [field, body[field]]))
-  if (Array.isArray(body.tools)) told.tools = body.tools.filter(isJsonObject).map(describeTool)
-  const model = typeof body.model === 'string' ? body.model : ''
-  const isOpen = isOpenText(text, body)
-  return { endpoint, model, bytes: Buffer.byteLength(text), isOpen, body: told }
 }
 
 function modelsOf(body: JsonObject): string[] {

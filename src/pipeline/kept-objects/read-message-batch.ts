@@ -5,10 +5,11 @@ import { findKeptReferences } from '../../formats/kept-references.ts'
 import { decodeUtf8, isJsonObject, type JsonObject, parseObject } from '../../json/canonical.ts'
 import { checkJsonSize, isLargeBody } from '../../large-bodies/read-large-body.ts'
 import type { Alias } from '../../providers/aliases.ts'
-import type { RequestSize } from '../largest-cost.ts'
+import { sizeOfBody } from '../largest-cost.ts'
+import type { RequestSize } from '../largest-tokens.ts'
 import { alternativesOf } from '../parse-request.ts'
 import type { BatchInput } from './batch-input.ts'
-import { refuseAlias, sizeOfRequest } from './read-batch-line.ts'
+import { refuseAlias } from './read-batch-line.ts'
 
 export interface MessageBatchInput {
   bytes: Uint8Array
@@ -46,7 +47,7 @@ export function takeMessageBatch({ bytes, looksForSize, aliases }: MessageBatchI
     if (alias) throw alias
   }
   const sizes: RequestSize[] = looksForSize
-    ? params.map(each => sizeOfRequest('messages', each, JSON.stringify(each)))
+    ? params.map(each => sizeOfBody('messages', each, Buffer.byteLength(JSON.stringify(each))))
     : []
   const models = [...new Set(params.flatMap(each => [each.model, ...alternativesOf(each)]))]
   return { bytes, requests: requests.length, models, references: findKeptReferences(body, null), sizes }

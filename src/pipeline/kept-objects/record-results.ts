@@ -58,7 +58,8 @@ function createTally({ provider, account }: AskedBatch, { catalogue }: Stages) {
 
   function add({ model, usage }: BatchResult): void {
     const before = spent.get(model) ?? { model, usage: NO_USAGE, usd: 0 }
-    const usd = usage && costUsd(catalogue.find(provider.name, model), usage)
+    const find = (name: string) => catalogue.find(provider.name, name)
+    const usd = usage && costUsd(find(model), usage, find)
     spent.set(model, {
       model,
       usage: usage ? addUsage(before.usage, usage) : before.usage,

@@ -1,10 +1,12 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
-import { costUsd, NO_USAGE, readAmount, readUsage, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { costUsd, NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
+import { readAmount, readUsage } from '../../catalogue/read-usage.ts'
 import { readTypedEvent } from '../../formats/sse/sse.ts'
 import { isJsonObject } from '../../json/canonical.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
+import { MOST_SECONDS } from './longest-sound.ts'
 
 export interface PassedUsage extends TokenUsage {
   /** Seconds of audio, when they are what is priced. */
@@ -12,9 +14,6 @@ export interface PassedUsage extends TokenUsage {
   /** Whether input tokens are of several kinds, each of which needs a price. */
   isMixed?: boolean
 }
-
-/** Of sound in one answer: a month. */
-const MOST_SECONDS = 2_678_400
 
 /** Reads the field names of OpenAI's operations and of aggregators; NO_USAGE when nothing that has a price is reported. */
 export function readPassedUsage(usage: unknown): PassedUsage {

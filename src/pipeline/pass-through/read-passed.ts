@@ -81,8 +81,8 @@ export interface PassedBodyRead {
 
 /** No name, number or boolean in a form is longer than this. */
 const MAX_VALUE_BYTES = 8_192
-/** Fields that decide here. A provider could read a repeated one, or a variant such as `model[]`, differently. */
-const DECISIVE = /^\s*(model|purpose)\s*(?:\[.*)?$/
+/** Fields that decide here, or what it costs. A provider could read a repeated one, or a variant such as `model[]`, differently. */
+const DECISIVE = /^\s*(model|purpose|n|size|quality|partial_images|frame_count|output_format)\s*(?:\[.*)?$/
 
 /** Throws 400, 408, 413, 415 or 503. */
 export async function readPassedBody(

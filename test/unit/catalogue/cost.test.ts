@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { costUsd, formatUsd, NO_USAGE, readUsage } from '../../../src/catalogue/catalogue.ts'
+import { costUsd, formatUsd, NO_USAGE } from '../../../src/catalogue/catalogue.ts'
+import { readUsage } from '../../../src/catalogue/read-usage.ts'
 
 const model = {
   provider: 'openai',

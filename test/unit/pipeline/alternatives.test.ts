@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { largestCost } from '../../../src/pipeline/largest-cost.ts'
+import { largestCost, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
 import { alternativesOf } from '../../../src/pipeline/parse-request.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 
@@ -15,7 +15,7 @@ test.each([
   expect(alternativesOf(body)).toEqual(named)
 })
 
-test('a budget reserves for the dearest of them, and for the longest answer', () => {
+test('a budget reserves for the dearest of those of which one answers, and for all that are asked in turn', () => {
   const prices: Record<string, number> = { cheap: 1, dear: 10 }
   const find = (_: string, model: string) =>
     model in prices
@@ -28,13 +28,10 @@ test('a budget reserves for the dearest of them, and for the longest answer', ()
       : undefined
   const provider = { name: 'anthropic', pricedAs: 'anthropic', ask: () => Promise.reject(new Error('unused')) }
   const reserve = (body: object) =>
-    largestCost(
-      { endpoint: 'messages', model: 'cheap', bytes: 8, isOpen: false, body: { max_tokens: 100, ...body } },
-      provider,
-      { find },
-    )?.usd
+    largestCost(sizeOfBody('messages', { model: 'cheap', max_tokens: 100, ...body }, 8), provider, { find })?.usd
   expect(reserve({})).toBeCloseTo(100 / 1e6, 9)
-  expect(reserve({ fallbacks: [{ model: 'dear' }] })).toBeCloseTo(1_000 / 1e6, 9)
-  expect(reserve({ fallbacks: [{ model: 'dear', max_tokens: 200 }] })).toBeCloseTo(2_000 / 1e6, 9)
+  expect(reserve({ models: ['dear', 'cheap'] })).toBeCloseTo(1_000 / 1e6, 9)
+  expect(reserve({ fallbacks: [{ model: 'dear' }] })).toBeCloseTo(1_100 / 1e6, 9)
+  expect(reserve({ fallbacks: [{ model: 'dear', max_tokens: 200 }] })).toBeCloseTo(2_200 / 1e6, 9)
   expect(reserve({ fallbacks: 'default' })).toBeNull()
 })

@@ -1,7 +1,7 @@
 /** The most that a request may cost, where its provider runs tools: each call reads a full context more; searches and containers have prices. */
 import { expect, test } from 'vitest'
-import { sizeOfRequest } from '../../../src/pipeline/kept-objects/read-batch-line.ts'
-import { largestCost, USUAL_TOOL_CALLS } from '../../../src/pipeline/largest-cost.ts'
+import { USUAL_TOOL_CALLS } from '../../../src/formats/bounds/tool-bounds.ts'
+import { largestCost, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 import type { Provider } from '../../../src/providers/upstream.ts'
 
@@ -62,14 +62,10 @@ test.each([
 ] as const)('%s %j: %d calls, for %d dollars beside the tokens', (endpoint, fields, calls, toolsUsd) => {
   const limit = endpoint === 'responses' ? { max_output_tokens: 100 } : { max_tokens: 100 }
   const body = { model: 'm', ...limit, ...fields }
-  const text = JSON.stringify(body)
-  // A line of a batch comes from a worker, with what bounds its cost alone.
-  const sizes = [sizeOfRequest(endpoint, body, text), { ...sizeOfRequest(endpoint, body, text), body }]
-  for (const size of sizes) {
-    const { usd, tokens } = largestCost(size, PROVIDER, catalogue) ?? {}
-    const prompt = (tokens ?? 0) - 100
-    if (calls === 0) expect(prompt).toBeLessThanOrEqual(CONTEXT)
-    else expect(prompt).toBe(CONTEXT * (1 + calls))
-    expect(usd).toBeCloseTo((prompt * 1 + 100 * 10) / 1e6 + toolsUsd, 9)
-  }
+  const size = sizeOfBody(endpoint, body, JSON.stringify(body).length)
+  const { usd, tokens } = largestCost(size, PROVIDER, catalogue) ?? {}
+  const prompt = (tokens ?? 0) - 100
+  if (calls === 0) expect(prompt).toBeLessThanOrEqual(CONTEXT)
+  else expect(prompt).toBe(CONTEXT * (1 + calls))
+  expect(usd).toBeCloseTo((prompt * 1 + 100 * 10) / 1e6 + toolsUsd, 9)
 })
