@@ -16,6 +16,8 @@ const ADMIT = 'test/integration/admit.test.ts'
 const KEYS = 'test/unit/admission/api-key.test.ts'
 const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const BUDGETS = 'test/integration/budgets.test.ts'
+const LARGEST = 'test/integration/largest-cost.test.ts'
+const BOUNDS = 'test/unit/formats/bounds.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
 const MINUTE = 'test/integration/count-minute.test.ts'
 const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
@@ -192,6 +194,106 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '',
     noticedBy: [BUDGETS],
     test: 'and its reply is late: a 503, and it is released',
+  },
+  // What is reserved is the most that may be sent, and what is not known is never free.
+  {
+    file: 'src/formats/bounds/text-alone.ts',
+    line: "if (!TEXT_FIELDS.has(name) || (name === 'type' && !TEXT_TYPES.has(value))) found.isText = false",
+    becomes: '',
+    noticedBy: [BOUNDS],
+  },
+  {
+    file: 'src/formats/bounds/text-alone.ts',
+    line: "if (name === 'tools' && Array.isArray(value)) found.tools.push(...value)",
+    becomes: '',
+    noticedBy: [LARGEST],
+    test: 'tools that an item brings: what many at once cost is no more than their budget',
+  },
+  {
+    file: 'src/formats/bounds/field-bounds.ts',
+    line: "?? 'open'",
+    becomes: "?? 'none'",
+    noticedBy: [BOUNDS],
+  },
+  {
+    file: 'src/formats/bounds/read-bounds.ts',
+    line: "endpoint !== 'responses' || findKeptReferences(body, '').length === 0",
+    becomes: 'true',
+    noticedBy: [BOUNDS],
+  },
+  {
+    file: 'src/formats/bounds/read-bounds.ts',
+    line: "if (typeof number !== 'number' || !Number.isFinite(number))",
+    becomes: 'if (false)',
+    noticedBy: [BOUNDS],
+  },
+  {
+    file: 'src/formats/bounds/read-bounds.ts',
+    line: '* (isList ? Math.max(1, prompt.length) : 1)',
+    becomes: '',
+    noticedBy: [LARGEST],
+    test: 'many prompts: what many at once cost is no more than their budget',
+  },
+  {
+    file: 'src/pipeline/largest-tokens.ts',
+    line: '(single + (hasPrediction ? bytes : 0))',
+    becomes: 'single',
+    noticedBy: [LARGEST],
+    test: 'a prediction that is refused: what many at once cost is no more than their budget',
+  },
+  {
+    file: 'src/pipeline/largest-tokens.ts',
+    line: 'prompt: once * rounds * (isCompacted ? 2 : 1),',
+    becomes: 'prompt: once * rounds,',
+    noticedBy: [BOUNDS],
+    test: 'a summary reads and writes as much again',
+  },
+  {
+    file: 'src/pipeline/largest-cost.ts',
+    line: "if (row.startsWith('fast')) return asked === 'fast'",
+    becomes: "if (row.startsWith('fast')) return false",
+    noticedBy: [LARGEST],
+    test: 'fast mode: what many at once cost is no more than their budget',
+  },
+  {
+    file: 'src/pipeline/largest-cost.ts',
+    line: 'if (tier !== null && findTier(model, tier) === undefined)',
+    becomes: 'if (false)',
+    noticedBy: [LARGEST],
+    test: 'fast mode of a model that has no price for it: what many at once cost is no more than their budget',
+  },
+  {
+    file: 'src/pipeline/largest-cost.ts',
+    line: 'return bounds.hosted.map(tool => largestOfTool(tool, bounds, find)).reduce(addLargest, own)',
+    becomes: 'return own',
+    noticedBy: [LARGEST],
+    test: 'an advisor of another model: what many at once cost is no more than their budget',
+  },
+  {
+    file: 'src/pipeline/answering-model.ts',
+    line: 'find(pricedAs, isOther ? answeredAs : model)',
+    becomes: 'find(pricedAs, model)',
+    noticedBy: [LARGEST],
+    test: 'a dearer fallback: one is charged as its vendor does, or refused by name',
+  },
+  {
+    file: 'src/catalogue/read-usage.ts',
+    line: 'return withParts(whole, usage.iterations)',
+    becomes: 'return whole',
+    noticedBy: [LARGEST],
+    test: 'a summary before the answer: one is charged as its vendor does, or refused by name',
+  },
+  {
+    file: 'src/pipeline/pass-through/longest-sound.ts',
+    line: "|| hasChunk(file, next, 'fmt ')",
+    becomes: '',
+    noticedBy: [BOUNDS],
+  },
+  {
+    file: 'src/pipeline/pass-through/longest-sound.ts',
+    line: '?? secondsOfMp3(file) ?? MOST_SECONDS',
+    becomes: '?? secondsOfMp3(file) ?? file.byteLength / LEAST_MP3_BYTES_A_SECOND',
+    noticedBy: [BOUNDS],
   },
   // A request is counted in its windows and its month, or in neither.
   {

@@ -1,6 +1,7 @@
 /** The worker's job that decodes, checks, parses and hashes a large body. */
 import { invalidRequest } from '../errors.ts'
 import type { JobDone } from '../event-loop/off-loop.ts'
+import { readTop } from '../formats/bounds/read-bounds.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
 import { canonicalizeBody, decodeUtf8, hasInexactNumber, parseObject, sha256 } from '../json/canonical.ts'
 import {
@@ -13,7 +14,7 @@ import {
 } from './read-large-body.ts'
 
 /** Throws a 400 for a body that cannot be a request; never quotes it. */
-export function readLargeBody({ bytes, irrelevant }: LargeBodyInput): JobDone<ParsedLargeBody> {
+export function readLargeBody({ bytes, irrelevant, endpoint }: LargeBodyInput): JobDone<ParsedLargeBody> {
   const size = checkJsonSize(bytes)
   const text = decodeUtf8(bytes)
   const body = parseObject(text)
@@ -25,6 +26,7 @@ export function readLargeBody({ bytes, irrelevant }: LargeBodyInput): JobDone<Pa
     body,
     canonicalBody: `#${sha256(canonical)}`,
     references: findKeptReferences(body, canonical),
+    ...(endpoint !== undefined && { top: readTop(endpoint, body) }),
     heldBytes: parsedBytes(bytes.length, size),
   }
   return { output, transfer: [bytes.buffer as ArrayBuffer] }

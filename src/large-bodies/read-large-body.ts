@@ -1,6 +1,7 @@
 /** How large a body is, and bodies too large to be parsed on the event loop: a worker parses them, and returns what is cheap to clone. */
 import { invalidRequest } from '../errors.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
+import type { TopContent } from '../formats/bounds/read-bounds.ts'
 import type { KeptReference } from '../formats/kept-references.ts'
 import type { JsonObject } from '../json/canonical.ts'
 
@@ -12,6 +13,8 @@ export interface LargeBodyInput {
   bytes: Uint8Array
   /** Fields that do not count; undefined for the default list. */
   irrelevant: ReadonlySet<string> | undefined
+  /** What is asked, where what the body holds bounds its cost. */
+  endpoint?: string | undefined
 }
 
 export interface LargeBody {
@@ -24,6 +27,8 @@ export interface LargeBody {
   canonicalBody: string
   /** Objects kept by a provider that the body names. */
   references: KeptReference[]
+  /** What it holds, as far as that bounds its cost; for an endpoint alone. */
+  top?: TopContent
 }
 
 /** What the worker tells of it. */
@@ -39,6 +44,7 @@ export interface LargeBodyReader {
 
 export interface LargeBodyOptions {
   irrelevant?: ReadonlySet<string> | undefined
+  endpoint?: string
   /** The project whose request it is. */
   owner?: number
   /** Reserves memory for what is made of the bytes; may throw. */
@@ -48,11 +54,11 @@ export interface LargeBodyOptions {
 const READ = new Job<LargeBodyInput, ParsedLargeBody>(new URL('./jobs.ts', import.meta.url), 'readLargeBody')
 
 export const largeBodies: LargeBodyReader = {
-  async read(bytes, { irrelevant, owner = 0, hold } = {}) {
+  async read(bytes, { irrelevant, endpoint, owner = 0, hold } = {}) {
     // A view of a larger buffer cannot be transferred.
     const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
     const transfer = [whole.buffer as ArrayBuffer]
-    const { heldBytes, ...body } = await offLoop.run(READ, { bytes: whole, irrelevant }, { owner, transfer })
+    const { heldBytes, ...body } = await offLoop.run(READ, { bytes: whole, irrelevant, endpoint }, { owner, transfer })
     hold?.(heldBytes)
     return body
   },

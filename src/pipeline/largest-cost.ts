@@ -1,9 +1,8 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { Largest } from '../admission/budgets.ts'
 import { type Catalogue, findTier, type ToolCalls, toolsUsd } from '../catalogue/catalogue.ts'
-import { type RequestBounds, readBounds } from '../formats/bounds/read-bounds.ts'
+import { type RequestBounds, readBounds, type TopContent } from '../formats/bounds/read-bounds.ts'
 import { type HostedTool, mostCalls } from '../formats/bounds/tool-bounds.ts'
-import { findKeptReferences } from '../formats/kept-references.ts'
 import { USUAL_PICTURES } from '../formats/responses/responses-format.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { CatalogueModel, PricedUnit } from '../postgres/list-models.ts'
@@ -20,15 +19,14 @@ export function sizeOf(query: CompletionQuery | PassedQuery): RequestSize {
     const bounds = readBounds(endpoint, body, { isForm: form !== null })
     return { endpoint, model, bounds, bytes: bytes.length, seconds: longestSound(form) }
   }
-  return { ...sizeOfBody(endpoint, body, query.bytes?.length ?? Buffer.byteLength(query.text)), model }
+  const bytes = query.bytes?.length ?? Buffer.byteLength(query.text)
+  return { ...sizeOfBody(endpoint, body, bytes, query.top), model }
 }
 
-export function sizeOfBody(endpoint: string, body: JsonObject, bytes: number): RequestSize {
-  const bounds = readBounds(endpoint, body)
-  // What stands for an object that its provider keeps is longer than its name.
-  const isText = bounds.isText && findKeptReferences(body, null).length === 0
+/** `top`: what is in the body, where a worker has looked. */
+export function sizeOfBody(endpoint: string, body: JsonObject, bytes: number, top?: TopContent): RequestSize {
   const model = typeof body.model === 'string' ? body.model : ''
-  return { endpoint, model, bytes, bounds: { ...bounds, isText }, seconds: 0 }
+  return { endpoint, model, bytes, bounds: readBounds(endpoint, body, { top }), seconds: 0 }
 }
 
 type Find = (model: string) => CatalogueModel | undefined

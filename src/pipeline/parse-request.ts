@@ -72,7 +72,8 @@ export async function parseBytes(
   owner: number,
 ): Promise<CompletionQuery> {
   if (!isLargeBody(bytes)) return parseRequest(asked, decodeUtf8(bytes))
-  const options = { irrelevant: irrelevantTo(asked.endpoint), owner, hold: asked.body.hold }
+  const { endpoint } = asked
+  const options = { endpoint, irrelevant: irrelevantTo(endpoint), owner, hold: asked.body.hold }
   return parseLargeRequest(asked, await largeBodies.read(bytes, options))
 }
 

@@ -1,5 +1,6 @@
 /** What a request asks, once its body is read: as far as the proxy relies on it. */
 import type { CacheControl } from '../cache/cache-control.ts'
+import type { TopContent } from '../formats/bounds/read-bounds.ts'
 import type { KeptReference } from '../formats/kept-references.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { Alias } from '../providers/aliases.ts'
@@ -40,6 +41,8 @@ export interface ParsedBody extends CacheableQuery {
   endpoint: Endpoint
   /** A large body's bytes. */
   bytes?: Uint8Array
+  /** What is in a large body, as far as it bounds its cost. */
+  top?: TopContent
   /** Whether the client asked for usage at the end of its stream. */
   includeUsage: boolean
   /** Whether it names what may be kept here: then its account must be known before it is planned. */

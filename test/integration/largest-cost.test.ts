@@ -64,6 +64,19 @@ const CASES: Record<string, Case> = {
     usage: asked(100_000, 100),
     usd: 0.01506,
   },
+  'an escaped name in a request that a worker reads': {
+    path: '/chat/completions',
+    body: JSON.stringify(
+      chat({
+        messages: [
+          { role: 'user', content: 'word '.repeat(20_000) },
+          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a/b.png' } }] },
+        ],
+      }),
+    ).replaceAll('image_url', 'image_\\u0075rl'),
+    usage: asked(128_000, 100),
+    usd: 0.01926,
+  },
   'a part that nobody knows': {
     path: '/chat/completions',
     body: chat({ messages: [{ role: 'user', content: [{ type: 'hologram', at: 'https://a/b' }] }] }),
@@ -238,6 +251,27 @@ function answerOf({ path, usage, answer }: Case): Body {
   return { ...answer, usage }
 }
 
+/** As Anthropic sends it: what was asked first, what was answered and its parts last. */
+function inEvents({ usage, ...message }: Body & { usage?: Body }): string {
+  const { iterations, output_tokens, ...first } = usage ?? {}
+  const events = [
+    {
+      type: 'message_start',
+      message: { ...message, content: [], stop_reason: null, usage: { ...first, output_tokens: 1 } },
+    },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+    { type: 'content_block_stop', index: 0 },
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { iterations, output_tokens },
+    },
+    { type: 'message_stop' },
+  ]
+  return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+}
+
 describeOnce('the most that a request may cost', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
@@ -254,9 +288,12 @@ describeOnce('the most that a request may cost', backend => {
       port: 0,
       hostname: '127.0.0.1',
       async fetch(request) {
-        claudesRequests.push(await request.json())
+        const { stream } = (await request.json()) as Body
+        claudesRequests.push(stream)
         await Bun.sleep(300)
-        return new Response(claudesAnswer, { headers: { 'content-type': 'application/json' } })
+        const type = stream === true ? 'text/event-stream' : 'application/json'
+        const answer = stream === true ? inEvents(JSON.parse(claudesAnswer)) : claudesAnswer
+        return new Response(answer, { headers: { 'content-type': type } })
       },
     })
     const environment = { ...upstreams.environment, ANTHROPIC_BASE_URL: `http://127.0.0.1:${claudes.port}` }
@@ -318,6 +355,22 @@ describeOnce('the most that a request may cost', backend => {
     expect([status, requests.length]).toEqual(isRefused ? [400, 0] : [200, 1])
     if (isRefused) expect(json.error.message).toContain(REFUSED[name])
     else expect(await spent()).toBeCloseTo(each.usd, 6)
+  })
+
+  const CLAUDES = Object.entries(CASES).filter(([name, { path }]) => path === '/messages' && !name.includes('no price'))
+
+  test.each(
+    CLAUDES.flatMap(([name, each]) =>
+      (['streamed', 'from chat’s door', 'streamed from chat’s door'] as const).map(how => [name, how, each] as const),
+    ),
+  )('%s, %s, is charged as its vendor does', async (_, how, each) => {
+    script(each)
+    await proxy.query(`select set_budget('${project}', 'usd', 1000, 'month')`)
+    const path = how.includes('chat') ? '/chat/completions' : each.path
+    const stream = how.includes('streamed')
+    const { status, text } = await send({ ...each, path, body: { ...(each.body as Body), stream } })
+    expect([status, text.includes('Hi')], text).toEqual([200, true])
+    expect(await spent()).toBeCloseTo(each.usd, 6)
   })
 
   const REFUSED: Record<string, string> = {

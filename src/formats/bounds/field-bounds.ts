@@ -76,8 +76,8 @@ const MESSAGES: Record<MessageField, FieldBound> = {
 }
 
 const EMBEDDINGS: Record<keyof EmbeddingCreateParams, FieldBound> = {
-  ...are('content', 'input'),
-  ...are('none', 'model', 'dimensions', 'encoding_format', 'user'),
+  // Texts or tokens, each of which has at least a byte.
+  ...are('none', 'model', 'dimensions', 'encoding_format', 'input', 'user'),
 }
 
 const PICTURES: Record<keyof (ImageGenerateParams & ImageEditParams & ImageCreateVariationParams), FieldBound> = {

@@ -1,6 +1,7 @@
 /** Reads from a parsed request all that bounds what it may cost: small, so that it may come from a worker in place of the request. */
 import { invalidRequest } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { findKeptReferences } from '../kept-references.ts'
 import { boundOf, isCompaction } from './field-bounds.ts'
 import { type Content, readContent } from './text-alone.ts'
 import { type HostedTool, hostedTool, isPlainTool, readHostedTool } from './tool-bounds.ts'
@@ -52,15 +53,21 @@ const ANSWER_LIMITS: Readonly<Record<string, readonly string[]>> = {
   responses: ['max_output_tokens'],
 }
 
-/** A form's numbers are text. */
 export interface BoundsOptions {
+  /** A form's numbers are text. */
   isForm?: boolean
+  /** What is in the request, where a worker has looked. */
+  top?: TopContent | undefined
 }
 
 /** Throws a 400 for a number that is none: providers would not agree on what it says. */
-export function readBounds(endpoint: string, body: JsonObject, { isForm = false }: BoundsOptions = {}): RequestBounds {
+export function readBounds(
+  endpoint: string,
+  body: JsonObject,
+  { isForm = false, top = readTop(endpoint, body) }: BoundsOptions = {},
+): RequestBounds {
   const whole = (value: unknown, field: string) => readWhole(value, field, isForm)
-  const { content, unbounded } = readTop(endpoint, body)
+  const { content, unbounded } = top
   const hosted = readHosted(endpoint, body, content, whole)
   return {
     isText: content.isText && hosted.length === 0,
@@ -86,25 +93,30 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-function readTop(endpoint: string, body: JsonObject): { content: Content; unbounded: string | null } {
+/** What takes as long as the request is large to find. */
+export interface TopContent {
+  content: Content
+  unbounded: string | null
+}
+
+export function readTop(endpoint: string, body: JsonObject): TopContent {
   const content: Content = { isText: true, hasSound: false, tools: [] }
   let unbounded: string | null = null
   for (const [field, value] of Object.entries(body)) {
     if (!isGiven(value)) continue
     const bound = boundOf(endpoint, field)
-    if (bound === 'content') readContent(value, content)
+    if (bound === 'content' || field === 'tools') readContent(value, content)
     else if (bound === 'open') content.isText = false
     else if (bound === 'unbounded') unbounded ??= field
   }
-  return { content, unbounded }
+  const tools = [...(Array.isArray(body.tools) ? body.tools : []), ...content.tools]
+  // What stands for an item that its provider keeps is longer than its name.
+  const isWhole = endpoint !== 'responses' || findKeptReferences(body, '').length === 0
+  return { content: { ...content, tools, isText: content.isText && isWhole && tools.every(isPlainTool) }, unbounded }
 }
 
-/** Tools at the top and within the conversation; what stands for some of its own counts as one of each. */
-function readHosted(endpoint: string, body: JsonObject, content: Content, whole: ReadWhole): HostedTool[] {
-  const listed = Array.isArray(body.tools) ? body.tools : []
-  if (isGiven(body.tools)) readContent(listed, content)
-  const tools = [...listed, ...content.tools]
-  if (!tools.every(isPlainTool)) content.isText = false
+/** What stands for some tools of its own counts as one of each. */
+function readHosted(endpoint: string, body: JsonObject, { tools }: Content, whole: ReadWhole): HostedTool[] {
   const hosted = tools.flatMap(tool => readHostedTool(endpoint, tool, whole) ?? [])
   if (isGiven(body.web_search_options)) hosted.push(hostedTool('web_search'))
   if (Array.isArray(body.plugins)) hosted.push(...body.plugins.map(() => hostedTool('plugin')))

@@ -16,7 +16,7 @@ export interface Content {
 const TEXT_FIELDS: ReadonlySet<string> = new Set(
   `role content text name type id index status phase refusal summary thinking signature data encrypted_content
   reasoning reasoning_content reasoning_details thinking_blocks tool_calls function function_call custom call_id
-  tool_call_id tool_use_id is_error caller output title clear_at output_config effort
+  tool_call_id tool_use_id is_error caller input output title clear_at output_config effort
   cache_control ttl prompt_cache_breakpoint tools description strict format definition syntax namespace
   defer_loading eager_input_streaming allowed_callers tool_id`
     .trim()

@@ -5,7 +5,9 @@ import { readUsage } from '../../../src/catalogue/read-usage.ts'
 import { readBounds } from '../../../src/formats/bounds/read-bounds.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
 import { sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
+import { largestTokens } from '../../../src/pipeline/largest-tokens.ts'
 import { longestSound } from '../../../src/pipeline/pass-through/longest-sound.ts'
+import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 
 const DOORS = { chat: 'messages', messages: 'messages', responses: 'input' } as const
 type Door = keyof typeof DOORS
@@ -82,6 +84,21 @@ test('a form’s numbers are text, and of digits alone', () => {
   expect(readBounds('images/edits', { n: '10' }, { isForm: true }).answers).toBe(10)
   for (const n of [' 10', '1e1', '１０', ''])
     expect(() => readBounds('images/edits', { n }, { isForm: true })).toThrow('n must be a whole number')
+})
+
+test('a summary reads and writes as much again', () => {
+  const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 100 } as unknown as CatalogueModel
+  const tokensOf = (more: object) =>
+    largestTokens(sizeOfBody('messages', { model: 'm', max_tokens: 10, ...more }, 5), model)
+  expect(tokensOf({})).toEqual({ prompt: 5, output: 10 })
+  for (const more of [
+    { compaction: { type: 'summarize' } },
+    { context_management: { edits: [{ type: 'unheard_of' }] } },
+  ])
+    expect(tokensOf(more)).toEqual({ prompt: 2_000, output: 110 })
+  expect(tokensOf({ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } })).toMatchObject({
+    output: 10,
+  })
 })
 
 test('thinking beyond the limit of an answer counts', () => {
