@@ -392,10 +392,41 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'responses that a batch made are its project’s when their ids are first read',
   },
   {
-    file: 'src/stores/window-memory.ts',
+    file: 'src/stores/sliding-window.ts',
     line: 'window.total -= window.counts[at] ?? 0',
     becomes: '',
     noticedBy: [WINDOWS],
+  },
+  // Where a clock steps, what was counted stays as old as it was: a minute is neither longer nor begun anew.
+  {
+    file: 'src/stores/sliding-window.ts',
+    line: 'if (second < window.lastSecond) shiftWindow(window, second - window.lastSecond)',
+    becomes: '',
+    noticedBy: [WINDOWS],
+  },
+  {
+    file: 'src/stores/sliding-window.ts',
+    line: 'window.counts[placeAfter(at, bySeconds)] = count',
+    becomes: 'window.counts[at] = count',
+    noticedBy: [WINDOWS, WINDOW_MEMORY],
+  },
+  {
+    file: 'src/stores/window-memory.ts',
+    line: 'if (found.seen) found.seen = shiftBytes(found.seen, step)',
+    becomes: '',
+    noticedBy: [WINDOW_MEMORY],
+  },
+  {
+    file: 'src/stores/window-memory.ts',
+    line: 'if (found.alone) shiftWindow(found.alone, step)',
+    becomes: '',
+    noticedBy: [WINDOW_MEMORY],
+  },
+  {
+    file: 'src/stores/window-memory.ts',
+    line: 'Math.min(0, countedAtSecond - sentAtSecond)',
+    becomes: 'Math.min(0, countedAtSecond - this.#nowSecond())',
+    noticedBy: [WINDOW_MEMORY],
   },
   {
     file: 'src/stores/guarded-store.ts',
@@ -425,6 +456,18 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'sql/functions/admission/count_minute.sql',
     line: 'coalesce(sum(m.alone), 0) + greatest',
     becomes: 'greatest',
+    noticedBy: [MINUTE],
+  },
+  {
+    file: 'sql/functions/admission/count_minute.sql',
+    line: 'and m.second > at_second + 60;',
+    becomes: 'and false;',
+    noticedBy: [MINUTE],
+  },
+  {
+    file: 'sql/functions/admission/count_minute.sql',
+    line: 'and m.second > at_second + 60;',
+    becomes: 'and m.second > at_second;',
     noticedBy: [MINUTE],
   },
   // Keys.

@@ -8,7 +8,7 @@ import { type Account, countMinute } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { addressWindowName, type Counted, type FastStore, keyWindowName, type Window } from '../stores/fast-store.ts'
 import { isLocal } from '../stores/guarded-store.ts'
-import { countsOf } from '../stores/window-memory.ts'
+import { countsOf } from '../stores/sliding-window.ts'
 
 const MAX_BATCH = 1_000
 /** The guarded store falls back to its own memory long before this. */

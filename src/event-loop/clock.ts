@@ -1,13 +1,23 @@
-/** What time it is at the database, which is what counts: what is stored, dated or expires has its time, however wrong this machine's clock is. */
+/**
+ * What time it is at the database, which is what counts: what is stored, dated or expires has its time, however wrong this machine's clock is.
+ * And a clock that never steps, for what this process alone measures.
+ */
 
 /** Less is the way there and back, and is left alone: the order of records stays that of their ends. */
 const TOLERATED_MS = 2_000
 
+const STARTED_AT_MS = Date.now() - performance.now()
+
+/** Milliseconds since the epoch, by this machine's clock as it was when the process started: it neither stands still nor steps. */
+export function steadyMs(): number {
+  return Math.floor(STARTED_AT_MS + performance.now())
+}
+
 let aheadMs = 0
 
-/** Milliseconds since the epoch. Until the database was asked, this machine's clock. */
+/** Milliseconds since the epoch. Until the database was asked, as this machine's clock had it at the start. */
 export function nowMs(): number {
-  return Date.now() + aheadMs
+  return steadyMs() + aheadMs
 }
 
 export function nowSeconds(): number {
@@ -25,12 +35,12 @@ export function nowIso(): string {
 
 /** The database has just answered that it was this time. */
 export function learnTime(now: Date): void {
-  const foundMs = now.getTime() - Date.now()
+  const foundMs = now.getTime() - steadyMs()
   // Small changes of a large difference are the way there and back, too.
   if (Math.abs(foundMs - aheadMs) > TOLERATED_MS) aheadMs = Math.abs(foundMs) > TOLERATED_MS ? foundMs : 0
 }
 
 /** How far this machine's clock is behind, for libraries that read it themselves. */
 export function clockSkewSeconds(): number {
-  return Math.round(aheadMs / 1000)
+  return Math.round((nowMs() - Date.now()) / 1000)
 }

@@ -1,5 +1,5 @@
 /** Several keys of a project's own for one provider: which one a request takes, and which one the provider has refused of late. */
-import { nowMs } from '../event-loop/clock.ts'
+import { nowMs, steadyMs } from '../event-loop/clock.ts'
 import type {
   PassedRequest,
   Provider,
@@ -43,17 +43,16 @@ export function balanceKeys(
   const readyAt = ({ name }: WeightedKey) => readyAtMs.get(name) ?? 0
 
   function choose(beginning: string): WeightedKey[] {
-    const now = nowMs()
+    const now = steadyMs()
     const ready = keys.filter(key => readyAt(key) <= now)
     if (ready.length > 0) return rankKeys(ready, beginning)
     return [keys.reduce((soonest, key) => (readyAt(key) < readyAt(soonest) ? key : soonest))]
   }
 
   function rest({ name }: WeightedKey, { status, headers }: UpstreamAnswer): void {
-    const now = nowMs()
-    const wantedMs = readRetryAfter(headers, now) ?? (status === 429 ? REST_MS.limited : REST_MS.refused)
+    const wantedMs = readRetryAfter(headers, nowMs()) ?? (status === 429 ? REST_MS.limited : REST_MS.refused)
     const restMs = Math.min(LONGEST_REST_MS, wantedMs)
-    readyAtMs.set(name, now + restMs)
+    readyAtMs.set(name, steadyMs() + restMs)
     onRest(name, status, restMs)
   }
 

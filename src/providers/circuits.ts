@@ -36,7 +36,7 @@ export function createBreaker({ failures, openMs, onOpen, onClose }: BreakerOpti
 
   function open(forMs: number): void {
     state = 'open'
-    openUntilMs = Date.now() + forMs
+    openUntilMs = performance.now() + forMs
     onOpen(forMs)
   }
 
@@ -47,9 +47,9 @@ export function createBreaker({ failures, openMs, onOpen, onClose }: BreakerOpti
       inARow = 0
       return
     }
-    if (inARow++ === 0) firstFailedAtMs = Date.now()
+    if (inARow++ === 0) firstFailedAtMs = performance.now()
     // Many concurrent requests may fail at once before a successful one has its response: that alone does not open the circuit.
-    if (inARow >= failures && Date.now() - firstFailedAtMs >= openMs / 2) open(openMs)
+    if (inARow >= failures && performance.now() - firstFailedAtMs >= openMs / 2) open(openMs)
   }
 
   function settleTrial(outcome: Outcome): void {
@@ -71,7 +71,7 @@ export function createBreaker({ failures, openMs, onOpen, onClose }: BreakerOpti
     enter() {
       if (state === 'closed') return { settle: settleUsual }
       if (state === 'trial') return { waitMs: TRIAL_WAIT_MS }
-      const waitMs = openUntilMs - Date.now()
+      const waitMs = openUntilMs - performance.now()
       if (waitMs > 0) return { waitMs }
       state = 'trial'
       return { settle: settleTrial }

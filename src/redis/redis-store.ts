@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Cluster, Command } from 'ioredis'
 import type { CountBatch, Counted, FastStore, Window } from '../stores/fast-store.ts'
-import { birthOf, totalOf } from '../stores/window-memory.ts'
+import { birthOf, shiftBytes, totalOf } from '../stores/sliding-window.ts'
 import type { RedisConnection } from './connect-redis.ts'
 
 /** Digits of the id in a prefix: few, because every name costs memory. */
@@ -143,18 +143,19 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
   return {
     kind: 'redis',
     shardOf: name => commands.shardOf(named(name)),
-    async count({ requests, isWhole, windows, entries }: CountBatch): Promise<Counted> {
+    async count({ requests, isWhole, windows, entries, second }: CountBatch): Promise<Counted> {
       const keys = [...windows.map(window => window.name), ...entries].map(named)
-      const ask = async (hasLost: boolean) => {
-        const described = windows.flatMap(window => writeWindow(window, hasLost))
+      const ask = async (lostAtSecond: number | null) => {
+        const step = lostAtSecond === null || second === undefined ? 0 : lostAtSecond - second
+        const described = windows.flatMap(window => writeWindow(window, lostAtSecond !== null, step))
         return (await countWindows(keys, [isWhole ? -requests : requests, windows.length, prefix, ...described])) as (
           | number
           | Buffer
           | null
         )[]
       }
-      const first = await ask(false)
-      const reply = Number(first[0]) === HAS_LOST ? await ask(true) : first
+      const first = await ask(null)
+      const reply = Number(first[0]) === HAS_LOST ? await ask(Number(first[1])) : first
       return readCounted(reply, windows.length, entries.length)
     },
     async uncount(windowNames, requests, countedAtSecond) {
@@ -186,10 +187,14 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
 /** The script's reply when it lacks a window that the caller has seen. */
 const HAS_LOST = -1
 
-/** The script's arguments for a window. The remembered bytes are sent only when Redis has lost the window. */
-function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean): Argument[] {
-  const known = remembered ? birthOf(remembered) : 0
-  return [limit, known, missed, hasLost && remembered ? toBuffer(remembered) : '']
+/** Less is the way there, and is left alone, so that what several callers remember of a second is the same second. */
+const TOLERATED_SECONDS = 2
+
+/** The script's arguments for a window. The remembered bytes are sent only when Redis has lost the window: by its time now, if that has stepped. */
+function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean, step: number): Argument[] {
+  if (!remembered) return [limit, 0, missed, '']
+  const restored = Math.abs(step) > TOLERATED_SECONDS ? shiftBytes(remembered, step) : remembered
+  return [limit, birthOf(remembered), missed, hasLost ? toBuffer(restored) : '']
 }
 
 /** The script's reply: three numbers, the windows as they are now, then the entries, which are left off where no request passes. */

@@ -40,13 +40,22 @@ local function read_entry(key)
     return entry and stored .. entry
 end
 
--- Total, counts and birth of a stored window, without the seconds that are too old by now.
+-- Total, counts and birth of a stored window, without the seconds that are too old by now. One that ends in the future was written before
+-- the clock stepped back: by less than its length, it is taken to end now; by more, it is a lost one, since nobody here can tell its age.
 local function open_window(stored)
     if not stored or #stored ~= SIZE then
         return { total = 0, counts = EMPTY, birth = 0 }
     end
     local total, last, birth = struct.unpack('>I4I4I4', stored)
     local counts = string.sub(stored, HEAD + 1)
+    local ahead = last - now
+    if ahead >= SECONDS then
+        return { total = 0, counts = EMPTY, birth = 0 }
+    end
+    if ahead > 0 then
+        counts = string.sub(counts, ahead * 4 + 1) .. string.sub(counts, 1, ahead * 4)
+        last = now
+    end
     if now - last >= SECONDS then
         return { total = 0, counts = EMPTY, birth = birth }
     end

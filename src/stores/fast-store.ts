@@ -10,6 +10,8 @@ export interface CountBatch {
   windows: readonly Window[]
   /** Names of the exact entries to read, from `entryName`. */
   entries: readonly string[]
+  /** What the store's clock should show now; another time tells that it has stepped. */
+  second?: number
 }
 
 export interface Window {

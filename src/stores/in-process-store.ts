@@ -1,7 +1,7 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
 import { LRUCache } from 'lru-cache'
+import { steadyMs } from '../event-loop/clock.ts'
 import { aliasTarget, type CountBatch, type Counted, type FastStore, grantOf, WINDOW_SECONDS } from './fast-store.ts'
-import { TAG_BYTES } from './tagged-store.ts'
 import {
   addToWindow,
   createWindow,
@@ -9,7 +9,8 @@ import {
   type SlidingWindow,
   takeFromWindow,
   waitForRoomMs,
-} from './window-memory.ts'
+} from './sliding-window.ts'
+import { TAG_BYTES } from './tagged-store.ts'
 
 export interface InProcessStoreOptions {
   /** Most bytes of entries; the least recently used are evicted first. */
@@ -20,7 +21,7 @@ export interface InProcessStoreOptions {
 
 export function createInProcessStore({
   maxEntryBytes = 128 * 1024 * 1024,
-  now = Date.now,
+  now = steadyMs,
 }: InProcessStoreOptions = {}): FastStore {
   const windows = new Map<string, SlidingWindow>()
   const entries = new EntryMemory(maxEntryBytes)

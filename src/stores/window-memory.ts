@@ -1,88 +1,17 @@
 /** Remembers rate windows in this process: Redis gets back what it lost, and limits hold while it is away. */
+import { steadyMs } from '../event-loop/clock.ts'
 import { type CountBatch, type Counted, grantOf, WINDOW_SECONDS, type Window } from './fast-store.ts'
-
-export interface SlidingWindow {
-  total: number
-  /** The second that the window was last moved to. */
-  lastSecond: number
-  /** A ring of counts, one per second. */
-  counts: Uint32Array
-}
-
-export function createWindow(second: number): SlidingWindow {
-  return { total: 0, lastSecond: second, counts: new Uint32Array(WINDOW_SECONDS) }
-}
-
-/** Forgets seconds that have left the window. */
-export function moveWindow(window: SlidingWindow, second: number): void {
-  const passed = Math.min(second - window.lastSecond, WINDOW_SECONDS)
-  for (let i = 1; i <= passed; i++) {
-    const at = (window.lastSecond + i) % WINDOW_SECONDS
-    window.total -= window.counts[at] ?? 0
-    window.counts[at] = 0
-  }
-  window.lastSecond = Math.max(second, window.lastSecond)
-}
-
-export function addToWindow(window: SlidingWindow, second: number, requests: number): void {
-  const at = second % WINDOW_SECONDS
-  window.counts[at] = (window.counts[at] ?? 0) + requests
-  window.total += requests
-}
-
-/** Time until the window has room for so many more requests. */
-export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, nowMs: number, wanted = 1): number {
-  if (!window) return 0
-  let over = window.total + wanted - limit
-  if (over <= 0) return 0
-  const now = Math.floor(nowMs / 1000)
-  for (let second = now - WINDOW_SECONDS + 1; second <= now; second++) {
-    over -= window.counts[second % WINDOW_SECONDS] ?? 0
-    if (over <= 0) return (second + WINDOW_SECONDS) * 1000 - nowMs
-  }
-  return WINDOW_SECONDS * 1000
-}
-
-/** Only that second's count may shrink. */
-export function takeFromWindow(window: SlidingWindow | undefined, requests: number, second: number): void {
-  if (!window || second > window.lastSecond || window.lastSecond - second >= WINDOW_SECONDS) return
-  const at = second % WINDOW_SECONDS
-  const taken = Math.min(window.counts[at] ?? 0, requests)
-  window.counts[at] = (window.counts[at] ?? 0) - taken
-  window.total -= taken
-}
-
-/** Total, last second and birth, four bytes each; then the counts. */
-const LAST_SECOND_AT = 4
-const BIRTH_AT = 8
-const COUNTS_AT = 12
-
-export function totalOf(bytes: Uint8Array): number {
-  return readCount(bytes, 0)
-}
-
-/** Tells apart the successive windows of one name. */
-export function birthOf(bytes: Uint8Array): number {
-  return readCount(bytes, BIRTH_AT)
-}
-
-export function decodeWindow(bytes: Uint8Array): SlidingWindow {
-  const counts = Uint32Array.from({ length: WINDOW_SECONDS }, (_, at) => readCount(bytes, COUNTS_AT + at * 4))
-  return { total: readCount(bytes, 0), lastSecond: readCount(bytes, LAST_SECOND_AT), counts }
-}
-
-/** A window's counts, the oldest second first. */
-export function countsOf(bytes: Uint8Array): number[] {
-  const { lastSecond, counts } = decodeWindow(bytes)
-  return Array.from({ length: WINDOW_SECONDS }, (_, i) => counts[(lastSecond + 1 + i) % WINDOW_SECONDS] ?? 0)
-}
-
-/** Byte by byte: a DataView of a small array makes the engine move its bytes out of line first. */
-function readCount(bytes: Uint8Array, at: number): number {
-  let count = 0
-  for (let i = at; i < at + 4; i++) count = count * 256 + (bytes[i] ?? 0)
-  return count
-}
+import {
+  addToWindow,
+  createWindow,
+  decodeWindow,
+  moveWindow,
+  type SlidingWindow,
+  shiftBytes,
+  shiftWindow,
+  takeFromWindow,
+  waitForRoomMs,
+} from './sliding-window.ts'
 
 interface Remembered {
   /** As Redis last returned it. */
@@ -91,10 +20,13 @@ interface Remembered {
   alone: SlidingWindow | null
   /** How many of those are being reported now. */
   telling: number
-  usedAtSecond: number
+  usedAtMs: number
 }
 
 const SWEEP_EVERY_MS = 10_000
+const WINDOW_MS = WINDOW_SECONDS * 1_000
+/** Two clocks that run alike may show neighbouring seconds. */
+const SAME_CLOCK_SECONDS = 1
 
 export class WindowMemory {
   readonly #processes: () => number
@@ -105,7 +37,7 @@ export class WindowMemory {
   #aheadSeconds = 0
 
   /** `processes`: how many share the limits. */
-  constructor(processes: () => number, now: () => number = Date.now) {
+  constructor(processes: () => number, now: () => number = steadyMs) {
     this.#processes = processes
     this.#now = now
     this.#sweep = setInterval(() => this.#forgetUnused(), SWEEP_EVERY_MS)
@@ -114,12 +46,12 @@ export class WindowMemory {
 
   /** Adds to the batch what Redis may not know. Each result must end in `noteCounted` or `noteFailed`. */
   recall(batch: CountBatch): CountBatch {
-    return { ...batch, windows: batch.windows.map(window => this.#recallWindow(window)) }
+    return { ...batch, windows: batch.windows.map(window => this.#recallWindow(window)), second: this.#nowSecond() }
   }
 
   /** Redis has counted a batch that `recall` returned. */
   noteCounted(recalled: CountBatch, counted: Counted): void {
-    this.#aheadSeconds = counted.countedAtSecond - Math.floor(this.#now() / 1000)
+    this.#noteClock(recalled.second ?? counted.countedAtSecond, counted.countedAtSecond)
     for (const [i, { name, missed = 0 }] of recalled.windows.entries()) {
       const found = this.#find(name)
       this.#noteTold(found, missed)
@@ -176,6 +108,17 @@ export class WindowMemory {
     clearInterval(this.#sweep)
   }
 
+  /** Redis counted after the call was sent and before its reply was read; if it shows another time, its clock has stepped. */
+  #noteClock(sentAtSecond: number, countedAtSecond: number): void {
+    const step = Math.max(0, countedAtSecond - this.#nowSecond()) + Math.min(0, countedAtSecond - sentAtSecond)
+    if (Math.abs(step) <= SAME_CLOCK_SECONDS) return
+    this.#aheadSeconds += step
+    for (const found of this.#windows.values()) {
+      if (found.seen) found.seen = shiftBytes(found.seen, step)
+      if (found.alone) shiftWindow(found.alone, step)
+    }
+  }
+
   #nowSecond(): number {
     return Math.floor(this.#now() / 1000) + this.#aheadSeconds
   }
@@ -183,17 +126,17 @@ export class WindowMemory {
   #find(name: string): Remembered {
     let found = this.#windows.get(name)
     if (!found) {
-      found = { seen: null, alone: null, telling: 0, usedAtSecond: 0 }
+      found = { seen: null, alone: null, telling: 0, usedAtMs: 0 }
       this.#windows.set(name, found)
     }
-    found.usedAtSecond = this.#nowSecond()
+    found.usedAtMs = this.#now()
     return found
   }
 
   #recallWindow(window: Window): Window {
     const found = this.#windows.get(window.name)
     if (!found) return window
-    const isStale = this.#nowSecond() - found.usedAtSecond >= WINDOW_SECONDS
+    const isStale = this.#now() - found.usedAtMs >= WINDOW_MS
     if (found.alone) moveWindow(found.alone, this.#nowSecond())
     // Only one call at a time reports them; two would have them counted twice.
     const missed = found.telling === 0 ? (found.alone?.total ?? 0) : 0
@@ -211,9 +154,9 @@ export class WindowMemory {
   }
 
   #forgetUnused(): void {
-    const oldest = this.#nowSecond() - WINDOW_SECONDS
-    for (const [name, { usedAtSecond, telling }] of this.#windows) {
-      if (usedAtSecond < oldest && telling === 0) this.#windows.delete(name)
+    const oldestMs = this.#now() - WINDOW_MS
+    for (const [name, { usedAtMs, telling }] of this.#windows) {
+      if (usedAtMs < oldestMs && telling === 0) this.#windows.delete(name)
     }
   }
 }

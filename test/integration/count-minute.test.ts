@@ -37,6 +37,15 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await alone(9, SECOND + 61)).toBe(8)
   })
 
+  test('is begun anew where the clock of Redis has stepped back, but not where two processes read it differently', async () => {
+    const { alone, withRedis } = await openKey()
+    expect(await alone(6)).toBe(6)
+    expect(await alone(9, SECOND - 5)).toBe(4)
+    expect(await withRedis(1, [1], SECOND - 10)).toBe(0)
+    expect(await alone(9, SECOND - 3_600)).toBe(9)
+    expect(await alone(9, SECOND - 3_600)).toBe(1)
+  })
+
   test('marks the key, and what it counts begins with what is recorded', async () => {
     const { database, projectId, keyId, alone, withRedis } = await openKey()
     const marked = async () =>

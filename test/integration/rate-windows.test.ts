@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest'
-import { addressWindowName, entryName, keyWindowName } from '../../src/stores/fast-store.ts'
+import { Redis } from 'ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { connectRedis } from '../../src/redis/connect-redis.ts'
+import { installationPrefix, openRedisStore } from '../../src/redis/redis-store.ts'
+import { addressWindowName, type Counted, entryName, keyWindowName } from '../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { describeBackends } from '../harness/backends.ts'
+import { countsOf } from '../../src/stores/sliding-window.ts'
+import { describeBackends, describeReal } from '../harness/backends.ts'
 
 let lastProject = Date.now() % 1_000_000_000
 
@@ -70,6 +74,98 @@ describeBackends('rate windows', backend => {
     expect(passed.entries.map(entry => entry && [...entry])).toEqual([[1, 2, 0, 255], null])
     const refused = await store.count({ requests: 1, windows, entries: [name] })
     expect(refused.entries).toEqual([null])
+  })
+})
+
+test.each([-7, -3_600])(
+  'a clock that steps by %i s neither empties a window nor keeps it full for longer',
+  async step => {
+    let nowMs = 1_700_000_000_000
+    const store = createInProcessStore({ now: () => nowMs })
+    const pass = async () =>
+      (await store.count({ requests: 1, windows: [{ name: '{1}:k:1', limit: 3 }], entries: [] })).granted
+    expect([await pass(), await pass()]).toEqual([1, 1])
+    nowMs += step * 1_000
+    expect([await pass(), await pass()]).toEqual([1, 0])
+    for (let second = 1; second <= 60; second++) {
+      nowMs += 1_000
+      expect(await pass()).toBe(0)
+    }
+    nowMs += 1_000
+    expect([await pass(), await pass(), await pass(), await pass()]).toEqual([1, 1, 1, 0])
+    await store.close()
+  },
+)
+
+/** As windows.lua writes it: `counts` of the seconds up to the last, which is the last of them. */
+function writeWindow(lastSecond: number, counts: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(12 + 61 * 4)
+  bytes.writeUInt32BE(counts.reduce((sum, count) => sum + count, 0))
+  bytes.writeUInt32BE(lastSecond, 4)
+  bytes.writeUInt32BE(4_711, 8)
+  for (const [i, count] of counts.entries())
+    bytes.writeUInt32BE(count, 12 + ((lastSecond - counts.length + 1 + i) % 61) * 4)
+  return bytes
+}
+
+describeReal('windows in a Redis whose clock steps', backend => {
+  const INSTALLATION = crypto.randomUUID()
+
+  async function openWindow() {
+    const { redisUrl } = await backend.open()
+    const redis = new Redis(redisUrl ?? '')
+    const store = openRedisStore(connectRedis(redisUrl ?? ''), INSTALLATION)
+    onTestFinished(async () => void (await Promise.all([redis.quit(), store.close()])))
+    const name = keyWindowName(++lastProject, 1)
+    const key = installationPrefix(INSTALLATION) + name
+    return {
+      second: Number((await redis.time())[0]),
+      /** As it was written when the clock was ahead by so many seconds. */
+      write: (counts: readonly number[], lastSecond: number) =>
+        redis.set(key, writeWindow(lastSecond, counts), 'EX', 61),
+      /** `second`: what the caller thinks it is. */
+      ask: (remembered: Uint8Array | null = null, second?: number) =>
+        store.count({
+          requests: 9,
+          windows: [{ name, limit: 10, remembered }],
+          entries: [],
+          ...(second === undefined ? {} : { second }),
+        }),
+    }
+  }
+  const seen = ({ windows }: Counted) => countsOf(windows?.[0] as Uint8Array)
+
+  test('back by seconds, what was counted is as old as it was', async () => {
+    const { second, write, ask } = await openWindow()
+    await write([3, 0, 4], second + 20)
+    const counted = await ask()
+    expect(counted).toMatchObject({ granted: 3, totals: [10] })
+    // The last of them are taken to be counted now: the first are two seconds older.
+    expect(seen(counted).slice(-3)).toEqual([3, 0, 7])
+  })
+
+  test('back by an hour, a window is begun anew, with what its callers remember', async () => {
+    const { second, write, ask } = await openWindow()
+    await write([10], second + 3_600)
+    expect(await ask()).toMatchObject({ granted: 9, totals: [9] })
+    await write([10], second + 3_600)
+    // Five of them were counted half a minute ago.
+    const remembered = writeWindow(second + 3_590, [5, ...Array<number>(20).fill(0)])
+    const restored = await ask(remembered, second + 3_600)
+    expect(restored).toMatchObject({ granted: 5, totals: [10] })
+    const ages = seen(restored).flatMap((count, i) => (count > 0 ? [60 - i] : []))
+    expect([ages.length, ages[1]]).toEqual([2, 0])
+    expect(ages[0]).toBeGreaterThanOrEqual(30)
+    expect(ages[0]).toBeLessThan(40)
+  })
+
+  test('on by an hour, it is restored, too: Redis has let it expire', async () => {
+    const stepped = await openWindow()
+    const remembered = writeWindow(stepped.second - 3_600, [10])
+    expect((await stepped.ask(remembered, stepped.second - 3_600)).granted).toBe(0)
+    // Without a step it is over.
+    const { second, ask } = await openWindow()
+    expect((await ask(remembered, second)).granted).toBe(9)
   })
 })
 

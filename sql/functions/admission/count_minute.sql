@@ -22,6 +22,9 @@ begin
     -- One batch of the key after the other; what it waited for is seen by the statements that follow.
     perform pg_advisory_xact_lock(hashtext('count_minute'), hashint8(of_key));
 
+    -- Seconds that lie far ahead were counted before the clock of Redis stepped back: theirs is a lost minute.
+    delete from minute_counts m where m.project_id = of_project and m.key_id = of_key and m.second > at_second + 60;
+
     if without_redis then
         -- The others have what was admitted before in Redis alone: until one of them says how much, what is recorded stands for it.
         if not exists (select from api_keys k where k.id = of_key and k.minute_counted_until > now()) then
@@ -42,7 +45,10 @@ begin
         update api_keys k
         set minute_counted_until = now() + interval '150 seconds'
         where (k.id = of_key or k.replaced_by = of_key)
-            and (k.minute_counted_until is null or k.minute_counted_until < now() + interval '75 seconds');
+            and (
+                k.minute_counted_until is null
+                or k.minute_counted_until not between now() + interval '75 seconds' and now() + interval '150 seconds'
+            );
     else
         insert into minute_counts as m (project_id, key_id, second, in_redis)
         select of_project, of_key, at_second - cardinality(in_redis) + s.place, s.requests

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterEach, expect, test } from 'vitest'
-import { clockSkewSeconds, learnTime, nowIso, nowMs } from '../../../src/event-loop/clock.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { clockSkewSeconds, learnTime, nowIso, nowMs, steadyMs } from '../../../src/event-loop/clock.ts'
 
 afterEach(() => learnTime(new Date()))
 
@@ -19,8 +19,21 @@ test('the time is the database’s as soon as it has told it, and what the way t
   expect(clockSkewSeconds()).toBe(0)
 })
 
-/** The clock itself, what compares two readings of it, and what runs in a browser. */
-const MAY_READ = /event-loop\/clock\.ts$|providers\/circuits\.ts$|dashboard\/pages\//
+test.each([-3_600_000, 3_600_000])('where this machine’s clock steps by %i ms, no time here does', stepMs => {
+  learnTime(new Date())
+  const before = [steadyMs(), nowMs()]
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + stepMs })
+  try {
+    for (const [i, now] of [steadyMs(), nowMs()].entries()) expect(now - (before[i] ?? 0)).toBeLessThan(60_000)
+    expect(Math.min(steadyMs(), nowMs())).toBeGreaterThanOrEqual(Math.min(...before))
+    expect(clockSkewSeconds()).toBeCloseTo(-stepMs / 1000, -2)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+/** The clock itself, and what runs in a browser. */
+const MAY_READ = /event-loop\/clock\.ts$|dashboard\/pages\//
 
 test('nothing else reads this machine’s clock', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(file => /\.tsx?$/.test(file))

@@ -34,7 +34,7 @@ async function openCircuitOf(asked: Provider): Promise<void> {
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.useFakeTimers({ toFake: ['performance'] })
   log.warn.mockClear()
   log.info.mockClear()
   circuits = createCircuits({ failures: 3, openMs: 4_000, log })

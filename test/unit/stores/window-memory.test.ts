@@ -5,15 +5,17 @@ import { WindowMemory } from '../../../src/stores/window-memory.ts'
 const NOW_MS = 1_700_000_000_000
 const SECOND = NOW_MS / 1000
 
+let nowMs = NOW_MS
 const opened: WindowMemory[] = []
 afterEach(() => {
   for (const memory of opened.splice(0)) memory.close()
+  nowMs = NOW_MS
 })
 
 function openMemory(processes = 1) {
   const memory = new WindowMemory(
     () => processes,
-    () => NOW_MS,
+    () => nowMs,
   )
   opened.push(memory)
   const batch = (requests: number, limit = 10): CountBatch => ({
@@ -68,4 +70,41 @@ test('processes without the store share a limit', () => {
   // What was counted and refused later can pass again.
   memory.uncountAlone(['w'], 2, SECOND)
   expect(memory.countAlone(batch(5, 40)).granted).toBe(2)
+})
+
+/** A window as Redis returns it, with so many requests in the last second. */
+function seenAt(second: number, requests: number): Uint8Array {
+  const bytes = Buffer.alloc(12 + 61 * 4)
+  for (const at of [0, 12 + (second % 61) * 4]) bytes.writeUInt32BE(requests, at)
+  bytes.writeUInt32BE(second, 4)
+  return bytes
+}
+
+test.each([-3_600, -20, 3_600])(
+  'where the store’s clock steps by %i s, what is remembered is as old as it was',
+  step => {
+    const { memory, batch, missedOf } = openMemory()
+    const counted = (second: number, requests: number, recalled = memory.recall(batch(1))) =>
+      memory.noteCounted(recalled, { ...COUNTED, countedAtSecond: second, windows: [seenAt(second, requests)] })
+    counted(SECOND, 4)
+    expect(memory.countAlone(batch(3)).granted).toBe(3)
+    nowMs += 30_000
+    // Another window's reply tells.
+    const other = { ...batch(1), windows: [{ name: 'other', limit: 10 }] }
+    memory.noteCounted(memory.recall(other), { ...COUNTED, countedAtSecond: SECOND + 30 + step })
+    expect(memory.countAlone(batch(9))).toMatchObject({ granted: 3, countedAtSecond: SECOND + 30 + step })
+    expect(missedOf(memory.recall(batch(1)))).toBe(6)
+    // What was counted before is over after a minute, and what was counted now is not.
+    nowMs += 31_000
+    expect(memory.countAlone(batch(9)).granted).toBe(7)
+  },
+)
+
+test('a reply that comes late is no step of the store’s clock', () => {
+  const { memory, batch } = openMemory()
+  const recalled = memory.recall(batch(1))
+  expect(recalled.second).toBe(SECOND)
+  nowMs += 5_000
+  memory.noteCounted(recalled, COUNTED)
+  expect(memory.recall(batch(1)).second).toBe(SECOND + 5)
 })
