@@ -74,6 +74,28 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [BUDGETS],
     test: 'and its process dies: it is taken for spent, and its record puts that right if it comes',
   },
+  // A moment lies in one period, also where midnight comes twice, or never.
+  {
+    file: 'sql/functions/budgets/first_moment.sql',
+    line: 'and (first is null or candidate < first)',
+    becomes: '',
+    noticedBy: [BUDGETS],
+    test: 'periods of budgets',
+  },
+  {
+    file: 'sql/functions/budgets/first_moment.sql',
+    line: 'candidate at time zone zone >= local and ',
+    becomes: '',
+    noticedBy: [BUDGETS],
+    test: 'periods of budgets',
+  },
+  {
+    file: 'sql/functions/budgets/period_of.sql',
+    line: 'if at >= ends then',
+    becomes: 'if false then',
+    noticedBy: [BUDGETS],
+    test: 'periods of budgets',
+  },
   // An event is raised once where it has a name, and an address is told by one process at a time, until it has taken it.
   {
     file: 'sql/functions/events/raise_due_events.sql',

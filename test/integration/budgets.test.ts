@@ -618,6 +618,27 @@ describeBackends('budgets', backend => {
   })
 })
 
+/** Where clocks were changed at midnight, by less than an hour, or by a day. */
+const CHANGED_ZONES = [
+  ...[
+    'America/Sao_Paulo',
+    'America/Havana',
+    'America/Asuncion',
+    'America/Santiago',
+    'America/St_Johns',
+    'Atlantic/Azores',
+  ],
+  ...[
+    'Asia/Beirut',
+    'Asia/Amman',
+    'Asia/Tehran',
+    'Asia/Pyongyang',
+    'Africa/Cairo',
+    'Australia/Lord_Howe',
+    'Pacific/Apia',
+  ],
+]
+
 describeOnce('periods of budgets', backend => {
   test.each([
     ['day', 'UTC', '2026-03-29T12:00:00Z', '2026-03-29T00:00:00Z', '2026-03-30T00:00:00Z'],
@@ -629,6 +650,16 @@ describeOnce('periods of budgets', backend => {
     ['week', 'America/New_York', '2026-11-23T04:59:00Z', '2026-11-16T05:00:00Z', '2026-11-23T05:00:00Z'],
     ['month', 'UTC', '2026-02-28T23:59:59Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z'],
     ['month', 'Pacific/Kiritimati', '2026-01-31T10:00:00Z', '2026-01-31T10:00:00Z', '2026-02-28T10:00:00Z'],
+    // Midnight comes twice: in the hour after the first one, and at the end of the day before.
+    ['day', 'America/Havana', '2026-11-01T04:30:00Z', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'],
+    ['day', 'America/Havana', '2026-11-01T03:59:59Z', '2026-10-31T04:00:00Z', '2026-11-01T04:00:00Z'],
+    ['month', 'America/Havana', '2026-11-01T04:30:00Z', '2026-11-01T04:00:00Z', '2026-12-01T05:00:00Z'],
+    // It never comes: the day begins at one.
+    ['day', 'Asia/Beirut', '2026-03-28T22:00:00Z', '2026-03-28T22:00:00Z', '2026-03-29T21:00:00Z'],
+    ['week', 'America/Sao_Paulo', '2018-11-04T03:00:00Z', '2018-10-29T03:00:00Z', '2018-11-05T02:00:00Z'],
+    ['day', 'Africa/Cairo', '2026-04-23T21:59:59Z', '2026-04-22T22:00:00Z', '2026-04-23T22:00:00Z'],
+    // A minute after midnight it is eleven again: the day that had begun goes on.
+    ['day', 'America/St_Johns', '2006-10-29T02:45:00Z', '2006-10-29T02:30:00Z', '2006-10-30T03:30:00Z'],
   ])('a %s of %s at %s begins at %s and ends at %s', async (per, zone, at, begins, ends) => {
     const { database } = await backend.open()
     const [row] = await database.call<{ begins: Date; ends: Date }>(
@@ -639,6 +670,29 @@ describeOnce('periods of budgets', backend => {
       begins.replace('Z', '.000Z'),
       ends.replace('Z', '.000Z'),
     ])
+  })
+
+  test.each(CHANGED_ZONES)('every moment of %s lies in one period, and each ends where the next begins', async zone => {
+    const { database } = await backend.open()
+    const [found] = await database.call<{ tried: number; outside: number; torn: number }>(
+      `with days as (
+        select d.day, d.day at time zone $1 - lag(d.day) over (order by d.day) at time zone $1 as length
+        from generate_series('2005-01-01Z'::timestamptz, '2019-01-01Z', '1 day') as d (day)
+      )
+      select
+        count(*)::integer as tried,
+        (count(*) filter (where not (p.begins <= m.at and m.at < p.ends)))::integer as outside,
+        (count(*) filter (where next.begins <> p.ends))::integer as torn
+      from days d
+      cross join lateral generate_series(d.day - interval '26 hours', d.day + interval '26 hours', '97 minutes') as m (at)
+      cross join unnest(array['day', 'week', 'month']) as u (per)
+      cross join lateral period_of(u.per, $1, m.at) p
+      cross join lateral period_of(u.per, $1, p.ends) next
+      where d.length <> '1 day'`,
+      [zone],
+    )
+    expect(found).toMatchObject({ outside: 0, torn: 0 })
+    expect(found?.tried).toBeGreaterThan(0)
   })
 
   test('a total has no end', async () => {

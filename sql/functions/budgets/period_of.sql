@@ -1,17 +1,29 @@
 create or replace function period_of(per text, zone text, at timestamptz) returns table (begins timestamptz, ends timestamptz)
-language sql
+language plpgsql
 stable
 set search_path = public, pg_temp
+rows 1
 as $$
-    select 'epoch'::timestamptz, 'infinity'::timestamptz
-    where per = 'total'
-    union all
-    select local.begins at time zone zone, (local.begins + ('1 ' || unit.name)::interval) at time zone zone
-    -- A plan may evaluate this for a total, too, before it leaves the row out.
-    from (select case per when 'total' then 'day' else per end as name) unit
-    cross join lateral (select date_trunc(unit.name, at at time zone zone) as begins) local
-    where per <> 'total';
+declare
+    step interval;
+    local timestamp;
+begin
+    if per = 'total' then
+        return query values ('epoch'::timestamptz, 'infinity'::timestamptz);
+        return;
+    end if;
+    step := '1 ' || per;
+    local := date_trunc(per, at at time zone zone);
+    begins := first_moment(local, zone);
+    ends := first_moment(local + step, zone);
+    -- Where the clock was put back over midnight: the day that had begun goes on.
+    if at >= ends then
+        begins := ends;
+        ends := first_moment(local + 2 * step, zone);
+    end if;
+    return next;
+end;
 $$;
 
 comment on function period_of(text, text, timestamptz) is
-    'The day, week (from Monday) or month of a time zone that a moment lies in, from its first moment to the first one after it; of a total, all time.';
+    'The day, week (from Monday) or month of a time zone that a moment lies in, from its first moment to the first one after it; of a total, all time. Every moment lies in one of them, also where midnight comes twice, or never.';
