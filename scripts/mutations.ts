@@ -21,6 +21,7 @@ const BOUNDS = 'test/unit/formats/bounds.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
 const MINUTE = 'test/integration/count-minute.test.ts'
 const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
+const CLOCK_STEPS = 'test/integration/clock-steps.test.ts'
 const PRIMARY = 'test/unit/postgres/primary.test.ts'
 const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
 const WEBHOOKS = 'test/integration/webhooks.test.ts'
@@ -73,6 +74,37 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '0 as spent',
     noticedBy: [BUDGETS],
     test: 'and its process dies: it is taken for spent, and its record puts that right if it comes',
+  },
+  // A clock that ran ahead and was put back leaves nothing that outlives its time, and what is kept for long is not deleted by it.
+  {
+    file: 'sql/functions/upkeep/note_time.sql',
+    line: 'perform redate_future();',
+    becomes: 'null;',
+    noticedBy: [CLOCK_STEPS],
+  },
+  {
+    file: 'sql/functions/upkeep/note_time.sql',
+    line: "when now() < i.believed_at + interval '31 days' then now()",
+    becomes: 'when true then now()',
+    noticedBy: [CLOCK_STEPS],
+  },
+  {
+    file: 'sql/functions/upkeep/redate_future.sql',
+    line: "where %2$I > %3$L and %2$I < %4$L'",
+    becomes: "where %2$I > %3$L and true or %2$I = %4$L'",
+    noticedBy: [CLOCK_STEPS],
+  },
+  {
+    file: 'src/postgres/partitions.ts',
+    line: 'await maintainUsagePartitions(database)\n    await readTime(database)',
+    becomes: 'throw error',
+    noticedBy: [CLOCK_STEPS],
+  },
+  {
+    file: 'src/postgres/record-usage.ts',
+    line: 'hasStepped ? records.map(redate) : records',
+    becomes: 'records',
+    noticedBy: [CLOCK_STEPS],
   },
   // A moment lies in one period, also where midnight comes twice, or never.
   {

@@ -4,7 +4,8 @@ import type { Database } from './postgres/database.ts'
 
 import { raiseDueEvents } from './postgres/events.ts'
 import { deleteExpiredResponses } from './postgres/kept-responses.ts'
-import { deleteOutdated, maintainUsagePartitions, rollUpUsage } from './postgres/record-usage.ts'
+import { maintainUsagePartitions, noteTime, readTime } from './postgres/partitions.ts'
+import { deleteOutdated, rollUpUsage } from './postgres/record-usage.ts'
 import { presumeExpiredSpending } from './postgres/spending.ts'
 import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from './postgres/tend-cache.ts'
 import { forgetVerdicts } from './postgres/verdicts.ts'
@@ -15,10 +16,13 @@ import type { Log } from './telemetry/log.ts'
 import { startDeliveries } from './webhooks/deliver.ts'
 
 const SWEEP_EVERY_MS = 60_000
+const CLOCK_EVERY_MS = 60_000
 const LISTS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
 const EVENTS_EVERY_MS = 15_000
+/** Less is a clock that is kept right, or a transaction that took longer than another. */
+const STEP_SECONDS = 60
 const ROWS_A_BITE = 1_000
 
 export interface MaintenanceOptions {
@@ -33,9 +37,12 @@ export interface Maintenance {
 
 /** Resolves when there is a partition for today's usage records. */
 export async function startMaintenance({ config, database, log }: MaintenanceOptions): Promise<Maintenance> {
+  const lookAtClock = () => tellStep(database, log)
+  await lookAtClock()
   await maintainUsagePartitions(database)
   const logFailure = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
   const timers = [
+    setInterval(() => lookAtClock().catch(logFailure('the clock could not be looked at')), CLOCK_EVERY_MS),
     setInterval(() => sweep(database).catch(logFailure('the cache could not be swept')), SWEEP_EVERY_MS),
     setInterval(
       () => rebuildCacheLists(database).catch(logFailure("the cache's lists could not be rebuilt")),
@@ -65,6 +72,12 @@ export async function startMaintenance({ config, database, log }: MaintenanceOpt
       await deliveries.stop()
     },
   }
+}
+
+async function tellStep(database: Database, log: Log): Promise<void> {
+  const seconds = await noteTime(database)
+  await readTime(database)
+  if (seconds > STEP_SECONDS) log.warn({ seconds }, 'the clock of the database has stepped back')
 }
 
 async function sweep(database: Database): Promise<void> {

@@ -231,11 +231,15 @@ comment on column service_settings.description is 'What it does, its unit and it
 create table installation (
     only_row boolean default true primary key
         check (only_row),
-    id uuid not null default gen_random_uuid()
+    id uuid not null default gen_random_uuid(),
+    seen_at timestamptz not null default now(),
+    believed_at timestamptz not null default now()
 );
 
 insert into installation default values;
 
 comment on table installation is 'One row: which installation this is.';
 comment on column installation.only_row is 'Always true: there is no second row.';
+comment on column installation.seen_at is 'What time it was when a proxy last looked, as one does every minute.';
+comment on column installation.believed_at is 'The time by which what is kept for long is deleted: it follows the clock, but only slowly where that is set on by more than a month.';
 comment on column installation.id is 'Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.';

@@ -1,6 +1,7 @@
-/** Records usage: requests and their sums, their contents, refusals, the upkeep of both, and the time at which they are recorded. */
-import { learnTime } from '../event-loop/clock.ts'
+/** Records usage: requests and their sums, their contents, refusals, and what becomes of them later. */
+import { nowIso, nowMs } from '../event-loop/clock.ts'
 import type { Database } from './database.ts'
+import { inPartitions } from './partitions.ts'
 import {
   bigint,
   defineBatch,
@@ -61,11 +62,14 @@ const RECORD_USAGE = defineStatement(
   ) as now`,
   { now: timestamp },
 )
-const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
 const ROLL_UP = defineStatement('select roll_up_usage() as summed', { summed: bigint })
 
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
-export async function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
+export function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
+  return inPartitions(database, hasStepped => write(database, hasStepped ? records.map(redate) : records, batch))
+}
+
+async function write(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
   const columns = COLUMNS.map(([name]) => formatArray(records, name))
   const { now } = await readOne(database, RECORD_USAGE, [
     ...columns,
@@ -75,6 +79,16 @@ export async function recordUsage(database: Database, records: readonly UsageRec
     batch,
   ])
   return now
+}
+
+const AHEAD_MS = 2_000
+/** No record waits for that long. */
+const BEHIND_MS = 31 * 86_400_000
+
+/** A time that cannot be was told by a clock that was put right since: the record is of now. */
+function redate(record: UsageRecord): UsageRecord {
+  const ageMs = nowMs() - Date.parse(record.recorded_at)
+  return ageMs >= -AHEAD_MS && ageMs <= BEHIND_MS ? record : { ...record, recorded_at: nowIso() }
 }
 
 /** What settles reservations; null without any. */
@@ -118,17 +132,12 @@ function formatTags(records: readonly UsageRecord[]): [tags: string, at: string]
   return [writeArray([...places.keys()]), places.size === 0 ? '{}' : writeArray(at)]
 }
 
-/** Creates partitions ahead of time and drops those past retention. */
-export async function maintainUsagePartitions(database: Database): Promise<void> {
-  await runStatement(database, MAINTAIN_PARTITIONS)
-}
-
 /** Of tables without partitions: sums, events, sessions, ids of batches. */
 export const deleteOutdated = defineSweep('delete_outdated')
 
 /** Adds recent records to the sums. */
 export async function rollUpUsage(database: Database): Promise<void> {
-  await runStatement(database, ROLL_UP)
+  await inPartitions(database, () => runStatement(database, ROLL_UP))
 }
 
 /** A row of usage_pending. */
@@ -218,13 +227,6 @@ export async function recordRefusals(database: Database, counts: ReadonlyMap<str
   await runStatement(database, RECORD, [[...counts.keys()], [...counts.values()]])
 }
 
-const READ_TIME = defineStatement('select clock_timestamp() as now', { now: timestamp })
-
-/** Once at the start; each write of records tells the time again. */
-export async function readTime(database: Database): Promise<void> {
-  learnTime((await readOne(database, READ_TIME)).now)
-}
-
 /** What a request said and got. */
 export interface SealedContent extends Pick<UsageRecord, 'recorded_at' | 'project_id' | 'key_id' | 'request_id'> {
   /** In hex, as the response. */
@@ -232,7 +234,7 @@ export interface SealedContent extends Pick<UsageRecord, 'recorded_at' | 'projec
   sealedResponse: string | null
 }
 
-export const recordContents = defineBatch<SealedContent>('record_contents', {
+const RECORD_CONTENTS = defineBatch<SealedContent>('record_contents', {
   recorded_at: 'timestamptz',
   project_id: 'bigint',
   key_id: 'bigint',
@@ -240,3 +242,7 @@ export const recordContents = defineBatch<SealedContent>('record_contents', {
   sealedRequest: 'text',
   sealedResponse: 'text',
 })
+
+export function recordContents(database: Database, contents: readonly SealedContent[]): Promise<void> {
+  return inPartitions(database, () => RECORD_CONTENTS(database, contents))
+}

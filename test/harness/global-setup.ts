@@ -1,8 +1,8 @@
 /** Before all tests: migrated templates of both backends, from which each worker's embedded database and each group's real one start. After: says what was covered. */
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/postgres/migrate.ts'
+import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { maintainUsagePartitions } from '../../src/postgres/record-usage.ts'
 import { prepareEmbeddedTemplate } from './embedded-template.ts'
 
 declare module 'vitest' {

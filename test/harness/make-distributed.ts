@@ -1,8 +1,8 @@
 /** A migrated database whose tables are distributed, on the cluster of scripts/citus.sh. */
 import { fileURLToPath } from 'node:url'
 import { migrate } from '../../src/postgres/migrate.ts'
+import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { maintainUsagePartitions } from '../../src/postgres/record-usage.ts'
 
 const script = (name: string) => fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url))
 

@@ -2,7 +2,7 @@
 import { inject } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { maintainUsagePartitions } from '../../src/postgres/record-usage.ts'
+import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
 import { EMPTIED_TABLES, emptyDatabase } from './empty-database.ts'
 
 let taken: { database: Database; fingerprint: string } | null = null

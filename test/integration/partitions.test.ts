@@ -1,7 +1,8 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { deleteOutdated, maintainUsagePartitions } from '../../src/postgres/record-usage.ts'
+import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
+import { deleteOutdated } from '../../src/postgres/record-usage.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 
 const DAY_MS = 86_400_000

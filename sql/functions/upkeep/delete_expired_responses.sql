@@ -4,6 +4,7 @@ volatile
 set search_path = public, pg_temp
 as $$
 declare
+    believed constant timestamptz := (select i.believed_at from installation i);
     due record;
     deleted integer := 0;
 begin
@@ -13,7 +14,7 @@ begin
         from (
             select r.project_id, r.id
             from kept_responses r
-            where r.expires_at <= now()
+            where r.expires_at <= believed
             order by r.expires_at
             limit at_most
         ) k
@@ -28,10 +29,10 @@ begin
                     from kept_responses x
                     where x.project_id = due.project_id
                         and x.id = any (due.ids)
-                        and x.expires_at <= now()
+                        and x.expires_at <= believed
                     for update skip locked
                 ))
-                and r.expires_at <= now()
+                and r.expires_at <= believed
             returning 1
         )
         select deleted + count(*) into deleted from gone;

@@ -5,7 +5,8 @@ set search_path = public, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-    kept_from constant timestamptz := current_month() - interval '13 months';
+    believed constant timestamptz := (select i.believed_at from installation i);
+    kept_from constant timestamptz := date_trunc('month', believed) - interval '13 months';
     outdated record;
     deleted integer;
     most integer := 0;
@@ -24,16 +25,16 @@ begin
                 ('latency_by_month', format('at < %L', kept_from)),
                 ('usage_tagged', format('at < %L', kept_from)),
                 ('refusals_hourly', format('hour < %L', kept_from)),
-                ('budget_periods', format('begins < %L and begins <> %L', now() - interval '13 months', 'epoch')),
-                ('kept_objects', format('collection = %L and expires_at < %L', 'references', now())),
-                ('events', format('at < %L', now() - interval '90 days')),
-                ('batch_ledger', format('taken_at < %L', now() - interval '1 day')),
-                ('admission_slots', format('used_at < %L', now() - interval '1 day')),
+                ('budget_periods', format('begins < %L and begins <> %L', believed - interval '13 months', 'epoch')),
+                ('kept_objects', format('collection = %L and expires_at < %L', 'references', believed)),
+                ('events', format('at < %L', believed - interval '90 days')),
+                ('batch_ledger', format('taken_at < %L', believed - interval '1 day')),
+                ('admission_slots', format('used_at < %L', believed - interval '1 day')),
                 ('minute_counts', 'key_id not in (select k.id from api_keys k where k.minute_counted_until > now())'),
-                ('sessions', format('expires_at < %L', now())),
-                ('invitations', format('expires_at < %L', now())),
-                ('login_attempts', format('subject like %L and first_at < %L', 'known:%', now() - interval '30 days')),
-                ('login_attempts', format('subject not like %L and first_at < %L', 'known:%', now() - interval '1 hour'))
+                ('sessions', format('expires_at < %L', believed)),
+                ('invitations', format('expires_at < %L', believed)),
+                ('login_attempts', format('subject like %L and first_at < %L', 'known:%', believed - interval '30 days')),
+                ('login_attempts', format('subject not like %L and first_at < %L', 'known:%', believed - interval '1 hour'))
         ) as o (place, condition)
         where to_regclass(o.place) is not null
     loop

@@ -5,6 +5,7 @@ set search_path = public, pg_temp
 set timezone = 'UTC'
 as $$
 declare
+    this_month constant timestamptz := (select date_trunc('month', i.believed_at) from installation i);
     -- A partition of more rows would have indexes that do not stay in memory, and take long to vacuum.
     worth_days constant bigint := 5000000;
     months constant integer := coalesce(
@@ -23,12 +24,12 @@ begin
     perform keep_partitions(
         'usage_records',
         case when last_month >= worth_days then 'day' else 'month' end,
-        current_month() - make_interval(months => months),
+        this_month - make_interval(months => months),
         ''
     );
     perform keep_partitions('request_contents', 'day', date_trunc('day', now()) - make_interval(days => content_days), '');
     foreach summed in array array['usage_by_quarter', 'usage_by_hour', 'latency_by_quarter', 'latency_by_hour']::regclass[] loop
-        perform keep_partitions(summed, 'month', current_month() - interval '13 months', 'with (fillfactor = 70)');
+        perform keep_partitions(summed, 'month', this_month - interval '13 months', 'with (fillfactor = 70)');
     end loop;
 end;
 $$;

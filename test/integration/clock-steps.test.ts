@@ -1,0 +1,139 @@
+/** The database's clock steps: what it dated is dated anew, and what is kept for long is not deleted before its time. */
+import { expect, test } from 'vitest'
+import { openStory } from '../../src/pipeline/request-record.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { maintainUsagePartitions, noteTime } from '../../src/postgres/partitions.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { deleteOutdated, recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
+import type { UsageRecord } from '../../src/postgres/usage-record.ts'
+import { describeBackends } from '../harness/backends.ts'
+
+/** As if the clock had been ahead by so long when a proxy last looked at it. */
+const STEP = '365 days'
+const setClock = (database: Database, seen: string, believed = seen) =>
+  database.runScript(
+    `update installation set seen_at = now() + interval '${seen}', believed_at = now() + interval '${believed}'`,
+  )
+const daysOf = async (database: Database, query: string) =>
+  (
+    await database.call<{ days: number }>(
+      `select abs(extract(epoch from ${query}) / 86400)::double precision as days`,
+      [],
+    )
+  )[0]?.days
+
+function recordOf(daysAhead: number): UsageRecord {
+  return {
+    ...openStory(),
+    recorded_at: new Date(Date.now() + daysAhead * 86_400_000).toISOString(),
+    request_id: 'r',
+    project_id: 1,
+    key_id: 1,
+    endpoint: 'chat',
+    model: 'm',
+    provider: null,
+    cache_result: 'MISS',
+    status: 200,
+    streamed: false,
+    prompt_tokens: 1,
+    cached_prompt_tokens: 0,
+    completion_tokens: 1,
+    tokens_saved: 0,
+    cost_usd: 0,
+    saved_usd: 0,
+    latency_ms: 1,
+    duration_ms: 1,
+    tags: null,
+  }
+}
+
+describeBackends('a clock of the database that steps', backend => {
+  test('back: what it dated outlives nothing, and waits for nothing', async () => {
+    const { database } = await backend.open()
+    await createProject(database, 'acme', 'pro')
+    await issueKey(database, 'acme', 'project', 'kept')
+    await issueKey(database, 'acme', 'project', 'made ahead')
+    await database.runScript(`
+      update api_keys set expires_at = now() + interval '800 days' where name = 'kept';
+      update api_keys set created_at = now() + interval '${STEP}', expires_at = now() + interval '372 days',
+        minute_counted_until = now() + interval '${STEP}' where name = 'made ahead';
+      insert into users (email, role) values ('ada@example.org', 'reader');
+      insert into sessions (user_id, address, user_agent, token_hash, created_at, last_seen_at, expires_at)
+        select id, '', '', sha256(n::text::bytea), now() + a.ahead, now() + a.ahead, now() + a.ahead + interval '30 days'
+        from users, (values (1, interval '${STEP}'), (2, interval '-1 day')) a (n, ahead);
+      insert into login_attempts (subject, attempts, first_at) values ('account:ada@example.org', 1000, now() + interval '${STEP}');
+      insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, created_at, expires_at)
+        select id, sha256('a'), 'chat', 'm', 'p', '{}', now() + interval '${STEP}', now() + interval '372 days' from projects;
+      insert into kept_responses (project_id, key_id, id, input, response, expires_at)
+        select project_id, id, 'resp_1', '[]', '{}', now() + interval '372 days' from api_keys where name = 'kept';
+      insert into budgets (project_id, unit, amount, per, time_zone) select id, 'usd', 5, 'day', 'UTC' from projects;
+      insert into budget_periods (budget_id, begins) select id, 'epoch' from budgets;
+      insert into budget_reservations (id, budget_id, begins, amount, expires_at)
+        select gen_random_uuid(), id, 'epoch', n, e from budgets,
+          (values (1, now() + interval '${STEP}'), (2, 'infinity')) r (n, e);
+    `)
+    await setClock(database, STEP)
+    expect(await noteTime(database)).toBeGreaterThan(364 * 86_400)
+    const wanted: [string, number][] = [
+      [`(select expires_at - now() from api_keys where name = 'kept')`, 800],
+      [`(select expires_at - now() from api_keys where name = 'made ahead')`, 7],
+      [`(select minute_counted_until - now() from api_keys where name = 'made ahead')`, 0],
+      [`(select max(expires_at) - now() from sessions)`, 30],
+      [`(select min(expires_at) - now() from sessions)`, 29],
+      [`(select max(last_seen_at) - now() from sessions)`, 0],
+      [`(select expires_at - now() from cache_entries)`, 7],
+      [`(select expires_at - now() from kept_responses)`, 7],
+      [`(select expires_at - now() from budget_reservations where amount = 1)`, 0],
+    ]
+    for (const [query, days] of wanted)
+      expect([query, (await daysOf(database, query))?.toFixed(0)]).toEqual([query, `${days}`])
+    const [wait] = await database.call<{ seconds: number }>(
+      `select count_login_attempt('ada@example.org', '192.0.2.1', 0) as seconds, (select expires_at::text from budget_reservations where amount = 2) as held`,
+      [],
+    )
+    expect(wait).toMatchObject({ held: 'infinity' })
+    expect(wait?.seconds).toBeLessThanOrEqual(15 * 60)
+    expect(await noteTime(database)).toBe(0)
+  })
+
+  test('by a year: records of a time that has no partition are kept, and summed up; what cannot be is of now', async () => {
+    const { database } = await backend.open()
+    await database.runScript(`do $$ declare each text; begin
+      for each in select p.name from partitions_of('usage_records') p loop execute format('drop table %I', each); end loop;
+    end $$`)
+    const write = (...daysAhead: number[]) => recordUsage(database, daysAhead.map(recordOf), crypto.randomUUID())
+    await write(0)
+    await write(0, 400, -400)
+    await rollUpUsage(database)
+    const recorded = `select count(*)::integer as records,
+      max(abs(extract(epoch from now() - recorded_at))) < 60 as are_of_now,
+      (select sum(requests)::integer from usage_sums where grain = 'quarter' and project_id = 1) as summed from usage_records`
+    expect(await database.call(recorded, [])).toEqual([{ records: 4, are_of_now: true, summed: 4 }])
+  })
+
+  test('on by a year: what is kept for long is not deleted at once, as after a month without proxies', async () => {
+    const { database } = await backend.open()
+    const past = (name: string) =>
+      database.runScript(`create table usage_records_${name} partition of usage_records for values from ('2020-01-01') to ('2020-02-01');
+        insert into refusals_hourly values (now() - interval '500 days', '${name}', 1)`)
+    const left = async () => {
+      await noteTime(database)
+      await maintainUsagePartitions(database)
+      await deleteOutdated(database, 100)
+      const [row] = await database.call<{ partitions: number; refusals: number }>(
+        `select (select count(*)::integer from partitions_of('usage_records') where begins = '2020-01-01Z') as partitions,
+          (select count(*)::integer from refusals_hourly) as refusals`,
+        [],
+      )
+      return row
+    }
+    await past('kept')
+    await setClock(database, '-3000 days')
+    expect(await left()).toEqual({ partitions: 1, refusals: 1 })
+    // Looked at again and again, it is believed some minutes more at a time.
+    expect(await left()).toEqual({ partitions: 1, refusals: 1 })
+    expect(await daysOf(database, `(select now() - believed_at from installation)`)).toBeGreaterThan(2_999)
+    await setClock(database, '-30 days')
+    expect(await left()).toEqual({ partitions: 0, refusals: 0 })
+  })
+})
