@@ -1,6 +1,7 @@
 /** Structured logs: one JSON line per event, written in groups so that a busy proxy does not wait for its terminal. */
 import type { LogLevel } from '../config.ts'
 import { nowIso } from '../event-loop/clock.ts'
+import { createRepeatedLines } from './repeated-lines.ts'
 
 export interface Log extends Lines {
   /** The line of one finished request, at level info; `describe` is called when it is written. */
@@ -29,6 +30,21 @@ type RequestFields = Record<string, string | number | boolean | null | undefined
 const FLUSH_EVERY_MS = 100
 const LUMP_LINES = 500
 
+/** Warnings and errors of one kind are told once, then counted: an outage must not fill the disk. */
+function countRepeats(lines: Lines) {
+  const repeated = createRepeatedLines()
+  const told = (name: 'warn' | 'error') => (fields: object, message: string) =>
+    repeated.take(`${name} ${message} ${kindOf(fields)}`, message, repeats =>
+      lines[name](repeats === 0 ? fields : { ...fields, repeats }, message),
+    )
+  return { lines: { ...lines, warn: told('warn'), error: told('error') }, tellRepeats: repeated.tellAll }
+}
+
+/** Two lines with a message are of one kind if they differ in a request's id and in figures alone. */
+function kindOf(fields: object): string {
+  return JSON.stringify(fields, (name, value) => (name === 'id' || typeof value === 'number' ? undefined : value))
+}
+
 /** Logs to standard output. Never log a prompt, a response, a key or a secret: log their sizes, prefixes and ids. */
 export function createLog(level: LogLevel): Log {
   const output = Bun.stdout.writer()
@@ -51,9 +67,13 @@ export function createLog(level: LogLevel): Log {
     if (lines.length === LUMP_LINES) setImmediate(flush)
   }
   setInterval(flush, FLUSH_EVERY_MS).unref()
+  const { lines: written, tellRepeats } = countRepeats(createLines(level, collect))
   return {
-    ...createLines(level, collect),
-    flush,
+    ...written,
+    flush() {
+      tellRepeats()
+      return flush()
+    },
     // Queued, because formatting the line during the request costs a tenth or more of a cache hit.
     request(describe: () => RequestFields) {
       if (LEVELS[level] <= LEVELS.info) collect(describe)

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createRepeatedLines } from '../../../src/telemetry/repeated-lines.ts'
 
 const LOG = new URL('../../../src/telemetry/log.ts', import.meta.url).pathname
 const CODE = `
@@ -16,4 +17,55 @@ test('a reader that is gone ends nothing', async () => {
   await child.stdout.cancel()
   expect(await new Response(child.stderr).text()).toBe('goes on')
   expect(await child.exited).toBe(0)
+})
+
+test('a warning that repeats is told once, with its count, and its last fields, when the log ends', async () => {
+  const code = `
+    const { createLog } = await import('${LOG}')
+    const log = createLog('info')
+    for (let i = 0; i < 500; i++) log.warn({ id: 'r' + i, cause: 'E', waiting: i }, 'a')
+    for (let i = 0; i < 3; i++) log.warn({ cause: 'F' + i }, 'a')
+    for (let i = 0; i < 2; i++) log.info({}, 'b')
+    await log.flush()
+    await log.flush()
+  `
+  const child = Bun.spawn([process.execPath, '-e', code], { stdin: 'ignore', stdout: 'pipe' })
+  const lines = (await new Response(child.stdout).text()).trimEnd().split('\n')
+  expect(lines.map(line => ({ ...JSON.parse(line), level: 0, time: 0 }))).toEqual(
+    [
+      { id: 'r0', cause: 'E', waiting: 0, msg: 'a' },
+      ...['F0', 'F1', 'F2'].map(cause => ({ cause, msg: 'a' })),
+      { msg: 'b' },
+      { msg: 'b' },
+      { id: 'r499', cause: 'E', waiting: 499, repeats: 499, msg: 'a' },
+    ].map(line => ({ level: 0, time: 0, ...line })),
+  )
+})
+
+afterEach(() => vi.useRealTimers())
+
+test('what goes on repeating is told ever more rarely, and after a pause at once', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { take } = createRepeatedLines()
+  const told: number[] = []
+  const repeat = (seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      take('k', 'm', repeats => told.push(repeats))
+      vi.advanceTimersByTime(1_000)
+    }
+  }
+  repeat(60 + 120 + 240)
+  expect(told).toEqual([0, 59, 120, 240])
+  repeat(3 * 3_600)
+  expect(told.length).toBeLessThanOrEqual(4 + 4 + 3)
+  vi.advanceTimersByTime(2 * 3_600_000)
+  repeat(1)
+  expect(told.at(-1)).toBe(0)
+})
+
+test('kinds are bounded', () => {
+  const { take } = createRepeatedLines()
+  let told = 0
+  for (let i = 0; i < 5_000; i++) take(`kind ${i}`, 'message', () => told++)
+  expect(told).toBe(1_001)
 })
