@@ -19,9 +19,14 @@ export interface DependencyHealth {
   latencyMs: number
 }
 
+type PostgresProblem = PrimaryProblem | 'disk full'
+
 export interface PostgresHealth extends DependencyHealth {
-  /** Two servers take writes, and the one on the higher timeline is used; or there is only one that was left behind, which is not used. */
-  problem?: PrimaryProblem
+  /**
+   * Two servers take writes, and the one on the higher timeline is used; or there is only one that was left behind, which is not used; or it
+   * has no room for what is to be written.
+   */
+  problem?: PostgresProblem
   /** Those of DATABASE_STANDBY_URL, in its order. One that is not up does not change the proxy's own status. */
   standbys?: StandbyState[]
 }
@@ -32,7 +37,7 @@ export interface RedisHealth extends DependencyHealth {
 }
 
 export interface Health {
-  /** degraded: requests are answered, but without Redis, or there are two primaries. down: none is, because keys cannot be checked. */
+  /** degraded: requests are answered, but without Redis, or there are two primaries, or the database's disk is full. down: none is, because keys cannot be checked. */
   status: 'ok' | 'degraded' | 'down'
   dependencies: { postgres: PostgresHealth; redis: RedisHealth }
   /** Providers that this process has called. One that is down does not change the proxy's own status. */
@@ -66,7 +71,7 @@ export function createHealthCheck({ database, store, circuits }: HealthOptions):
       probing = probeStores()
     }
     const { postgres, redis } = await probing
-    const problem = database.primary?.problem ?? null
+    const problem: PostgresProblem | null = database.primary?.problem ?? (database.disk.isFull ? 'disk full' : null)
     const isDegraded = redis.status === 'down' || problem !== null
     const status = postgres.status === 'down' ? 'down' : isDegraded ? 'degraded' : 'ok'
     const dependencies = {

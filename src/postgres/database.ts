@@ -24,6 +24,8 @@ export interface Database {
   readonly buildsLists: boolean
   /** What is known of the server; null for the embedded database. */
   readonly primary: Primary | null
+  /** As its statements find it. */
+  readonly disk: Disk
   /** Null where no standby is set. */
   readonly standbys: Standbys | null
   /** From now on, requests share at most so many connections; the embedded database has one session. */
@@ -45,6 +47,13 @@ export interface Database {
   readonly lagging: Pick<Database, 'call'>
   /** Aborts what is running and disconnects. */
   close(): Promise<void>
+}
+
+export interface Disk {
+  /** Whether there is no room for what is to be written: nothing else fails. */
+  readonly isFull: boolean
+  /** Called when it is found to be full, and when there is room again. */
+  onChange(isFull: boolean): void
 }
 
 /** `behind`: it lacks what is older than five seconds. `no standby`: it takes writes, or has not the primary's history. */

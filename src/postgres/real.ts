@@ -3,6 +3,7 @@
 import { type DatabaseAddress, parseDatabaseUrl } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
 import { type Database, type Script, ScriptFailed } from './database.ts'
+import { DiskWatch } from './disk-watch.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
 import { Primary } from './primary.ts'
 import { queriesOf } from './queries.ts'
@@ -47,11 +48,13 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
   const comparing = parsed.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
   comparing?.unref()
 
-  const over = (connections: Connections, limitMs: number): Database => ({
+  const disk = new DiskWatch()
+  const over = (connections: Connections, limitMs: number, call = disk.watch(connections.call)): Database => ({
     get queries() {
-      return queriesOf(connections.call)
+      return queriesOf(call)
     },
-    call: connections.call,
+    call,
+    disk,
     lagging: standbys?.reads(connections, limitMs) ?? connections,
     backend: 'real',
     buildsLists: true,

@@ -44,6 +44,10 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   if (config.aggregator.apiKey === null) warmCounting()
   const [database, embedder] = await Promise.all([openDatabase(config, log), createEmbedder(config.embedder, log)])
   if (database.primary) database.primary.onProblem = problem => notePrimary(problem, log)
+  database.disk.onChange = isFull => {
+    if (isFull) log.error({}, 'the disk of the database is full: what needs room is not stored')
+    else log.info({}, 'the disk of the database has room again')
+  }
   if (database.standbys)
     database.standbys.onChange = (place, state) => {
       if (state === 'up') log.info({ standby: place }, 'reads that may lag are asked of this standby')

@@ -1,5 +1,6 @@
 /** The embedded PostgreSQL: PGlite in a worker, so that a slow query does not block the server. */
 import { type Database, ScriptFailed } from '../database.ts'
+import { DiskWatch } from '../disk-watch.ts'
 import { queriesOf } from '../queries.ts'
 import { startEmbeddedProcess } from './embedded-process.ts'
 import type { EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
@@ -48,12 +49,14 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     embedded.terminate()
   }
 
-  async function call<Row>(text: string, values: readonly unknown[], { isUrgent = false } = {}): Promise<Row[]> {
+  async function callWorker<Row>(text: string, values: readonly unknown[], { isUrgent = false } = {}): Promise<Row[]> {
     const { rows } = await ask({ kind: 'query', sql: text, params: values, isUrgent })
     answeredAtMs = performance.now()
     return (rows ?? []) as Row[]
   }
 
+  const disk = new DiskWatch()
+  const call = disk.watch(callWorker)
   const database: EmbeddedDatabase = {
     get queries() {
       return queriesOf(call)
@@ -65,6 +68,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
       return database
     },
     call,
+    disk,
     backend: 'embedded',
     buildsLists: false,
     primary: null,
