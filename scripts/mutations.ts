@@ -18,6 +18,7 @@ const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const BUDGETS = 'test/integration/budgets.test.ts'
 const LARGEST = 'test/integration/largest-cost.test.ts'
 const BOUNDS = 'test/unit/formats/bounds.test.ts'
+const LEAVING = 'test/integration/leaving.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
 const MINUTE = 'test/integration/count-minute.test.ts'
 const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
@@ -241,6 +242,92 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: 'and false',
     noticedBy: [BUDGETS],
     test: 'the judge is paid from the budgets of its project',
+  },
+  // Budgets and records that meet: each record counts in each budget, once.
+  {
+    file: 'sql/functions/budgets/put_budget.sql',
+    line: "perform pg_advisory_xact_lock(hashtext('put_budget'));",
+    becomes: '',
+    noticedBy: [BUDGETS],
+    test: 'has what is written by a batch that began before it',
+  },
+  {
+    file: 'sql/functions/usage/record_usage.sql',
+    line: "perform pg_advisory_xact_lock_shared(hashtext('put_budget'));",
+    becomes: '',
+    noticedBy: [BUDGETS],
+    test: 'has what is written by a batch that began after it',
+  },
+  {
+    file: 'sql/functions/usage/record_usage.sql',
+    line: '            or p.has_budgets\n',
+    becomes: '',
+    noticedBy: [BUDGETS],
+    test: 'the first budget, and the first alert, have the cost of requests that were under way before there was any',
+  },
+  // What is not known costs the most.
+  {
+    file: 'src/pipeline/presumed-usage.ts',
+    line: 'return failure.mayHaveCost',
+    becomes: 'return false',
+    noticedBy: [LEAVING],
+    test: 'left before its head, it is charged the most that it may have cost',
+  },
+  {
+    file: 'src/pipeline/presumed-usage.ts',
+    line: 'if (answered !== null) return answered < 400',
+    becomes: 'if (answered !== null) return false',
+    noticedBy: [LEAVING],
+    test: 'cut, or silent, it is charged the most, with a budget and without',
+  },
+  {
+    file: 'src/pipeline/presumed-usage.ts',
+    line: 'return failure.upstreamStatus === null && ',
+    becomes: 'return false && ',
+    noticedBy: [LEAVING],
+    test: 'what a model may have cost counts beside what its fallback cost, each in its own budget',
+  },
+  {
+    file: 'src/pipeline/presumed-usage.ts',
+    line: " && !known.capabilities.includes('reasoning')",
+    becomes: '',
+    noticedBy: [LEAVING],
+    test: 'left in the middle, it is charged the most that it may have cost',
+  },
+  {
+    file: 'src/pipeline/asked-calls.ts',
+    line: 'this.presumed.push({ model: call.model, usage: call.presume() })',
+    becomes: '{}',
+    noticedBy: [LEAVING],
+    test: 'what a model may have cost counts beside what its fallback cost, each in its own budget',
+  },
+  {
+    file: 'src/pipeline/read-answer.ts',
+    line: 'if (usage && !cut)',
+    becomes: 'if (usage)',
+    noticedBy: [LEAVING],
+    test: 'left in the middle, it is charged the most that it may have cost',
+  },
+  {
+    file: 'src/pipeline/read-answer.ts',
+    line: '(cut || !isSentAsWritten(call))',
+    becomes: 'cut',
+    noticedBy: [LEAVING],
+    test: 'a usage that its client kept from being told is presumed',
+  },
+  {
+    file: 'src/pipeline/share-call.ts',
+    line: 'hasBegun => accounting.isReadToEnd && ',
+    becomes: 'hasBegun => false && ',
+    noticedBy: [LEAVING],
+    test: 'left in the middle under a budget, it is read to its end, and costs what it costs',
+  },
+  {
+    file: 'src/pipeline/pass-through/pass-through.ts',
+    line: 'most && !most.isUnpriced ? most : ',
+    becomes: '',
+    noticedBy: [LEAVING],
+    test: 'what an answer does not say that it used is presumed',
   },
   {
     file: 'src/admission/budgets.ts',
@@ -670,25 +757,25 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // A request ends once.
   {
-    file: 'src/pipeline/accounting.ts',
+    file: 'src/pipeline/open-account.ts',
     line: 'if (this.#isFinished) return',
     becomes: '',
     noticedBy: [ACCOUNTING],
   },
   {
-    file: 'src/pipeline/accounting.ts',
+    file: 'src/pipeline/open-account.ts',
     line: 'if (!outcome.counts) quota.refund(account)',
     becomes: '',
     noticedBy: [ACCOUNTING],
   },
   {
-    file: 'src/pipeline/accounting.ts',
+    file: 'src/pipeline/open-account.ts',
     line: '!this.#options.shutdown.isCut && ',
     becomes: '',
     noticedBy: [ACCOUNTING],
   },
   {
-    file: 'src/pipeline/accounting.ts',
+    file: 'src/pipeline/open-account.ts',
     line: 'if (provider !== this.#provider) this.#askedAtMs = null',
     becomes: '',
     noticedBy: [ACCOUNTING],

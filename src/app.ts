@@ -4,17 +4,11 @@ import { createBudgets } from './admission/budgets.ts'
 import { createQuota } from './admission/quota.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
 import { createTokenWindows } from './admission/token-windows.ts'
-import { createCache } from './cache/cache.ts'
-import { createExplainer } from './cache/explain.ts'
-import { createJudge } from './cache/judge/judge.ts'
-import { createJudgeQueue } from './cache/judge/judge-queue.ts'
-import { createLearner } from './cache/judge/learner.ts'
-import { createPromptVectors } from './cache/prompt-vectors.ts'
-import { UnfinishedWrites } from './cache/unfinished-writes.ts'
-import { type Catalogue, loadCatalogue } from './catalogue/catalogue.ts'
+import { loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
 import { SharedCalls } from './coalescing/shared-call.ts'
 import type { Config } from './config.ts'
+import { createCaching } from './create-caching.ts'
 import { createDashboard, createDashboardServer } from './dashboard/dashboard.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { offLoop } from './event-loop/off-loop.ts'
@@ -30,7 +24,6 @@ import { startMaintenance } from './maintenance.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { createConversations } from './pipeline/conversations.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
-import { createModelCaller } from './pipeline/judge-model.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createParsedBodies } from './pipeline/read-request.ts'
@@ -42,7 +35,7 @@ import { readTime } from './postgres/partitions.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
-import { createModelRouter, type ModelRouter } from './providers/model-router.ts'
+import { createModelRouter } from './providers/model-router.ts'
 import { reachProviders } from './providers/reach-providers.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { ProcessBus } from './redis/process-bus.ts'
@@ -52,14 +45,12 @@ import { createContentRecorder } from './telemetry/content-recorder.ts'
 import { defineGauges } from './telemetry/gauges.ts'
 import type { Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
-import { createProxyMetrics, measureStores, type ProxyMetrics } from './telemetry/proxy-metrics.ts'
+import { createProxyMetrics, measureStores } from './telemetry/proxy-metrics.ts'
 import { createRefusalRecorder } from './telemetry/refusal-recorder.ts'
 import { createRefusals } from './telemetry/refusals.ts'
 import { createSemanticHitRecorder } from './telemetry/semantic-hit-recorder.ts'
 import type { Tracing } from './telemetry/tracing/request-trace.ts'
 import { createUsageRecorder } from './telemetry/usage-recorder.ts'
-import { createEmbedderPrice, nameEmbedderVectors } from './vector-cache/embedder-space.ts'
-import { createVectorStore } from './vector-cache/vector-store.ts'
 
 export interface AppOptions {
   config: Config
@@ -84,8 +75,12 @@ export interface App {
   connections: ConnectionRoom
   /** This process is about to stop: /readyz says so, connections are closed after their next answer, and sessions after their last response. */
   beginDrain(): void
+  /** Resolves when no provider's answer is being read any more: some are read to their end after their clients have left. */
+  answersRead(): Promise<void>
   /** This process is about to cut off requests in flight: they must not count. */
   noteCut(): void
+  /** Records what is still open, at what it may have cost. */
+  endOpen(): void
   /** Writes pending usage records, refunds and vectors. Resolves when that is done, or the time is up. */
   flush(timeLimitMs: number): Promise<void>
   /** Stops background work. Call `flush` first: anything not yet written is lost. */
@@ -170,8 +165,10 @@ function tellStop(
   readiness: Readiness,
   accounting: Accounting,
   realtime: Realtime,
-): Pick<App, 'beginDrain' | 'noteCut'> {
+): Pick<App, 'beginDrain' | 'noteCut' | 'answersRead' | 'endOpen'> {
   return {
+    answersRead: accounting.answersRead,
+    endOpen: accounting.endOpen,
     beginDrain() {
       readiness.beginDrain()
       realtime.drain()
@@ -213,38 +210,4 @@ async function flushAll(
   await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
   const flushed = unlimited.map(each => withinTimeLimit(timeLimitMs / 2, each()).catch(() => {}))
   await Promise.all([...flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
-}
-
-/** Creates the cache, and what learns in the background which entries may be served. */
-async function createCaching(
-  { config, database, store, bus, embedder, tracing, log }: AppOptions & { tracing: Tracing | null },
-  catalogue: Catalogue,
-  modelRouter: ModelRouter,
-  { noteVerdict, noteEmbedded }: ProxyMetrics,
-) {
-  const vectors = createVectorStore({ database, store, log })
-  const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
-  const priceEmbedded = createEmbedderPrice(embedder, config, catalogue)
-  const promptVectors = await createPromptVectors({
-    database,
-    embedder,
-    vectors,
-    nameVector,
-    onEmbedded: promptTokens => noteEmbedded(priceEmbedded(promptTokens)),
-    log,
-  })
-  const prepareCall = createModelCaller(modelRouter, catalogue, log)
-  const judge = createJudge(database, prepareCall, log, noteVerdict)
-  const learner = createLearner({ database, prepareCall, tracing, log, noteVerdict })
-  const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
-  const unfinished = new UnfinishedWrites()
-  const isAlone = bus ? bus.isAlone : () => database.backend === 'embedded'
-  const cache = createCache({ database, store, unfinished, vectors: promptVectors, judge, judgeQueue, isAlone, log })
-  return {
-    noteVerdict,
-    vectors,
-    cache,
-    learner,
-    explainer: createExplainer({ database, unfinished, vectors: promptVectors, judge }),
-  }
 }

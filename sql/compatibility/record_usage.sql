@@ -49,7 +49,7 @@ as $$
         cached_prompt_tokens, completion_tokens, tokens_saved, costs_usd, saved_usd, latencies_ms, durations_ms, error_codes,
         error_messages, upstream_statuses, upstream_messages, attempts, asked_models, fallbacks, cache_reasons, cache_ids, similarities,
         completion_tokens_saved, admissions_ms, lookups_ms, embeds_ms, upstreams_ms, first_chunks_ms, end_users,
-        '{}', tags, array(select n::integer from generate_series(1, cardinality(tags)) n), sums, spending, batch
+        '{}', '{}', tags, array(select n::integer from generate_series(1, cardinality(tags)) n), sums, spending, batch
     );
 $$;
 

@@ -20,7 +20,8 @@ alter table usage_records
     add column embed_ms real,
     add column upstream_ms real,
     add column first_chunk_ms real,
-    add column end_user text;
+    add column end_user text,
+    add column presumed boolean;
 
 comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null for an answer.';
 comment on column usage_records.error_message is 'What the client was told, if the proxy said so itself; at most 300 characters.';
@@ -38,6 +39,7 @@ comment on column usage_records.lookup_ms is 'Looking for the answer in the data
 comment on column usage_records.embed_ms is 'Of that, waiting for the questions vector; null: none was asked for.';
 comment on column usage_records.upstream_ms is 'From asking the upstream to the head of its answer; null: none answered.';
 comment on column usage_records.first_chunk_ms is 'From the requests arrival to the first part of a stream.';
+comment on column usage_records.presumed is 'True: nobody knows what the provider charged, and tokens and cost are the most that it may have been; null: they are known.';
 comment on column usage_records.end_user is 'Whom the client asks for: safety_identifier, user, or metadata.user_id; at most 128 characters.';
 
 -- What is slow, dear or of an end user is found by itself. An exact hit is in none of them.

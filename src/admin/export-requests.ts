@@ -42,6 +42,7 @@ const COLUMNS = [
     'tokens_saved',
     'completion_tokens_saved',
     'cost_usd',
+    'presumed',
     'saved_usd',
     'latency_ms',
     'duration_ms',

@@ -32,6 +32,8 @@ export class EventBuffer {
     this.#pushedBytes += lump.bytes.length
     this.#unreadBytes += lump.bytes.length
     this.#wake()
+    // Nobody will read them.
+    if (this.#readers.size === 0 && !this.isReplayable) this.#drop(this.#lumps.length)
     // Without live readers there is no backpressure: subscribers to the whole response have room for all of it.
     if (this.#unreadBytes < READ_AHEAD_BYTES || this.#readers.size === 0) return ROOM
     return new Promise(resolve => {
@@ -85,8 +87,12 @@ export class EventBuffer {
     let least = this.#forgotten + this.#lumps.length
     for (const { at } of this.#readers) least = Math.min(least, at)
     if (least - this.#forgotten < FORGET_LUMPS) return
-    this.#lumps = this.#lumps.slice(least - this.#forgotten)
-    this.#forgotten = least
+    this.#drop(least - this.#forgotten)
+  }
+
+  #drop(lumps: number): void {
+    this.#lumps = this.#lumps.slice(lumps)
+    this.#forgotten += lumps
   }
 
   #wake(): void {

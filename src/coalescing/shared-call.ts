@@ -27,7 +27,7 @@ export interface ErrorResponse {
 export interface Subscriber {
   /** For live subscribers: the next events; null at the end. Throws the failure that broke the stream off. */
   read(): Promise<EventLump | null>
-  /** Leaves the call. The last subscriber to leave aborts the upstream call. */
+  /** Leaves the call. The last subscriber to leave aborts the upstream call, unless the call reads on. */
   leave(): void
 }
 
@@ -39,8 +39,11 @@ export class SharedCall {
   readonly #started = Promise.withResolvers<'stream' | 'settled'>()
   readonly #settled = Promise.withResolvers<Settlement>()
   #isOver = false
+  #hasBegun = false
 
-  /** Aborted with ClientGone when the last subscriber has left. */
+  /** For the leader: whether the upstream is read to its end although nobody listens any more. `hasBegun`: an event has come. */
+  readsOn: (hasBegun: boolean) => boolean = () => false
+  /** Aborted with ClientGone when the last subscriber has left, unless the call reads on. */
   readonly signal = this.#abort.signal
   /** Resolves when a stream has begun, or when the call has settled without one. */
   readonly started = this.#started.promise
@@ -55,7 +58,7 @@ export class SharedCall {
       read: reader ? reader.read : noEvents,
       leave: () => {
         if (!this.#subscribers.delete(subscriber)) return
-        if (this.#subscribers.size === 0 && !this.#isOver) this.#abort.abort(new ClientGone())
+        if (this.#subscribers.size === 0) this.#endUnheard()
         reader?.close()
       },
     }
@@ -70,6 +73,7 @@ export class SharedCall {
 
   /** For the leader: passes events on; resolves when there is room for more. */
   push(lump: EventLump): Promise<void> {
+    this.#hasBegun = true
     return this.#openEvents().push(lump)
   }
 
@@ -80,6 +84,10 @@ export class SharedCall {
     this.#events?.end(failure)
     this.#started.resolve('settled')
     this.#settled.resolve(settlement)
+  }
+
+  #endUnheard(): void {
+    if (!this.#isOver && !this.readsOn(this.#hasBegun)) this.#abort.abort(new ClientGone())
   }
 
   #openEvents(): EventBuffer {

@@ -52,8 +52,12 @@ function typeOfStatus(status: number): string {
 
 /** Thrown, and used as an abort reason, when the client has left: no response can be sent. */
 export class ClientGone extends Error {
-  constructor() {
+  /** False: while all that was asked for it had failed, at no cost, and nothing else was being asked. */
+  readonly mayHaveCost: boolean
+
+  constructor(mayHaveCost = true) {
     super('The client went away')
     this.name = 'ClientGone'
+    this.mayHaveCost = mayHaveCost
   }
 }

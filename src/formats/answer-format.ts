@@ -33,6 +33,8 @@ export interface AnswerFormat {
   completenessOf(answer: JsonObject, request: JsonObject): Completeness
   /** Responses that call tools are never served from a semantic match. */
   callsTools(answer: JsonObject): boolean
+  /** Whether the model had finished, however: only then is a usage, which some providers report as they go, that of all. */
+  hasEnded(answer: JsonObject): boolean
   /** Reads a response's `usage`; null when it has none. */
   readUsage(usage: unknown, answer: JsonObject): TokenUsage | null
   /** The model's text, for responses that report no usage. */

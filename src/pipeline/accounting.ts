@@ -1,59 +1,18 @@
 /** Accounts for each request once, when it ends: a usage record, a log line and, if the request does not count, a refund. */
-import type { Quota } from '../admission/quota.ts'
-import { takeAskedText } from '../cache/asked-text.ts'
-import type { CacheQuery } from '../cache/cache-query.ts'
-import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../cache/entry.ts'
-import type { Lookup } from '../cache/lookup.ts'
-import { type Catalogue, costUsd, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { ClientGone } from '../errors.ts'
 import { createMinuteBudget } from '../event-loop/minute-budget.ts'
-import type { Account } from '../postgres/admit.ts'
-import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
-import type { Provider } from '../providers/upstream.ts'
-import { UpstreamFailure } from '../providers/upstream-failure.ts'
-import type { ContentRecorder } from '../telemetry/content-recorder.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { CallScope, ProxyMetrics } from '../telemetry/proxy-metrics.ts'
-import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
-import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
-import { costOfAnswer } from './answering-model.ts'
-import type { NotedQuery } from './query.ts'
-import type { AccountedRequest, Accounting, RequestAccounting } from './request-accounting.ts'
-import { contentOf } from './request-content.ts'
-import {
-  CLIENT_GONE_STATUS,
-  createRecord,
-  createRefusal,
-  describeRequest,
-  estimateUsage,
-  isRefusal,
-  MOST_REFUSED,
-  nameTarget,
-  noteAttempts,
-  type Outcome,
-  openStory,
-  statusOf,
-} from './request-record.ts'
-import { Spending, type SpendingLimits } from './spending.ts'
-import { tellError, tellUpstream } from './tell-failure.ts'
+import { type AccountingOptions, OpenAccount } from './open-account.ts'
+import type { Accounting } from './request-accounting.ts'
+import { createRefusal, MOST_REFUSED } from './request-record.ts'
 
-export interface AccountingOptions extends SpendingLimits {
-  recorder: UsageRecorder
-  semanticHits: SemanticHitRecorder
-  contents: Pick<ContentRecorder, 'record'>
-  quota: Pick<Quota, 'refund'>
-  catalogue: Catalogue
-  metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
-  log: Log
-}
+export type { AccountingOptions }
 
-type RefusingOptions = AccountingOptions & {
-  takeRefused: ReturnType<typeof createMinuteBudget>
-  shutdown: { isCut: boolean }
-}
+/** Looks so often whether all is over. */
+const LOOK_EVERY_MS = 50
 
 export function createAccounting(given: AccountingOptions): Accounting {
-  const options = { ...given, takeRefused: createMinuteBudget(MOST_REFUSED), shutdown: { isCut: false } }
+  const asked = new Set<OpenAccount>()
+  const options = { ...given, takeRefused: createMinuteBudget(MOST_REFUSED), shutdown: { isCut: false }, asked }
   return {
     noteRefused(request, account, query, error) {
       const record = createRefusal(request, account, query, error)
@@ -66,185 +25,13 @@ export function createAccounting(given: AccountingOptions): Accounting {
     noteCut() {
       options.shutdown.isCut = true
     },
+    async answersRead() {
+      while (asked.size > 0) await Bun.sleep(LOOK_EVERY_MS)
+    },
+    endOpen() {
+      options.shutdown.isCut = true
+      for (const open of [...asked]) open.finishFailed(new ClientGone())
+    },
     open: (request, account, onFinish) => new OpenAccount(options, request, account, onFinish),
-  }
-}
-
-class OpenAccount implements RequestAccounting {
-  readonly #options: RefusingOptions
-  readonly #request: AccountedRequest
-  readonly #account: Account
-  readonly #onFinish: () => void
-  #query: NotedQuery | null = null
-  #provider: Provider | null = null
-  #model: string | null = null
-  #storedBy: string | null = null
-  #askedAtMs: number | null = null
-  #calledAtMs = 0
-  readonly #story = openStory()
-  #failure: unknown = null
-  #body: Uint8Array | null = null
-  #latencyMs: number | null = null
-  #judgeUsd = 0
-  #droppedTools: string | null = null
-  followed: CallScope = 'process'
-  #isFinished = false
-  readonly spending: Spending | null
-
-  constructor(options: RefusingOptions, request: AccountedRequest, account: Account, onFinish: () => void) {
-    this.#options = options
-    this.#request = request
-    this.#account = account
-    this.#onFinish = onFinish
-    this.spending = account.has_budgets || account.tokens_per_minute !== null ? new Spending(options, account) : null
-    request.isRecorded = true
-    this.#story.admission_ms = performance.now() - request.arrivedAtMs
-  }
-
-  noteQuery(query: NotedQuery, tags: string | null = null): void {
-    this.#query = query
-    this.#story.tags = tags
-    if (this.spending) this.spending.tags = tags
-  }
-
-  noteProvider(provider: Provider, model?: string): void {
-    // A failure notes the same provider again. The provider has still been asked.
-    if (provider !== this.#provider) this.#askedAtMs = null
-    this.#provider = provider
-    this.#model = model ?? null
-    const { fallbacks } = this.#story
-    if (model !== undefined) this.#story.fallbacks = fallbacks === null ? model : `${fallbacks}, ${model}`
-  }
-
-  noteMatch({ reason, id, entry }: Match): void {
-    this.#storedBy = entry.provider
-    this.#story.cache_reason = reason
-    this.#story.cache_id = id
-  }
-
-  noteLookup({ missReason, tookMs = null, embedMs = null }: Lookup): void {
-    if (missReason) this.#story.cache_reason = missReason
-    Object.assign(this.#story, { lookup_ms: tookMs, embed_ms: embedMs })
-  }
-
-  /** Each failure's attempts are counted, and the first one is told. */
-  noteFailure(failure: unknown): void {
-    if (this.#isFinished || failure === this.#failure) return
-    const story = this.#story
-    if (failure instanceof UpstreamFailure && this.#askedAtMs !== null) noteAttempts(story, failure)
-    if (this.#failure !== null) return
-    this.#failure = failure
-    Object.assign(story, tellUpstream(failure, this.#query))
-  }
-
-  noteAsked(): void {
-    this.#calledAtMs = performance.now()
-    this.#askedAtMs ??= this.#calledAtMs
-    if (this.#query && this.#provider) this.#request.trace?.beginCall(this.#query, this.#provider.name, this.#model)
-  }
-
-  noteAnswered(answer: Parameters<RequestAccounting['noteAnswered']>[0]): void {
-    if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#calledAtMs
-    noteAttempts(this.#story, answer)
-    this.#droppedTools = answer.headers.get(DROPPED_TOOLS)
-  }
-
-  noteReason(reason: string): void {
-    this.#story.cache_reason = reason
-  }
-
-  noteChunk(): void {
-    this.#story.first_chunk_ms ??= performance.now() - this.#request.arrivedAtMs
-  }
-
-  noteHeaders(): void {
-    this.#latencyMs ??= performance.now() - this.#request.arrivedAtMs
-  }
-
-  noteBody(body: Uint8Array): void {
-    this.#body = body
-  }
-
-  noteJudge(usd: number): void {
-    this.#judgeUsd += usd
-  }
-
-  noteSemanticMatch(
-    match: SemanticMatch<EntryFacts> | NearMiss,
-    { identity }: CacheQuery,
-    { isShadow } = { isShadow: false },
-  ): void {
-    const { semanticHits, catalogue, metrics } = this.#options
-    const { log_content, project_id: projectId } = this.#account
-    const { promptTokens, completionTokens } = match.entry
-    const usage = { ...NO_USAGE, promptTokens, completionTokens }
-    const [model, pricedAs] = [this.#query?.model, this.#provider?.pricedAs ?? null]
-    Object.assign(this.#story, { similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
-    const outcome = isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served'
-    metrics.noteSimilarity(outcome, match.similarity)
-    semanticHits.record({
-      ...match,
-      difference: match.reason === 'undecided' ? match.difference : null,
-      wording: log_content === 'sealed' ? (takeAskedText(identity.endpoint, identity.body)?.text ?? null) : null,
-      projectId,
-      requestId: this.#request.id,
-      isShadow,
-      promptTokens,
-      completionTokens,
-      savedUsd: pricedAs === null || model === undefined ? 0 : (costUsd(catalogue.find(pricedAs, model), usage) ?? 0),
-    })
-  }
-
-  finishFailed(failure: unknown, known: Partial<Pick<Outcome, 'usage' | 'cacheResult'>> = {}): void {
-    const isGone = failure instanceof ClientGone
-    const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
-    // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
-    const isAsked = this.#askedAtMs !== null
-    const counts = isGone && !this.#options.shutdown.isCut && (isAsked || cacheResult === 'HIT')
-    const usage = known.usage ?? (counts && isAsked ? estimateUsage(this.#query) : NO_USAGE)
-    this.noteFailure(failure)
-    Object.assign(this.#story, tellError(failure))
-    const cause = failure instanceof Error ? failure : undefined
-    this.finish({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
-  }
-
-  finish(outcome: Outcome, cause?: Error): void {
-    if (this.#isFinished) return
-    this.#isFinished = true
-    this.#onFinish()
-    const { recorder, contents, quota, catalogue, metrics, log, takeRefused } = this.#options
-    const [account, request, provider] = [this.#account, this.#request, this.#provider]
-    if (!outcome.counts) quota.refund(account)
-    const query = this.#query ?? nameTarget(request)
-    const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
-    if (!query || (isRefused && !takeRefused(String(account.key_id)))) {
-      request.isRecorded = false
-      this.spending?.release()
-      return
-    }
-    const model = this.#model ?? query.model
-    const pricedAs = provider?.pricedAs ?? null
-    const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
-    const recorded = {
-      request,
-      account,
-      query,
-      model,
-      provider: this.#storedBy ?? provider?.name ?? null,
-      isPriced: pricedAs !== null,
-      costOf: (usage: TokenUsage) => costOfAnswer(catalogue, pricedAs, { model, body: query.body }, usage),
-      latencyMs: this.#latencyMs,
-      judgeUsd: this.#judgeUsd,
-      story: this.#story,
-      reservation: this.spending?.end(outcome) ?? null,
-    }
-    const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
-    if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
-    const record = createRecord(recorded, { ...outcome, status })
-    recorder.record(record)
-    if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.#body ?? this.#failure))
-    metrics.noteRequest(record, listed?.model ?? null, this.followed)
-    request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)
-    log.request(() => describeRequest(record, account, cause, this.#droppedTools))
   }
 }

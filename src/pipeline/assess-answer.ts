@@ -19,6 +19,8 @@ export interface ReadAnswer {
   callsTools: boolean
   /** As reported; null when it was not. */
   usage: TokenUsage | null
+  /** Whether it is one at all: an error in its place has no id. */
+  isAnswer: boolean
   /** The model that it names. */
   model: unknown
   /** The model's text, when its tokens have to be counted. */
@@ -27,7 +29,8 @@ export interface ReadAnswer {
 
 export function assessAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInput): ReadAnswer {
   const answer = parseJsonObject(new TextDecoder().decode(bytes))
-  if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, model: null, text: '' }
+  if (!answer)
+    return { bytes, completeness: null, callsTools: false, usage: null, isAnswer: false, model: null, text: '' }
   const format = formatOf(endpoint)
   const usage = format.readUsage(answer.usage, answer)
   return {
@@ -36,6 +39,7 @@ export function assessAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInp
     completeness: isUtf8(bytes) ? format.completenessOf(answer, request) : 'not_an_answer',
     callsTools: format.callsTools(answer),
     usage,
+    isAnswer: answer.id !== undefined,
     model: answer.model,
     text: usage ? '' : format.textOf(answer),
   }

@@ -9,14 +9,16 @@ import { costOfAnswer } from './answering-model.ts'
 import type { CompletionQuery } from './query.ts'
 import type { Attempt, LeadingContext, RoutedContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
+import type { SpentUsage } from './spent-usage.ts'
 
 /** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(
   { accounting, cacheQuery, provider, lookup }: LeadingContext,
   { bytes, ...kind }: { bytes: Uint8Array; isSemantic: boolean; isStreamed: boolean },
-  { promptTokens, completionTokens }: TokenUsage,
+  usage: SpentUsage,
   { cache }: Stages,
 ): Promise<void> {
+  const { promptTokens, completionTokens } = savedBy(usage)
   accounting.noteBody(bytes)
   if (!cacheQuery) return
   const response = { body: bytes, provider: provider.name, promptTokens, completionTokens, ...kind }
@@ -27,17 +29,23 @@ export async function storeResponse(
 export function entryOf(
   { provider }: Pick<RoutedContext, 'provider'>,
   body: Uint8Array,
-  { promptTokens, completionTokens }: TokenUsage,
+  usage: SpentUsage,
 ): CacheEntry {
   const now = nowMs()
+  const { promptTokens, completionTokens } = savedBy(usage)
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
+}
+
+/** What a hit saves is never presumed. */
+function savedBy(usage: SpentUsage): TokenUsage {
+  return usage.isPresumed ? NO_USAGE : usage
 }
 
 /** Recorded when an upstream reports a failure inside a 200: only answered requests may be recorded as answered. */
 const UPSTREAM_FAILED_STATUS = 502
 
 /** Accounts for a request that upstream answered. */
-export function finishMiss({ accounting }: RoutedContext, usage: TokenUsage, counts = true): void {
+export function finishMiss({ accounting }: RoutedContext, usage: SpentUsage, counts = true): void {
   accounting.noteHeaders()
   accounting.finish({ status: counts ? 200 : UPSTREAM_FAILED_STATUS, counts, cacheResult: 'MISS', usage })
 }

@@ -4,6 +4,7 @@ import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError, priceOf, storeResponse } from './complete-call.ts'
 import { shareBytes, shareEvents } from './own-fields.ts'
+import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
 import { readAnswer, usageOf } from './read-answer.ts'
 import { readCompletion } from './read-request.ts'
@@ -41,21 +42,23 @@ async function answerPlain(
   answer: UpstreamAnswer,
   stages: Stages,
 ): Promise<ProxyResponse> {
-  const { query, provider, call, subscriber } = context
+  const { query, provider, subscriber } = context
   const read = await readAnswer(answer.body, provider.name, { endpoint: query.endpoint, request: query.body })
   const { completeness, callsTools } = read
   const bytes = await shareBytes(query, read.bytes)
-  const usage = await usageOf(query.endpoint, query.body, read)
+  const hasFailed = isUpstreamFailure(completeness)
+  const asked = askedCall(query, provider, stages.catalogue)
+  const usage = await usageOf(asked, { ...read, hasFailed })
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
   const isComplete = completeness === 'whole'
   if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: false }, usage, stages)
-  call.settle(
+  context.call.settle(
     isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },
   )
   subscriber.leave()
-  finishMiss(context, usage, !isUpstreamFailure(completeness))
+  finishMiss(context, usage, !hasFailed)
   return response
 }

@@ -11,22 +11,33 @@ import { type LargestTokens, largestTokens, picturesTokens, type RequestSize } f
 import { longestSound } from './pass-through/longest-sound.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 
-/** Reads the request as it is sent. Throws a 400 for a number that is none. */
-export function sizeOf(query: CompletionQuery | PassedQuery): RequestSize {
+/** Reads the request as it is sent. Throws a 400 for a number that is none, unless that is to count as none given. */
+export function sizeOf(query: CompletionQuery | PassedQuery, { isLenient = false } = {}): RequestSize {
   const { endpoint, model, body } = query
   if (query.kind === 'passed') {
     const { form, bytes } = query.passed
-    const bounds = readBounds(endpoint, body, { isForm: form !== null })
+    const bounds = readBounds(endpoint, body, { isForm: form !== null, isLenient })
     return { endpoint, model, bounds, bytes: bytes.length, seconds: longestSound(form) }
   }
   const bytes = query.bytes?.length ?? Buffer.byteLength(query.text)
-  return { ...sizeOfBody(endpoint, body, bytes, query.top), model }
+  return { ...sizeOfBody(endpoint, body, bytes, { top: query.top, isLenient }), model }
 }
 
 /** `top`: what is in the body, where a worker has looked. */
-export function sizeOfBody(endpoint: string, body: JsonObject, bytes: number, top?: TopContent): RequestSize {
+export function sizeOfBody(
+  endpoint: string,
+  body: JsonObject,
+  bytes: number,
+  { top, isLenient = false }: { top?: TopContent | undefined; isLenient?: boolean } = {},
+): RequestSize {
   const model = typeof body.model === 'string' ? body.model : ''
-  return { endpoint, model, bytes, bounds: readBounds(endpoint, body, { top }), seconds: 0 }
+  return { endpoint, model, bytes, bounds: readBounds(endpoint, body, { top, isLenient }), seconds: 0 }
+}
+
+/** The same request with another limit on its answer; null: with none. A limit holds for all of what was written. */
+export function withLongestAnswer(size: RequestSize, tokens: number | null): RequestSize {
+  const answers = tokens === null ? size.bounds.answers : 1
+  return { ...size, bounds: { ...size.bounds, longestAnswer: tokens, answers } }
 }
 
 type Find = (model: string) => CatalogueModel | undefined

@@ -172,6 +172,7 @@ export const NOT_ACCOUNTED: RequestAccounting = {
   noteLookup() {},
   noteFailure() {},
   spending: null,
+  isReadToEnd: false,
   noteAsked() {},
   noteAnswered() {},
   noteReason() {},

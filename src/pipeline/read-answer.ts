@@ -1,6 +1,6 @@
 /** Reads and assesses a provider's response once all of it has arrived. */
 
-import type { TokenUsage } from '../catalogue/catalogue.ts'
+import { NO_USAGE } from '../catalogue/catalogue.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
 import type { JsonObject } from '../json/canonical.ts'
@@ -11,6 +11,8 @@ import { countAside } from '../tokens/count-aside.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { estimateTextTokens } from '../tokens/estimate-text.ts'
 import { type AnswerInput, assessAnswer, type ReadAnswer } from './assess-answer.ts'
+import { type AskedCall, isSentAsWritten, presumeMost, presumeSent } from './presumed-usage.ts'
+import type { SpentUsage } from './spent-usage.ts'
 
 const JOBS = new URL('./jobs.ts', import.meta.url)
 const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(JOBS, 'readAnswer')
@@ -42,19 +44,34 @@ function takeScalars(request: JsonObject): JsonObject {
 
 const isLong = (value: unknown) => typeof value === 'string' && value.length > 256
 
-/** The usage that the provider reported. Without one, also for a cut response, the tokenizer counts it. */
+/** What an answer used, as far as it says so itself. */
+export interface ReportedUsage extends Pick<ReadAnswer, 'usage' | 'isAnswer' | 'model' | 'text'> {
+  /** Whether it ended with a failure. */
+  hasFailed: boolean
+  /** For a stream that ended early: what came of it. */
+  cut?: JsonObject
+}
+
+/**
+ * The usage that the provider reported. Without one, the tokenizer counts it where all that is charged was sent, or where it has no price;
+ * else it is presumed. An error in place of an answer costs no more than what was read.
+ */
 export async function usageOf(
-  endpoint: Endpoint,
-  request: JsonObject,
-  { usage, model, text }: Pick<ReadAnswer, 'usage' | 'model' | 'text'>,
-): Promise<TokenUsage> {
+  call: AskedCall,
+  { usage, isAnswer, hasFailed, cut, model, text }: ReportedUsage,
+): Promise<SpentUsage> {
   const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
-  if (usage) return { ...usage, ...answeredAs }
-  const counting = countAside({ endpoint, request, text })
+  if (usage && !cut) return { ...usage, ...answeredAs }
+  const most = cut ? presumeSent(call, cut) : presumeMost(call)
+  const isPriced = most.isPresumed === true && most.isUnpriced !== true
+  if (isPriced && (isAnswer || !hasFailed) && (cut || !isSentAsWritten(call))) return { ...most, ...answeredAs }
+  const { endpoint, body: request } = call
+  const counting = countAside({ endpoint: endpoint as Endpoint, request, text })
   // A worker that died of its job must not keep the request open.
   const { promptTokens, textTokens } = await counting.catch(() => ({
     promptTokens: estimatePromptTokens(request, endpoint),
     textTokens: estimateTextTokens(text),
   }))
-  return { promptTokens, cachedPromptTokens: 0, completionTokens: textTokens, reportedCostUsd: null, ...answeredAs }
+  const isUnpriced = most.isUnpriced === true
+  return { ...NO_USAGE, promptTokens, completionTokens: textTokens, isUnpriced, ...answeredAs }
 }

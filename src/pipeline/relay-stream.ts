@@ -1,5 +1,5 @@
 /** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
-import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { NO_USAGE } from '../catalogue/catalogue.ts'
 import type { Subscriber } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
 import type { AssembledStream } from '../formats/answer-format.ts'
@@ -12,12 +12,14 @@ import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { broken } from '../providers/upstream-failure.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { answeredHeaders, entryOf, finishMiss, storeResponse } from './complete-call.ts'
+import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
 import { usageOf } from './read-answer.ts'
 import type { ProxyResponse } from './request.ts'
 import type { RequestAccounting } from './request-accounting.ts'
 import type { LeadingContext, RoutedContext, Stages } from './request-context.ts'
 import { SSE_TYPE } from './response-headers.ts'
+import type { SpentUsage } from './spent-usage.ts'
 
 /** How a stream ended for one client. */
 export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyError } | { kind: 'gone' }
@@ -117,8 +119,8 @@ export function relayStream(context: StreamContext, answer: UpstreamAnswer, stag
 async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
   const { query, call } = context
   const { assembled, held, brokenBy } = await readEvents(context, answer)
-  if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy)
-  const usage = await usageOfStream(query, assembled)
+  if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy, stages)
+  const usage = await usageOfStream(context, assembled, stages)
   const isComplete = assembled.completeness === 'whole'
   const bytes = isComplete ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
@@ -131,13 +133,21 @@ async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Sta
   finishMiss(context, usage, failure === null)
 }
 
-function usageOfStream({ endpoint, body }: StreamContext['query'], assembled: AssembledStream): Promise<TokenUsage> {
-  const format = formatOf(endpoint)
-  const usage = format.readUsage(assembled.usage, assembled.body)
-  return usageOf(endpoint, body, {
-    usage,
-    model: assembled.body.model,
-    text: usage ? '' : format.textOf(assembled.body),
+function usageOfStream(
+  { query, provider }: StreamContext,
+  { usage, body, completeness }: AssembledStream,
+  { catalogue }: Stages,
+): Promise<SpentUsage> {
+  const format = formatOf(query.endpoint)
+  const hasEnded = format.hasEnded(body)
+  const call = askedCall(query, provider, catalogue)
+  return usageOf(call, {
+    usage: format.readUsage(usage, body),
+    isAnswer: body.id !== undefined,
+    hasFailed: isUpstreamFailure(completeness),
+    ...(!hasEnded && { cut: body }),
+    model: body.model,
+    text: format.textOf(body),
   })
 }
 
@@ -176,10 +186,15 @@ async function readEvents({ query, call }: StreamContext, answer: UpstreamAnswer
 }
 
 /** Subscribers that received a part get the error; others may try again themselves. */
-async function endBroken(context: StreamContext, assembled: AssembledStream, failure: unknown): Promise<void> {
-  const { query, provider, accounting, call } = context
+async function endBroken(
+  context: StreamContext,
+  assembled: AssembledStream,
+  failure: unknown,
+  stages: Stages,
+): Promise<void> {
+  const { provider, accounting, call } = context
   // Counted first: when a client learns of the end, the request is accounted for.
-  const usage = await usageOfStream(query, assembled)
+  const usage = await usageOfStream(context, assembled, stages)
   const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
   call.settle({ kind: 'notShareable', failure: reported }, reported)

@@ -10,6 +10,7 @@ import type { NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
 import type { Outcome } from './request-record.ts'
 import type { Spending } from './spending.ts'
+import type { SpentUsage } from './spent-usage.ts'
 
 export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace' | 'isRecorded'> & {
   target: Target
@@ -22,6 +23,10 @@ export interface Accounting {
   noteRefused(request: AccountedRequest, account: Account, query: NotedQuery | null, error: unknown): void
   /** This process is stopping and cuts its clients off. A request cut off that way does not count. */
   noteCut(): void
+  /** Resolves when no answer is being read any more. */
+  answersRead(): Promise<void>
+  /** Ends what is still open, as if its client left: what it may have cost is recorded. */
+  endOpen(): void
 }
 
 /** The accounting of one request. */
@@ -34,14 +39,19 @@ export interface RequestAccounting {
   noteMatch(match: Match): void
   /** Nothing that the cache holds is served, or what was found there. */
   noteLookup(lookup: Lookup): void
-  /** A model gave no answer, and a fallback is asked. */
+  /** A model gave no answer, and a fallback is asked. What it may have cost is kept. */
   noteFailure(failure: CallFailure): void
   /** The request's money; null in a project without budgets, and for what is free. */
   readonly spending: Spending | null
-  /** The provider has been asked: from now on the request costs something, even if its client leaves. */
-  noteAsked(): void
+  /**
+   * The provider is being asked: from now on the request costs something, even if its client leaves. `presume` says how much, if nobody
+   * ever learns it.
+   */
+  noteAsked(presume: () => SpentUsage): void
+  /** Whether its answer is read to its end, whoever leaves: what a budget pays for is learned where it may cost less than is presumed. */
+  readonly isReadToEnd: boolean
   /** The provider has begun to answer. */
-  noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys'>): void
+  noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys' | 'status'>): void
   /** Sets why the cache answered, or why it did not. */
   noteReason(reason: string): void
   /** Who makes the call that the request follows, if it follows one. */
@@ -64,7 +74,7 @@ export interface RequestAccounting {
   finish(outcome: Outcome): void
   /**
    * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before that:
-   * the usage of the part that arrived, or that another request's call was followed.
+   * its usage, or that another request's call was followed. A usage that is not known is presumed.
    */
   finishFailed(failure: unknown, known?: Partial<Pick<Outcome, 'usage' | 'cacheResult'>>): void
 }

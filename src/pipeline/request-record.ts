@@ -1,13 +1,12 @@
-/** What is written about a request when it is over: its usage record, and its log line. */
+/** What is recorded about a request when it is over. */
 import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { nowIso } from '../event-loop/clock.ts'
 import type { Account } from '../postgres/admit.ts'
-import type { RequestStory, UsageRecord } from '../postgres/usage-record.ts'
+import type { RequestStory, SpentPart, UsageRecord } from '../postgres/usage-record.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
-import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
+import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
 import { plainText, tellError } from './tell-failure.ts'
 
 /** How a request ended. */
@@ -18,13 +17,6 @@ export interface Outcome {
   cacheResult: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
   /** What the provider's work took. On a hit: what the stored response took. */
   usage: SpentUsage
-}
-
-export interface SpentUsage extends TokenUsage {
-  /** On a miss: prompt tokens of the inputs that were cached. */
-  savedPromptTokens?: number
-  /** What was used has a price that is not known. */
-  isUnpriced?: boolean
 }
 
 /** What is known about a request when it ends. */
@@ -44,6 +36,8 @@ export interface Recorded {
   latencyMs: number | null
   judgeUsd: number
   story: RequestStory
+  /** What calls that failed may have used, besides what is known. */
+  presumed: readonly Spent[]
   /** Under which money is reserved for it; null for none. */
   reservation: string | null
 }
@@ -69,19 +63,34 @@ export function openStory(): RequestStory {
     embed_ms: null,
     upstream_ms: null,
     first_chunk_ms: null,
+    presumed: null,
     end_user: null,
   }
 }
 
 export function createRecord(
-  { request, account, query, model, provider, isPriced, costOf, latencyMs, judgeUsd, story, reservation }: Recorded,
+  {
+    request,
+    account,
+    query,
+    model,
+    provider,
+    isPriced,
+    costOf,
+    latencyMs,
+    judgeUsd,
+    story,
+    presumed,
+    reservation,
+  }: Recorded,
   { status, cacheResult, usage }: Outcome,
 ): UsageRecord {
   const durationMs = performance.now() - request.arrivedAtMs
   const askedModel = query.alias?.name ?? query.model
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : costOf(worth))
-  const charged = isHit ? NO_USAGE : usage
+  const charged: SpentUsage = isHit ? NO_USAGE : usage
+  const spent = [...presumed, { model, usage: charged }].map(each => ({ ...each, usd: price(each.usage) }))
   const { savedPromptTokens = 0 } = usage
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
   const saved = isHit ? usage : known
@@ -96,11 +105,12 @@ export function createRecord(
     cache_result: cacheResult,
     status,
     streamed: query.stream,
-    prompt_tokens: charged.promptTokens,
+    prompt_tokens: tokensIn(spent, ({ usage }) => usage.promptTokens),
     cached_prompt_tokens: charged.cachedPromptTokens,
-    completion_tokens: charged.completionTokens,
+    completion_tokens: tokensIn(spent, ({ usage }) => usage.completionTokens),
     tokens_saved: saved.promptTokens,
-    cost_usd: (price(charged) ?? 0) + judgeUsd,
+    cost_usd: sumOf(spent, ({ usd }) => usd ?? 0) + judgeUsd,
+    presumed: spent.some(({ usage }) => usage.isPresumed) || null,
     saved_usd: price(saved) ?? 0,
     latency_ms: round(latencyMs ?? durationMs),
     duration_ms: round(durationMs),
@@ -124,10 +134,34 @@ export function createRecord(
     asked_model: model === askedModel ? null : askedModel,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
     end_user: readEndUser(query.body),
-    ...(reservation !== null && {
-      reservation: { id: reservation, ...spentOf(query, status, charged, price(charged)) },
-    }),
+    spent: isPriced || reservation !== null ? spent.map(each => partOf(reservation, each)).filter(isSpent) : [],
   }
+}
+
+function sumOf<T>(all: readonly T[], amountOf: (one: T) => number): number {
+  return all.reduce((sum, one) => sum + amountOf(one), 0)
+}
+
+/** As many as a column holds. */
+function tokensIn(spent: readonly Spent[], amountOf: (one: Spent) => number): number {
+  return Math.min(MOST_TOKENS, sumOf(spent, amountOf))
+}
+
+/** Of all that was asked for a request. */
+export function tokensOf({ cacheResult, usage }: Pick<Outcome, 'cacheResult' | 'usage'>, presumed: readonly Spent[]) {
+  const used = cacheResult === 'MISS' ? usage : NO_USAGE
+  return sumOf([...presumed, { usage: used }], each => each.usage.promptTokens + each.usage.completionTokens)
+}
+
+/** What the request took of its budgets; null for what is not known. The judge's cost is in them already. */
+function partOf(id: string | null, { model, usage, usd }: Spent & { usd: number | null }): SpentPart {
+  const tokens = usage.promptTokens + usage.completionTokens
+  return { id, model, ...(usage.isUnpriced ? { usd: null, tokens: null } : { usd, tokens }) }
+}
+
+/** What was reserved is settled in any case; the rest matters to budgets that are set meanwhile. */
+function isSpent({ id, usd, tokens }: SpentPart): boolean {
+  return id !== null || (usd ?? 0) > 0 || (tokens ?? 0) > 0
 }
 
 const LONGEST_END_USER = 128
@@ -136,41 +170,6 @@ const LONGEST_END_USER = 128
 function readEndUser({ safety_identifier, user, metadata }: NotedQuery['body']): string | null {
   const named = safety_identifier ?? user ?? (metadata as { user_id?: unknown } | null | undefined)?.user_id
   return typeof named === 'string' && named !== '' ? plainText(named, LONGEST_END_USER) : null
-}
-
-/** What the request took of its budgets; null for what is not known. The judge's cost is in them already. */
-function spentOf({ body }: NotedQuery, status: number, usage: SpentUsage, usd: number | null) {
-  // An answer that is still being made tells no usage.
-  const isUnknown = usage.isUnpriced === true || (body.background === true && status === 200)
-  return isUnknown ? { usd: null, tokens: null } : { usd, tokens: usage.promptTokens + usage.completionTokens }
-}
-
-const INFO = 30
-
-export function describeRequest(record: UsageRecord, account: Account, cause: unknown, droppedTools: string | null) {
-  return {
-    level: INFO,
-    time: record.recorded_at,
-    id: record.request_id,
-    project: account.project_name,
-    key: account.key_prefix,
-    endpoint: record.endpoint,
-    model: record.model,
-    provider: record.provider,
-    cache: record.cache_result,
-    status: record.status,
-    code: record.error_code ?? undefined,
-    streamed: record.streamed,
-    dropped_tools: droppedTools ?? undefined,
-    promptTokens: record.prompt_tokens,
-    completionTokens: record.completion_tokens,
-    tokensSaved: record.tokens_saved,
-    costUsd: record.cost_usd,
-    latencyMs: record.latency_ms,
-    durationMs: record.duration_ms,
-    cause: cause === undefined ? undefined : describeCause(cause),
-    msg: 'request',
-  }
 }
 
 /** To a microsecond: further digits cost more to write and to read than the rest of the record. */
@@ -210,6 +209,7 @@ export function createRefusal(
     costOf: () => null,
     latencyMs: null,
     judgeUsd: 0,
+    presumed: [],
     reservation: null,
   }
   const outcome = { status, counts: false, cacheResult: null, usage: NO_USAGE }
@@ -241,9 +241,4 @@ export function noteAttempts(
   if (keys.length === 0) return
   const before = (story.provider_keys?.split(', ') ?? []).filter(key => !keys.includes(key))
   story.provider_keys = [...new Set([...before, ...keys])].join(', ')
-}
-
-/** For a call that ended before its upstream reported anything. */
-export function estimateUsage(query: NotedQuery | null): TokenUsage {
-  return query ? { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) } : NO_USAGE
 }

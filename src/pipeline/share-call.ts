@@ -9,7 +9,9 @@ import { referencesOf } from '../formats/kept-references.ts'
 import { followCall, isFollowedLive } from './follow-call.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
+import { knownAhead } from './pass-through/passed-usage.ts'
 import { allowsCaching } from './plan-request.ts'
+import { askedCall, isSentAsWritten, presumeMost } from './presumed-usage.ts'
 import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
 
 /** Codes of refusals that concern the leader's key alone. */
@@ -87,7 +89,10 @@ async function lead(
       references.length > 0 ? await checkReferences(stages.database, references, account, provider) : provider
     const { spending } = accounting
     if (spending) await spending.reserve(query.model, largestCost(sizeOf(query), provider, stages.catalogue))
-    accounting.noteAsked()
+    if (call.signal.aborted) throw new ClientGone()
+    const asked = askedCall(query, provider, stages.catalogue)
+    accounting.noteAsked(() => knownAhead(context, stages) ?? presumeMost(asked))
+    call.readsOn = hasBegun => accounting.isReadToEnd && !(hasBegun && isSentAsWritten(asked))
     return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages)
   } catch (error) {
     const failure = asFailure(error)

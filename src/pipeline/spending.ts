@@ -5,7 +5,6 @@
 import type { Budgets, Largest } from '../admission/budgets.ts'
 import type { TakenTokens, TokenWindows } from '../admission/token-windows.ts'
 import type { Account } from '../postgres/admit.ts'
-import type { Outcome } from './request-record.ts'
 
 export interface SpendingLimits {
   budgets: Pick<Budgets, 'reserve' | 'close' | 'release'>
@@ -20,6 +19,8 @@ export class Spending {
   readonly #limits: SpendingLimits
   readonly #account: Account
   readonly #taken: TakenTokens[] = []
+  /** All that is reserved for it in budgets; null where nothing is. */
+  reserved: { usd: number | null; tokens: number | null } | null = null
   /** Under which all is reserved. */
   #id: string | null = null
   #reservedAheadFor: string | null = null
@@ -54,6 +55,11 @@ export class Spending {
     const ask = { id, project_id, key_id, model, tags: this.tags, ...largest }
     this.remainingUsd = await this.#limits.budgets.reserve(ask)
     this.#id = id
+    const { usd, tokens } = this.reserved ?? { usd: 0, tokens: 0 }
+    this.reserved = {
+      usd: usd === null || largest.usd === null ? null : usd + largest.usd,
+      tokens: tokens === null || largest.tokens === null ? null : tokens + largest.tokens,
+    }
     if (this.#isOver) this.#limits.budgets.release(id)
   }
 
@@ -94,9 +100,8 @@ export class Spending {
     return id
   }
 
-  /** The request is over; null: nothing was used. Returns what its record must settle; null for nothing. */
-  end(outcome: Pick<Outcome, 'cacheResult' | 'usage'> | null): string | null {
-    const used = outcome?.cacheResult === 'MISS' ? outcome.usage.promptTokens + outcome.usage.completionTokens : 0
+  /** The request is over, and used so many tokens. Returns what its record must settle; null for nothing. */
+  end(used: number): string | null {
     if (!this.#isOver) this.#limits.tokenWindows.settle(this.#taken, used)
     this.#isOver = true
     return this.leave()
@@ -104,7 +109,7 @@ export class Spending {
 
   /** The request is over, has cost nothing, and is not recorded. */
   release(): void {
-    const id = this.end(null)
+    const id = this.end(0)
     if (id !== null) this.#limits.budgets.release(id)
   }
 }

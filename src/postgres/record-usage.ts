@@ -52,6 +52,7 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
   ['first_chunk_ms', 'real'],
   ['end_user', 'text'],
   ['provider_keys', 'text'],
+  ['presumed', 'boolean'],
 ]
 
 const RECORD_USAGE = defineStatement(
@@ -91,20 +92,18 @@ function redate(record: UsageRecord): UsageRecord {
   return ageMs >= -AHEAD_MS && ageMs <= BEHIND_MS ? record : { ...record, recorded_at: nowIso() }
 }
 
-/** What settles reservations; null without any. */
+/** What budgets have to know; null for nothing. The database decides which of them it concerns: they may be newer than the request. */
 function spendingOf(records: readonly UsageRecord[]): string | null {
-  const reserved = records.filter(({ reservation }) => reservation !== undefined)
-  if (reserved.length === 0) return null
-  return JSON.stringify(
-    reserved.map(({ reservation, project_id, key_id, model, tags, recorded_at }) => ({
-      ...reservation,
+  const spent = records.flatMap(({ spent: parts = [], project_id, key_id, tags, recorded_at }) =>
+    parts.map(part => ({
+      ...part,
       project_id,
       key_id,
-      model,
       tags: tags === null ? null : JSON.parse(tags),
       at: recorded_at,
     })),
   )
+  return spent.length === 0 ? null : JSON.stringify(spent)
 }
 
 function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord): string {

@@ -21,8 +21,17 @@ export interface UsageRecord extends RequestStory {
   saved_usd: number
   latency_ms: number
   duration_ms: number
-  /** What was reserved for it, and what it took: in US dollars and in tokens, null where that is not known. No column. */
-  reservation?: { id: string; usd: number | null; tokens: number | null }
+  /** What it took of budgets, model by model. No column. */
+  spent?: SpentPart[]
+}
+
+export interface SpentPart {
+  /** Under which it was reserved; null: it was not. */
+  id: string | null
+  model: string
+  /** Null where it is not known: then it is all that was reserved, as the tokens are. */
+  usd: number | null
+  tokens: number | null
 }
 
 /** What else is known of a request; null where it does not apply. */
@@ -57,6 +66,8 @@ export interface RequestStory {
   upstream_ms: number | null
   /** From arrival to a stream's first chunk. */
   first_chunk_ms: number | null
+  /** Whether tokens and cost are the most that they may be, because nobody knows them; null: they are known. */
+  presumed: true | null
   /** Who the client says it asks for. */
   end_user: string | null
 }

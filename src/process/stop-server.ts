@@ -59,8 +59,9 @@ async function stopServing(serving: Serving, delayMs: number): Promise<void> {
   log.info({ pending: server.pendingRequests, delayMs }, 'stopping')
   app.beginDrain()
   if (delayMs > 0) await drain(server, delayMs)
-  await Promise.race([server.stop(), Bun.sleep(timeLimitMs)])
+  await Promise.race([server.stop().then(app.answersRead), Bun.sleep(timeLimitMs)])
   await cutRequests(server, app, log)
+  app.endOpen()
   await app.flush(FLUSH_TIME_LIMIT_MS)
   await Promise.race([
     Promise.allSettled([app.close(), store.close(), database.close(), embedder.close()]),

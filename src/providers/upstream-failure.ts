@@ -65,9 +65,9 @@ export function isTemporary(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
 }
 
-/** Error codes of a connection that was never made. */
-const UNCONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+/** Error codes of a connection that was never made, or whose TLS was not agreed on. */
+const UNCONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|^ERR_TLS_|^UNABLE_TO_|CERT/
 
 function isUnconnected(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && UNCONNECTED.has(String(cause.code))
+  return cause instanceof Error && 'code' in cause && UNCONNECTED.test(String(cause.code))
 }

@@ -1,4 +1,5 @@
 /** Retries a provider that failed before its response began, if a second request does no harm. */
+import { ClientGone } from '../errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
@@ -21,6 +22,7 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
   /** `leavesTrace`: whether the request asks the provider to create something, which may exist although the response was lost. */
   async function repeat(leavesTrace: boolean, signal: AbortSignal, ask: () => Promise<UpstreamAnswer>) {
     let attempts = 0
+    let mayHaveCost = false
     const keys: string[] = []
     for (let retry = 0; ; retry++) {
       const outcome = await attempt(ask)
@@ -33,7 +35,11 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
         return outcome
       }
       if (!(outcome instanceof UpstreamFailure)) await outcome.body.cancel()
-      await sleep(waitMs, signal)
+      // Of an attempt that was cut, nobody knows what it cost.
+      mayHaveCost ||= outcome instanceof UpstreamFailure && outcome.kind === 'cut'
+      await sleep(waitMs, signal).catch(reason => {
+        throw reason instanceof ClientGone ? new ClientGone(mayHaveCost) : reason
+      })
     }
   }
 

@@ -98,7 +98,7 @@ export function createUsageRecorder(database: Database, log: Log): UsageRecorder
       // Writes a full batch soon, to relieve the garbage collector, but not during a request.
       if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
       // What it did not use is free again as soon as it is written.
-      if (usage.reservation && !writer.isFailing) setImmediate(() => writer.start())
+      if (usage.spent?.some(({ id }) => id !== null) && !writer.isFailing) setImmediate(() => writer.start())
       writer.schedule()
     },
     waiting: () => queue.unwritten,

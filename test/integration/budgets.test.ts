@@ -4,11 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../src/admission/budgets.ts'
 import { serveMetrics } from '../../src/http/metrics-server.ts'
 import { TARGETS } from '../../src/http/paths.ts'
+import { openStory } from '../../src/pipeline/request-record.ts'
 import { AnswerLost, type Database } from '../../src/postgres/database.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { recordUsage } from '../../src/postgres/record-usage.ts'
 import { presumeExpiredSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { readBudgetMetrics } from '../../src/telemetry/gauges.ts'
-import { describeBackends, describeOnce } from '../harness/backends.ts'
+import { describeBackends, describeOnce, describeReal } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -412,6 +416,29 @@ describeBackends('budgets', backend => {
     for (const budget of [before, total, month]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
   })
 
+  test('the first budget, and the first alert, have the cost of requests that were under way before there was any', async () => {
+    upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
+    const asked = ask(proxy, key, plain('Under way?'))
+    await waitUntil('it is asked', 5_000, () => upstreams.openai.requests.length === 1)
+    await proxy.query(`select set_spend_alert('${project}', 1e-9, '{ops@example.org}')`)
+    const [total, ofModel, tokens] = [
+      await setBudget(5, { per: 'total' }),
+      await setBudget(5, { per: 'day', more: `, of_model => '${MODEL}'` }),
+      await setBudget(5_000, { unit: 'tokens', per: 'total' }),
+    ]
+    const ofOther = await setBudget(5, { per: 'day', more: `, of_model => 'gpt-4o'` })
+    const { status, json } = await asked
+    expect(status).toBe(200)
+    const spent = await recordedUsd()
+    expect(spent).toBeGreaterThan(0)
+    for (const budget of [total, ofModel]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
+    expect((await standOf(tokens))?.spent).toBe(json.usage.total_tokens)
+    expect((await standOf(ofOther))?.spent).toBe(0)
+    const told = await proxy.query(`select payload->>'spend_alert_id' is not null as is_alert from events
+      where kind = 'budget.threshold' and project_id = find_project('${project}')`)
+    expect(told).toEqual([{ is_alert: true }])
+  })
+
   test('a request for more tokens than any number holds is refused, and none that is asked with it', async () => {
     await setBudget(1)
     const beyond = [1e15, 1e21, 1e300].map(many => ({ ...plain(`For ${many}?`), max_tokens: many }))
@@ -463,9 +490,9 @@ describeBackends('budgets', backend => {
     expect((await standOf(budget))?.spent).toBeCloseTo(await recordedUsd(), 9)
   })
 
-  test('a client that leaves while it is reserved for leaves nothing reserved', async () => {
+  test('a client that leaves while it is reserved for leaves nothing reserved once its answer is read', async () => {
     const budget = await setBudget(0.01)
-    upstreams.openai.script({ kind: 'hang', after: 'nothing' })
+    upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 500 })
     const leaving = new AbortController()
     const asked = post(proxy, key, '/chat/completions', plain('Gone?'), { signal: leaving.signal }).catch(() => null)
     await waitUntil('it is asked', 10_000, () => upstreams.openai.requests.length === 1)
@@ -638,6 +665,68 @@ const CHANGED_ZONES = [
     'Pacific/Apia',
   ],
 ]
+describeReal('a budget that is set while records are written', backend => {
+  let proxy: TestProxy
+  /** Of one connection: what is begun on it stays open until it is ended. */
+  let other: Database
+
+  beforeAll(async () => {
+    proxy = await startProxy({ stores: await backend.open() })
+    other = openRealDatabase({ url: proxy.stores.databaseUrl ?? '', maxConnections: 1 })
+  })
+  afterAll(async () => {
+    await other.close()
+    await proxy.stop()
+  })
+
+  async function costing(project: string, usd: number): Promise<UsageRecord> {
+    const [row] = await proxy.query<{ id: string }>(`select id::text from projects where name = '${project}'`)
+    const tokens = { prompt_tokens: 5, cached_prompt_tokens: 0, completion_tokens: 5, tokens_saved: 0 }
+    return {
+      ...openStory(),
+      ...tokens,
+      recorded_at: new Date().toISOString(),
+      request_id: 'r',
+      project_id: Number(row?.id),
+      key_id: 1,
+      endpoint: 'chat',
+      model: MODEL,
+      provider: 'openai',
+      cache_result: 'MISS',
+      status: 200,
+      streamed: false,
+      cost_usd: usd,
+      saved_usd: 0,
+      latency_ms: 1,
+      duration_ms: 1,
+      spent: [{ id: null, model: MODEL, usd, tokens: 10 }],
+    }
+  }
+
+  const set = (project: string) => `select set_budget('${project}', 'usd', 9, 'month')`
+
+  async function spentBy(project: string): Promise<number | undefined> {
+    const [row] = await proxy.query<{ spent: number }>(`select c.spent::float8 as spent from budget_periods c
+      join budgets b on b.id = c.budget_id where b.project_id = find_project('${project}')`)
+    return row?.spent
+  }
+
+  test.each(['before', 'after'])('has what is written by a batch that began %s it', async order => {
+    const project = `w-${crypto.randomUUID()}`
+    await proxy.createKey({ project, type: 'project' })
+    const record = await costing(project, 5)
+    const write = (database: Database) => recordUsage(database, [record], crypto.randomUUID())
+    await other.call('begin', [])
+    if (order === 'before') await write(other)
+    else await other.call(set(project), [])
+    const later = order === 'before' ? proxy.query(set(project)) : write(proxy.stores.database)
+    // Long enough for it to have been decided, if it does not wait.
+    await Promise.race([later, Bun.sleep(500)])
+    await other.call('commit', [])
+    await later
+    expect(await spentBy(project)).toBe(5)
+  })
+})
 
 describeOnce('periods of budgets', backend => {
   test.each([

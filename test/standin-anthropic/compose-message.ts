@@ -28,7 +28,7 @@ export function composeMessage(request: JsonObject, scenario: AnswerScenario, se
     stop_details: scenario.stopDetails ?? null,
     container: null,
     diagnostics: null,
-    usage: { ...countUsage(request, [...thought, ...content]), ...scenario.usage },
+    usage: { ...countUsage(request, [...thought, ...content], scenario.thinkingTokens), ...scenario.usage },
   }
 }
 
@@ -93,16 +93,16 @@ function limit(request: JsonObject, content: ContentBlock[]): { content: Content
   return { content: [write(tokens.slice(0, most).join(''))], stopReason: 'max_tokens' }
 }
 
-function countUsage(request: JsonObject, content: ContentBlock[]): Usage {
+function countUsage(request: JsonObject, content: ContentBlock[], thinkingTokens = 0): Usage {
   const written = splitTokens(content.map(block => JSON.stringify(block)).join(' ')).length
   return {
     input_tokens: Math.ceil(JSON.stringify(request.messages).length / 4),
-    output_tokens: written,
+    output_tokens: written + thinkingTokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
     cache_creation: null,
     inference_geo: null,
-    output_tokens_details: { thinking_tokens: 0 },
+    output_tokens_details: { thinking_tokens: thinkingTokens },
     server_tool_use: null,
     service_tier: 'standard',
     speed: null,

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
+import { billAsWritten, type RecordedRequest } from '../standin/recording.ts'
 import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from '../standin/send.ts'
 import { writeError } from './api-error.ts'
 import { composeMessage } from './compose-message.ts'
@@ -10,6 +11,8 @@ import { writeEvent, writeEvents } from './write-events.ts'
 
 export interface Exchange {
   request: JsonObject
+  /** The request as it came: what it is billed is noted there. */
+  recorded: RecordedRequest
   response: ServerResponse
   /** Counts the requests. */
   serial: number
@@ -27,6 +30,8 @@ const LIMIT_HEADERS = {
 /** Ends once all that the scenario says was done. */
 export async function respond(exchange: Exchange, scenario: Scenario): Promise<void> {
   const { response } = exchange
+  // What was asked is read, and thought about, before anything is said.
+  if (scenario.kind === 'answer') bill(exchange, compose(exchange, scenario), scenario)
   if (scenario.firstByteDelayMs !== undefined) await sleep(scenario.firstByteDelayMs)
   switch (scenario.kind) {
     case 'error': {
@@ -51,30 +56,47 @@ export async function respond(exchange: Exchange, scenario: Scenario): Promise<v
 async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise<void> {
   const { request, response } = exchange
   const message = compose(exchange, scenario)
+  const billShare = bill(exchange, message, scenario)
   if (request.stream !== true) {
+    billShare(1)
     const headers = { ...headersOf(exchange, JSON_HEADERS), ...scenario.headers }
     return sendBody(response, 200, headers, JSON.stringify(message))
   }
   response.writeHead(200, { ...headersOf(exchange, STREAM_HEADERS), ...scenario.headers })
-  await sendParts(response, writeEvents(message, { pings: scenario.pings ?? false }), scenario.eventPauseMs)
+  const events = writeEvents(message, { pings: scenario.pings ?? false })
+  await sendParts(response, events, scenario.eventPauseMs, written => billShare(written / events.length))
 }
 
-async function breakOff(exchange: Exchange, { kind, after, eventPauseMs }: BrokenScenario): Promise<void> {
+function bill({ recorded }: Exchange, { usage }: Message, { thinkingTokens = 0 }: { thinkingTokens?: number }) {
+  const all = { input: usage.input_tokens, output: usage.output_tokens }
+  // What a scenario says beyond what is written was thought.
+  const visible = Math.min(all.output - thinkingTokens, MOST_VISIBLE)
+  return billAsWritten(recorded, all, visible)
+}
+
+const MOST_VISIBLE = 100
+
+async function breakOff(exchange: Exchange, scenario: BrokenScenario): Promise<void> {
   const { response, onCut } = exchange
-  if (after !== 'nothing') await sendBeginning(exchange, after, eventPauseMs)
+  const { kind } = scenario
+  await sendBeginning(exchange, scenario)
   if (kind === 'cut') await cutConnection(response, onCut)
   if (kind === 'endEarly') response.end()
 }
 
 /** The headers and so many events; of a plain answer, half the body that its length promises. */
-async function sendBeginning(exchange: Exchange, events: number, pauseMs?: number): Promise<void> {
+async function sendBeginning(exchange: Exchange, { after, eventPauseMs, thinkingTokens = 0 }: BrokenScenario) {
   const { request, response } = exchange
-  const message = compose(exchange)
+  const message = compose(exchange, { kind: 'answer', thinkingTokens })
+  const billShare = bill(exchange, message, { thinkingTokens })
+  if (after === 'nothing') return
   if (request.stream === true) {
     response.writeHead(200, headersOf(exchange, STREAM_HEADERS))
     response.flushHeaders()
-    return writeParts(response, writeEvents(message).slice(0, events), pauseMs)
+    const events = writeEvents(message)
+    return writeParts(response, events.slice(0, after), eventPauseMs, written => billShare(written / events.length))
   }
+  billShare(1)
   const body = JSON.stringify(message)
   response.writeHead(200, { ...headersOf(exchange, JSON_HEADERS), 'content-length': String(Buffer.byteLength(body)) })
   response.flushHeaders()

@@ -10,8 +10,13 @@ interface Timing {
   eventPauseMs?: number
 }
 
+interface Thinking {
+  /** Tokens that the model thinks before its first word: billed, and never shown. */
+  thinkingTokens?: number
+}
+
 /** A whole answer, plain or streamed as the request asks; what is left out follows from the request. */
-export interface AnswerScenario extends Timing {
+export interface AnswerScenario extends Timing, Thinking {
   kind: 'answer'
   content?: ContentBlock[]
   stopReason?: string
@@ -42,7 +47,7 @@ interface ErrorInStreamScenario extends Timing {
 }
 
 /** After so many events (or half of a plain body): the connection is cut, ends as if all were said, or stays silent. */
-export interface BrokenScenario extends Timing {
+export interface BrokenScenario extends Timing, Thinking {
   kind: 'cut' | 'endEarly' | 'hang'
   /** `nothing`: before the response headers. */
   after: 'nothing' | number

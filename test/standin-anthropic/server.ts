@@ -58,7 +58,7 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
       ? { kind: 'error', ...error }
       : (once.shift() ?? script(request) ?? { kind: 'answer' })
     const onCut = () => recording.end(request, 'cut')
-    await respond({ request: body as JsonObject, response, serial: ++serial, onCut }, scenario)
+    await respond({ request: body as JsonObject, recorded: request, response, serial: ++serial, onCut }, scenario)
   }
 
   function answerBatches(request: RecordedRequest, response: ServerResponse): void {

@@ -5,6 +5,8 @@ import type { JsonObject } from './scenario.ts'
 export interface KeptObjects {
   files: Map<string, { object: JsonObject; content: Uint8Array }>
   batches: Map<string, JsonObject>
+  /** Made in the background, and how often each was asked for: it is over at the second time. */
+  responses: Map<string, { response: JsonObject; asked: number }>
   /** Counted up for ids. */
   nextId(prefix: string): string
 }
@@ -14,6 +16,7 @@ export function createKeptObjects(): KeptObjects {
   return {
     files: new Map(),
     batches: new Map(),
+    responses: new Map(),
     nextId: prefix => `${prefix}standin${++serial}`,
   }
 }

@@ -2,13 +2,15 @@
 
 import { isObject } from './compose.ts'
 import { advanceBatch, type KeptObjects, keepBatch, keepFile } from './kept-objects.ts'
-import type { RecordedRequest } from './recording.ts'
+import type { Billed, RecordedRequest } from './recording.ts'
 import type { AnswerScenario, JsonObject } from './scenario.ts'
 
 export interface PassedAnswer {
   status: number
   contentType: string
   parts: (string | Uint8Array)[]
+  /** What was generated for it: all of it, once it is asked for. */
+  billed?: Billed
 }
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -47,8 +49,14 @@ export async function writePassed(
   if (operation === undefined) return null
   const form = await readForm(request)
   const fields = isObject(request.body) ? request.body : Object.fromEntries(form ?? [])
-  if (operation.startsWith('images/')) return writeImages(operation, fields, scenario)
-  if (operation === 'audio/speech') return writeSpeech(fields, scenario)
+  if (operation.startsWith('images/'))
+    return {
+      ...writeImages(operation, fields, scenario),
+      billed: { input: IMAGE_USAGE.input_tokens, output: IMAGE_USAGE.output_tokens },
+    }
+  // By the character.
+  if (operation === 'audio/speech')
+    return { ...writeSpeech(fields, scenario), billed: { input: String(fields.input).length, output: 0 } }
   if (operation.startsWith('audio/')) return writeTranscription(operation, fields)
   if (operation === 'moderations') return json({ ...writeModeration(fields), ...scenario.fields })
   if (operation === 'rerank') return json(writeRanking(fields))

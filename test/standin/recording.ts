@@ -16,6 +16,27 @@ export interface RecordedRequest {
   abortedAtMs: number | null
   /** The whole answer was written. */
   isAnswered: boolean
+  /** What its vendor charges for, by now: whether or not anybody read it. */
+  billed?: Billed
+}
+
+/** Tokens; of pictures and sound, as their usage says. */
+export interface Billed {
+  input: number
+  output: number
+}
+
+/**
+ * Bills an answer: what was read and thought at once, what is written as it is written. `visible` are the tokens of all its parts. Returns
+ * what is to be called after each part.
+ */
+export function billAsWritten(request: RecordedRequest, all: Billed, visible: number): (share: number) => void {
+  const billed = { input: all.input, output: Math.max(0, all.output - visible) }
+  request.billed = billed
+  const thought = billed.output
+  return share => {
+    billed.output = thought + Math.ceil(Math.min(visible, all.output) * share)
+  }
 }
 
 export interface Counts {

@@ -8,12 +8,20 @@ import { writeError } from './errors.ts'
 import type { KeptObjects } from './kept-objects.ts'
 import { writeModels } from './models.ts'
 import { writePassed } from './passed.ts'
-import type { RecordedRequest } from './recording.ts'
-import type { AnswerScenario, BrokenAnswerScenario, Flavour, JsonObject, Scenario } from './scenario.ts'
+import { billAsWritten, type RecordedRequest } from './recording.ts'
+import type {
+  AnswerScenario,
+  BrokenAnswerScenario,
+  CutScenario,
+  Flavour,
+  HangScenario,
+  JsonObject,
+  Scenario,
+} from './scenario.ts'
 import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from './send.ts'
-import { type AnswerContext, writeChunks, writePlain } from './write-answer.ts'
+import { type AnswerContext, writeChunks, writePlain, writeUsage } from './write-answer.ts'
 import { writeEmbeddings, writeLegacyChunks, writeLegacyPlain } from './write-completion.ts'
-import { writeResponse, writeResponseEvents, writeStored } from './write-response.ts'
+import { asChatRequest, asUnfinished, writeResponse, writeResponseEvents, writeStored } from './write-response.ts'
 
 export interface Exchange {
   request: RecordedRequest
@@ -34,6 +42,8 @@ const PLAIN_KEEPALIVE = '\n         \n'
 /** Ends once all that the scenario says was done. */
 export async function respond(exchange: Exchange, scenario: Scenario): Promise<void> {
   const { response, flavour } = exchange
+  // What was asked is read, and thought about, before anything is said.
+  if (scenario.kind === 'answer') bill(exchange, scenario)
   if (scenario.firstByteDelayMs !== undefined) await sleep(scenario.firstByteDelayMs)
   switch (scenario.kind) {
     case 'error': {
@@ -47,7 +57,7 @@ export async function respond(exchange: Exchange, scenario: Scenario): Promise<v
       return sendBody(response, 200, JSON_HEADERS, '{"id":"chatcmpl-broken","choices":[{"index":0,"mess')
     case 'cut':
     case 'hang':
-      if (scenario.after !== 'nothing') await sendBeginning(exchange, scenario.after, scenario.chunkPauseMs)
+      await sendBeginning(exchange, scenario)
       if (scenario.kind === 'cut') await cutConnection(response, exchange.onCut)
       return
     case 'errorInAnswer':
@@ -61,20 +71,51 @@ async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise
   const { request, response } = exchange
   const passed = await writePassed(exchange.request, exchange.kept, scenario)
   if (passed) {
+    request.billed = passed.billed ?? { input: 0, output: 0 }
     response.writeHead(passed.status, { 'content-type': passed.contentType, ...scenario.headers })
     return sendParts(response, passed.parts, scenario.chunkPauseMs)
   }
   if (!isStreamed(request)) {
+    bill(exchange, scenario)(1)
     sendPlain(exchange, scenario)
     return
   }
   response.writeHead(200, { ...STREAM_HEADERS, ...scenario.headers })
   const parts = writeEvents(exchange, scenario)
   if (scenario.withoutDone !== true && !isResponses(request)) parts.push('data: [DONE]\n\n')
-  await sendParts(response, parts, scenario.chunkPauseMs)
+  const billShare = bill(exchange, scenario)
+  await sendParts(response, parts, scenario.chunkPauseMs, written => billShare(written / parts.length))
+}
+
+/** What is made in the background is made, whether or not anybody listens. */
+function bill(exchange: Exchange, scenario: AnswerScenario): (share: number) => void {
+  const { request } = exchange
+  if (!isGenerated(request)) return () => {}
+  const { composed } = createContext(exchange, scenario)
+  if (isResponses(request)) {
+    const body = isObject(request.body) ? request.body : {}
+    const { usage } = writeResponse(body, scenario, 0) as { usage: { input_tokens: number; output_tokens: number } }
+    const written = composeAnswer(asChatRequest(body), scenario).completionTokens
+    const visible = body.background === true ? 0 : written
+    return billAsWritten(request, { input: usage.input_tokens, output: usage.output_tokens }, visible)
+  }
+  const usage = writeUsage(createContext(exchange, scenario)) as { prompt_tokens: number; completion_tokens: number }
+  const all = { input: usage.prompt_tokens, output: usage.completion_tokens }
+  return billAsWritten(request, all, composed.completionTokens)
+}
+
+function isGenerated({ method, path }: RecordedRequest): boolean {
+  return method === 'POST' && /\/(completions|responses)$/.test(path)
 }
 
 function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
+  const { request, kept, serial } = exchange
+  if (isResponses(request) && isObject(request.body) && request.body.background === true) {
+    const response = writeResponse(request.body, scenario, serial)
+    kept.responses.set(String(response.id), { response, asked: 0 })
+    sendBody(exchange.response, 200, JSON_HEADERS, JSON.stringify(asUnfinished(response, 'queued')))
+    return
+  }
   const body = writePlainBody(exchange, scenario)
   const headers = { ...JSON_HEADERS, 'x-request-id': `req_standin${exchange.serial}`, ...scenario.headers }
   if (scenario.gzip === true) {
@@ -83,8 +124,13 @@ function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
 }
 
 /** The headers and so many chunks; of a plain answer, half the body that its length promises. */
-async function sendBeginning(exchange: Exchange, chunks: number, pauseMs?: number): Promise<void> {
+async function sendBeginning(exchange: Exchange, scenario: CutScenario | HangScenario): Promise<void> {
   const { request, response } = exchange
+  const { after, chunkPauseMs: pauseMs, thinkingTokens = 0 } = scenario
+  const answer = { ...DEFAULT_ANSWER, thinkingTokens }
+  const billShare = bill(exchange, answer)
+  if (after === 'nothing') return
+  const chunks = after
   const passed = await writePassed(request, exchange.kept, DEFAULT_ANSWER)
   if (passed) {
     response.writeHead(passed.status, { 'content-type': passed.contentType })
@@ -94,9 +140,11 @@ async function sendBeginning(exchange: Exchange, chunks: number, pauseMs?: numbe
   if (isStreamed(request)) {
     response.writeHead(200, STREAM_HEADERS)
     response.flushHeaders()
-    return writeParts(response, writeEvents(exchange, DEFAULT_ANSWER).slice(0, chunks), pauseMs)
+    const all = writeEvents(exchange, answer)
+    return writeParts(response, all.slice(0, chunks), pauseMs, written => billShare(written / all.length))
   }
-  const body = writePlainBody(exchange, DEFAULT_ANSWER)
+  billShare(1)
+  const body = writePlainBody(exchange, answer)
   response.writeHead(200, { ...JSON_HEADERS, 'content-length': String(Buffer.byteLength(body)) })
   response.flushHeaders()
   await writeParts(response, [body.slice(0, body.length / 2)])
@@ -143,7 +191,11 @@ function createContext({ request, flavour, serial }: Exchange, scenario: AnswerS
 }
 
 function writeEvents(exchange: Exchange, scenario: AnswerScenario): string[] {
-  if (isResponses(exchange.request)) return writeResponseEvents(writeBody(exchange, scenario))
+  if (isResponses(exchange.request)) {
+    const response = writeBody(exchange, scenario)
+    if (response.background === true) exchange.kept.responses.set(String(response.id), { response, asked: 0 })
+    return writeResponseEvents(response)
+  }
   const context = createContext(exchange, scenario)
   const chunks = isChat(exchange.request) ? writeChunks(context) : writeLegacyChunks(context)
   const events = chunks.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`)
@@ -160,7 +212,7 @@ function writeBody(exchange: Exchange, scenario: AnswerScenario): JsonObject {
   if (path.endsWith('/embeddings')) return writeEmbeddings(isObject(body) ? body : {})
   if (path.endsWith('/models') || path.includes('/models/')) return writeModels(exchange.flavour, path)
   if (isResponses(exchange.request)) return writeResponse(isObject(body) ? body : {}, scenario, exchange.serial)
-  if (path.includes('/responses/')) return writeStored(exchange.request.method, path)
+  if (path.includes('/responses/')) return writeStored(exchange.request.method, path, exchange.kept)
   const context = createContext(exchange, scenario)
   return isChat(exchange.request) ? writePlain(context) : writeLegacyPlain(context)
 }

@@ -19,8 +19,13 @@ export interface ScriptedToolCall {
   id?: string
 }
 
+interface Thinking {
+  /** Tokens that the model thinks before its first word: billed, and never shown. */
+  thinkingTokens?: number
+}
+
 /** A whole answer, plain or streamed as the request asks; what is left out follows from the request. */
-export interface AnswerScenario extends Timing {
+export interface AnswerScenario extends Timing, Thinking {
   kind: 'answer'
   content?: string | null
   /** Instead of `content`: this many characters of it. */
@@ -64,13 +69,13 @@ export interface BrokenAnswerScenario extends Timing {
 }
 
 /** The connection is cut: before the headers, or after so many chunks (or half of a plain body). */
-export interface CutScenario extends Timing {
+export interface CutScenario extends Timing, Thinking {
   kind: 'cut'
   after: 'nothing' | number
 }
 
 /** Nothing more ever comes, and the connection stays open. */
-export interface HangScenario extends Timing {
+export interface HangScenario extends Timing, Thinking {
   kind: 'hang'
   after: 'nothing' | number
 }

@@ -15,16 +15,27 @@ export function sendBody(
   response.end(body)
 }
 
-export async function sendParts(response: ServerResponse, parts: (string | Uint8Array)[], pauseMs = 0): Promise<void> {
-  await writeParts(response, parts, pauseMs)
+export async function sendParts(
+  response: ServerResponse,
+  parts: (string | Uint8Array)[],
+  pauseMs = 0,
+  onPart = (_written: number) => {},
+): Promise<void> {
+  await writeParts(response, parts, pauseMs, onPart)
   response.end()
 }
 
-/** Waits where the client reads too slowly; stops where it went away. */
-export async function writeParts(response: ServerResponse, parts: (string | Uint8Array)[], pauseMs = 0): Promise<void> {
+/** Waits where the client reads too slowly; stops where it went away. `onPart` is told how many are written. */
+export async function writeParts(
+  response: ServerResponse,
+  parts: (string | Uint8Array)[],
+  pauseMs = 0,
+  onPart = (_written: number) => {},
+): Promise<void> {
   for (const [position, part] of parts.entries()) {
     if (position > 0 && pauseMs > 0) await sleep(pauseMs)
     if (response.destroyed || response.closed) return
+    onPart(position + 1)
     if (!response.write(part)) await drained(response)
   }
 }

@@ -128,13 +128,15 @@ function writeEnd({ flavour }: AnswerContext, finishReason: string | null): Json
 }
 
 export function writeUsage({ flavour, composed, scenario }: AnswerContext): JsonObject {
-  const { promptTokens, completionTokens } = composed
+  const { promptTokens } = composed
+  const { thinkingTokens = 0 } = scenario
+  const completionTokens = composed.completionTokens + thinkingTokens
   const counted = {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: thinkingTokens, audio_tokens: 0 },
   }
   const cost = promptTokens * 1e-6 + completionTokens * 2e-6
   const extras = {

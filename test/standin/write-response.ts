@@ -1,6 +1,7 @@
 /** Writes a composed answer in the form of OpenAI's Responses: as one body, or as the events of a stream. */
 
 import { composeAnswer, isObject, splitTokens } from './compose.ts'
+import type { KeptObjects } from './kept-objects.ts'
 import type { AnswerScenario, JsonObject } from './scenario.ts'
 
 const CREATED_SECONDS = 1_760_000_000
@@ -19,7 +20,9 @@ export function asChatRequest(request: JsonObject): JsonObject {
 }
 
 export function writeResponse(request: JsonObject, scenario: AnswerScenario, serial: number): JsonObject {
-  const { choices, promptTokens, completionTokens } = composeAnswer(asChatRequest(request), scenario)
+  const { thinkingTokens = 0 } = scenario
+  const { choices, promptTokens, completionTokens: written } = composeAnswer(asChatRequest(request), scenario)
+  const completionTokens = written + thinkingTokens
   const [choice] = choices
   const isCut = choice?.finishReason === 'length'
   const said =
@@ -49,6 +52,7 @@ export function writeResponse(request: JsonObject, scenario: AnswerScenario, ser
     prompt_cache_key: request.prompt_cache_key ?? null,
     safety_identifier: request.safety_identifier ?? null,
     store: request.store ?? true,
+    ...(request.background === true && { background: true }),
     temperature: 1,
     text: request.text ?? { format: { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
@@ -60,7 +64,7 @@ export function writeResponse(request: JsonObject, scenario: AnswerScenario, ser
       input_tokens: promptTokens,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
       output_tokens: completionTokens,
-      output_tokens_details: { reasoning_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: thinkingTokens },
       total_tokens: promptTokens + completionTokens,
       ...scenario.usage,
     },
@@ -111,9 +115,16 @@ export function writeResponseEvents(response: JsonObject): string[] {
   }
 }
 
+/** A response that is made in the background, before it is over. */
+export function asUnfinished(response: JsonObject, status: string): JsonObject {
+  return { ...response, status, completed_at: null, output: [], usage: null }
+}
+
 /** What stands behind `/responses/`: the count of a prompt, one stored response, one that is deleted. */
-export function writeStored(method: string, path: string): JsonObject {
+export function writeStored(method: string, path: string, kept: KeptObjects): JsonObject {
   const id = path.split('/responses/')[1] ?? ''
+  const made = kept.responses.get(id)
+  if (made && method === 'GET') return made.asked++ === 0 ? asUnfinished(made.response, 'in_progress') : made.response
   if (id === 'input_tokens') return { object: 'response.input_tokens', input_tokens: 42 }
   if (method === 'DELETE') return { id, object: 'response', deleted: true }
   if (id.endsWith('/input_items')) {

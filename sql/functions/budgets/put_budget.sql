@@ -18,6 +18,9 @@ as $$
 declare
     put_id bigint;
 begin
+    -- Batches of records that do not know of the budget are written first, and are counted below; those that follow know of it.
+    perform pg_advisory_xact_lock(hashtext('put_budget'));
+
     if owner_id is null then
         -- No project is made meanwhile that would not know of it.
         lock table projects in share row exclusive mode;

@@ -11,11 +11,16 @@ begin
         select r.budget_id, r.begins
         from budget_reservations r
         where r.id in (select d.id from json_to_recordset(done) as d (id uuid))
+        union
+        select b.id, p.begins
+        from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
+        cross join lateral budgets_of(d.project_id, d.key_id, d.model, d.tags) b
+        cross join lateral period_of(b.per, b.time_zone, d.at) p
     )
     order by c.budget_id, c.begins
     for update;
 
-    -- A reservation that was given up for gone long ago, or was made before there was this budget: what it cost still counts.
+    -- Nothing was reserved, as long as there was not this budget, or the reservation was given up for gone long ago: what it cost still counts.
     insert into budget_periods as c (budget_id, begins, spent)
     select b.id, p.begins, sum(n.spent)
     from json_to_recordset(done) as d (
@@ -82,4 +87,4 @@ end;
 $$;
 
 comment on function settle_spending(json) is
-    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more is spent, too.';
+    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too.';

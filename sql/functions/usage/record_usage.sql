@@ -35,6 +35,7 @@ create or replace function record_usage(
     first_chunks_ms real[],
     end_users text[],
     provider_keys text[],
+    presumed boolean[],
     tags jsonb[],
     tags_at integer[],
     sums json,
@@ -48,6 +49,8 @@ set search_path = public, pg_temp
 as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
+    -- A budget that is being set adds up what is recorded by then: what follows counts it, or is counted by it.
+    perform pg_advisory_xact_lock_shared(hashtext('put_budget'));
 
     insert into batch_ledger (id) values (batch) on conflict do nothing;
     if not found then
@@ -59,7 +62,7 @@ begin
         recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed, prompt_tokens,
         cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, error_code, error_message,
         upstream_status, upstream_message, attempts, asked_model, fallbacks, cache_reason, cache_id, similarity, completion_tokens_saved,
-        admission_ms, lookup_ms, embed_ms, upstream_ms, first_chunk_ms, end_user, provider_keys, tags
+        admission_ms, lookup_ms, embed_ms, upstream_ms, first_chunk_ms, end_user, provider_keys, presumed, tags
     )
     select *
     from unnest(
@@ -99,6 +102,7 @@ begin
         first_chunks_ms,
         end_users,
         provider_keys,
+        presumed,
         array(select tags[has.at] from unnest(tags_at) as has (at))
     );
 
@@ -107,9 +111,16 @@ begin
     select *
     from json_populate_recordset(null::usage_pending, sums);
 
-    -- In the same transaction, so that what is recorded is what is spent.
+    -- In the same transaction, so that what is recorded is what is spent. What was not reserved concerns projects that have budgets by now.
     if spending is not null then
-        perform settle_spending(spending);
+        perform settle_spending(json_agg(d))
+        from json_to_recordset(spending) as d (
+            id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, at timestamptz
+        )
+        join projects p on p.id = d.project_id
+        where d.id is not null
+            or p.has_budgets
+        having count(*) > 0;
     end if;
 
     -- At most once a minute per key: a row that every batch wrote would be a hot spot.
@@ -129,5 +140,5 @@ $$;
 comment on function record_usage(
     timestamptz[], text[], bigint[], bigint[], text[], text[], text[], text[], smallint[], boolean[], integer[], integer[], integer[], integer[],
     numeric[], numeric[], real[], real[], text[], text[], smallint[], text[], smallint[], text[], text[], text[], text[], real[],
-    integer[], real[], real[], real[], real[], real[], text[], text[], jsonb[], integer[], json, json, uuid
-) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; tags: those that there are, tags_at: for each record, which of them; settles what was reserved for them (see settle_spending()); updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';
+    integer[], real[], real[], real[], real[], real[], text[], text[], boolean[], jsonb[], integer[], json, json, uuid
+) is 'Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; tags: those that there are, tags_at: for each record, which of them; spending: what they cost, which settle_spending() takes out of budgets; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is.';

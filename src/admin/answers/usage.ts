@@ -122,6 +122,9 @@ export const request = objectOf(
     tokens_saved: count,
     completion_tokens_saved: countOrNull,
     cost_usd: usd,
+    presumed: orNull(
+      t.Boolean({ description: 'Nobody knows what was used: tokens and cost are the most that it may have been.' }),
+    ),
     saved_usd: usd,
     latency_ms: t.Number({ minimum: 0, description: 'From arrival to the head of the response.' }),
     duration_ms: t.Number({ minimum: 0, description: 'From arrival to the last byte.' }),

@@ -56,6 +56,8 @@ const ANSWER_LIMITS: Readonly<Record<string, readonly string[]>> = {
 export interface BoundsOptions {
   /** A form's numbers are text. */
   isForm?: boolean
+  /** Whether a number that is none counts as none given. */
+  isLenient?: boolean
   /** What is in the request, where a worker has looked. */
   top?: TopContent | undefined
 }
@@ -64,9 +66,9 @@ export interface BoundsOptions {
 export function readBounds(
   endpoint: string,
   body: JsonObject,
-  { isForm = false, top = readTop(endpoint, body) }: BoundsOptions = {},
+  { isForm = false, isLenient = false, top = readTop(endpoint, body) }: BoundsOptions = {},
 ): RequestBounds {
-  const whole = (value: unknown, field: string) => readWhole(value, field, isForm)
+  const whole = (value: unknown, field: string) => readWhole(value, field, { isForm, isLenient })
   const { content, unbounded } = top
   const hosted = readHosted(endpoint, body, content, whole)
   return {
@@ -84,7 +86,7 @@ export function readBounds(
     geo: nameOf(body.inference_geo),
     ...readOthers(body),
     picture: readPicture(body, whole),
-    slowness: readSlowness(endpoint, body),
+    slowness: readSlowness(endpoint, body, isLenient),
     unbounded: unbounded ?? unboundedValue(body),
   }
 }
@@ -126,12 +128,14 @@ function readHosted(endpoint: string, body: JsonObject, { tools }: Content, whol
   return hosted
 }
 
+type ReadOptions = Required<Pick<BoundsOptions, 'isForm' | 'isLenient'>>
 type ReadWhole = (value: unknown, field: string) => number | null
 
 /** Null for what is not given, or limits nothing: zero, or below. */
-function readWhole(value: unknown, field: string, isForm: boolean): number | null {
+function readWhole(value: unknown, field: string, { isForm, isLenient }: ReadOptions): number | null {
   if (!isGiven(value)) return null
   const number = isForm && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (isLenient && typeof number !== 'number') return null
   if (typeof number !== 'number' || !Number.isFinite(number))
     throw invalidRequest(`${field} must be a whole number: it bounds what the request may cost.`, field)
   return number > 0 ? Math.ceil(number) : null
@@ -205,9 +209,11 @@ function readPicture(body: JsonObject, whole: ReadWhole): PictureBounds {
   }
 }
 
-function readSlowness(endpoint: string, { speed }: JsonObject): number {
+function readSlowness(endpoint: string, { speed }: JsonObject, isLenient: boolean): number {
   if (endpoint !== 'audio/speech' || !isGiven(speed)) return 1
-  if (typeof speed !== 'number' || !(speed > 0)) throw invalidRequest('speed must be a number.', 'speed')
+  const isNumber = typeof speed === 'number' && speed > 0
+  if (!isNumber && isLenient) return 1
+  if (!isNumber) throw invalidRequest('speed must be a number.', 'speed')
   return Math.max(1, 1 / speed)
 }
 

@@ -25,6 +25,7 @@ function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat
     replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
     completenessOf: (answer, request) => completenessOf(answer, { clientSetOutputLimit: setsLimit(request) }),
     callsTools: hasToolCalls,
+    hasEnded,
     readUsage: (usage, answer) => readUsage(usage, answer.service_tier),
     textOf,
   }
@@ -36,6 +37,11 @@ export const chatFormat = createFormat(({ max_tokens, max_completion_tokens }) =
 
 /** A legacy completion always has a limit: the documented default is 16 tokens. */
 export const completionsFormat = createFormat(() => true)
+
+function hasEnded({ choices }: JsonObject): boolean {
+  const all = Array.isArray(choices) ? choices : []
+  return all.length > 0 && all.every(choice => isJsonObject(choice) && typeof choice.finish_reason === 'string')
+}
 
 function textOf(answer: JsonObject): string {
   const choices: unknown[] = Array.isArray(answer.choices) ? answer.choices : []

@@ -53,6 +53,8 @@ export function createMessageAssembler(): MessageAssembler {
       else flaw ??= 'malformed_chunk'
     },
     finish() {
+      // What had arrived of a call that was cut.
+      for (const [block, text] of inputs) if (isJsonObject(block.input) && text !== '') block.input = readInput(text)
       const completeness = flaw ?? (sawEnd ? completenessOfMessage(body) : 'missing_done')
       return { body: body ?? {}, usage: body?.usage ?? null, completeness }
     },

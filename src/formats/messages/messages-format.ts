@@ -19,6 +19,7 @@ export const messagesFormat: AnswerFormat = {
   replay: body => encodeTypedEvents(splitMessage(body)),
   completenessOf: completenessOfMessage,
   callsTools: hasToolUses,
+  hasEnded: ({ stop_reason: reason }) => typeof reason === 'string',
   readUsage: readMessageUsage,
   textOf,
 }

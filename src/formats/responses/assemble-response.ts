@@ -10,6 +10,9 @@ export function createResponseAssembler(options: CompletenessOptions): StreamAss
   /** By position. Used when the provider's last event does not repeat the items. */
   const items = new Map<number, JsonObject>()
   let body: JsonObject | null = null
+  /** The response as it began, and what came of the item that is being written. */
+  let begun: JsonObject = {}
+  let written = ''
   let flaw: IncompleteReason | null = null
 
   function end(response: JsonObject): void {
@@ -18,9 +21,27 @@ export function createResponseAssembler(options: CompletenessOptions): StreamAss
     body = listed.length === 0 ? { ...response, output } : response
   }
 
+  function beginWith({ id, object, status, model, background, store }: JsonObject): void {
+    begun = { id, object, status, model, background, store }
+  }
+
+  /** What had arrived, of a response that was cut. */
+  function takeBegun(): JsonObject {
+    const open = written === '' ? [] : [{ type: 'message', content: [{ type: 'output_text', text: written }] }]
+    return begun.id === undefined ? {} : { ...begun, output: [...items.values(), ...open] }
+  }
+
+  function finishItem(item: JsonObject, index: number): void {
+    items.set(index, item)
+    written = ''
+  }
+
   function read(event: JsonObject): void {
-    const { type, item, output_index: index, response } = event
-    if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number') items.set(index, item)
+    const { type, item, output_index: index, response, delta } = event
+    if (typeof delta === 'string') written += delta
+    else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
+      finishItem(item, index)
+    else if (type === 'response.created' && isJsonObject(response)) beginWith(response)
     else if (type === 'error') flaw = 'error_in_stream'
     else if (ENDINGS.has(String(type)) && isJsonObject(response)) end(response)
   }
@@ -34,7 +55,7 @@ export function createResponseAssembler(options: CompletenessOptions): StreamAss
     },
     finish() {
       const completeness = flaw ?? (body === null ? 'missing_done' : completenessOfResponse(body, options))
-      return { body: body ?? {}, usage: body?.usage ?? null, completeness }
+      return { body: body ?? takeBegun(), usage: body?.usage ?? null, completeness }
     },
   }
 }

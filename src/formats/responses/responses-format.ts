@@ -24,6 +24,7 @@ export const responsesFormat: AnswerFormat = {
   replay: body => encodeTypedEvents(splitResponse(body)),
   completenessOf: (answer, request) => completenessOfResponse(answer, optionsOf(request)),
   callsTools: hasCalls,
+  hasEnded: ({ status }) => status !== undefined && status !== 'queued' && status !== 'in_progress',
   readUsage: readResponseUsage,
   textOf,
 }

@@ -1,5 +1,5 @@
 /** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
-import { NO_USAGE } from '../../catalogue/catalogue.ts'
+import { addUsage, NO_USAGE } from '../../catalogue/catalogue.ts'
 import { ClientGone } from '../../errors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
@@ -11,6 +11,7 @@ import type { CompletionQuery } from '../query.ts'
 import { readCompletion } from '../read-request.ts'
 import type { Attempt, LoneOperation, RoutedContext, Stages } from '../request-context.ts'
 import { JSON_TYPE, missHeaders, partsHitHeaders } from '../response-headers.ts'
+import type { SpentUsage } from '../spent-usage.ts'
 import { createInputCounter } from './count-inputs.ts'
 import type { NamedInput } from './fetch-batches.ts'
 import { type Gathered, gatherVectors } from './gather-vectors.ts'
@@ -37,8 +38,9 @@ async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt>
   const yieldTurn = createYieldTurn()
   const inputs = await nameInputs(context, asked, yieldTurn)
   const counter = createInputCounter(query.model, yieldTurn)
-  const gathered = await gatherVectors({ context, inputs, counter, yieldTurn, stages })
-  if (gathered.end) return endEarly(context, gathered)
+  const underWay = new Set<() => SpentUsage>()
+  const gathered = await gatherVectors({ context, inputs, counter, underWay, yieldTurn, stages })
+  if (gathered.end) return endEarly(context, gathered, underWay, stages)
 
   const { known, fetched, batches, usage } = gathered
   const vectors = inputs.flatMap(({ name }) => known.get(name) ?? fetched.get(name) ?? [])
@@ -82,12 +84,24 @@ async function nameInputs(
   return named
 }
 
-/** The batches fetched so far are kept and accounted for; the request does not count. */
-function endEarly({ request, accounting }: EmbeddingsContext, { end, batches, usage }: Gathered): Attempt {
+/** The batches fetched so far are kept and accounted for, and what others may have cost; the request does not count. */
+function endEarly(
+  context: EmbeddingsContext,
+  { end, usage }: Gathered,
+  underWay: ReadonlySet<() => SpentUsage>,
+  stages: Stages,
+): Attempt {
+  const { request, accounting } = context
   const failure = end && 'refusal' in end ? end.refusal : request.signal.aborted ? new ClientGone() : end?.failure
-  accounting.finishFailed(failure, batches.length > 0 ? { usage } : {})
+  const known = usage === NO_USAGE ? usage : { ...usage, reportedCostUsd: priceOf(context, usage, stages) }
+  accounting.finishFailed(failure, { usage: [...underWay].reduce(addPresumed, known) })
   if (end && 'refusal' in end) return { failure: end.refusal }
   throw failure
+}
+
+function addPresumed(sum: SpentUsage, presume: () => SpentUsage): SpentUsage {
+  const { isUnpriced = false, ...usage } = presume()
+  return { ...addUsage(sum, usage), isUnpriced: isUnpriced || sum.isUnpriced === true, isPresumed: true }
 }
 
 /** The upstream's own bytes, if they answer exactly this request in the encoding it asks for; else null. */

@@ -8,9 +8,11 @@ import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes
 import { broken } from '../../providers/upstream-failure.ts'
 import type { Input } from '../../vector-cache/pack-vector.ts'
 import { largestCost, sizeOfBody } from '../largest-cost.ts'
+import { mayHaveCost, presumeMost } from '../presumed-usage.ts'
 import type { CompletionQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
+import type { SpentUsage } from '../spent-usage.ts'
 import type { InputCounter } from './count-inputs.ts'
 import { type EmbeddingsAnswer, readEmbeddingsAnswer } from './read-answer.ts'
 import type { FetchedVector } from './vector-calls.ts'
@@ -26,6 +28,8 @@ export interface EmbeddingsJob {
   /** In the request's order; repeated inputs repeat here. */
   inputs: readonly NamedInput[]
   counter: InputCounter
+  /** What each batch may have cost that was asked for, and whose usage is not known. */
+  underWay: Set<() => SpentUsage>
   yieldTurn: YieldTurn
   stages: Stages
 }
@@ -97,28 +101,35 @@ const MOST_BYTES_BESIDE = 1_048_576
 
 /** Returns the upstream's own error, ready to be passed on. Throws a ProxyError when the upstream cannot be reached or understood. */
 export async function fetchBatch(
-  { context, counter, stages }: EmbeddingsJob,
+  { context, counter, underWay, stages }: EmbeddingsJob,
   { inputs, isVerbatim }: Batch,
   signal: AbortSignal,
 ): Promise<FetchedBatch | { refusal: ErrorResponse }> {
   const { request, query, provider, accounting } = context
+  const { catalogue } = stages
   const countEach = () => counter.count(inputs.map(({ input }) => input))
   const body = writeBody(context, { inputs, isVerbatim })
-  if (accounting.spending) {
-    const size = sizeOfBody(query.endpoint, body.body, Buffer.byteLength(body.bodyText))
-    await accounting.spending.reserve(query.model, largestCost(size, provider, stages.catalogue))
-  }
-  accounting.noteAsked()
+  const { endpoint, model } = query
+  const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
+  if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue))
+  signal.throwIfAborted()
+  const presume = () => presumeMost({ endpoint, body: body.body, size, provider, catalogue })
+  underWay.add(presume)
+  accounting.noteAsked(presume)
   // Tokens are counted while the upstream answers.
   const counting = inputs.length > 1 ? countEach() : null
   // The rejection is handled where the count is awaited; this only prevents an unhandled one.
   counting?.catch(() => {})
-  const sent = { endpoint: query.endpoint, headers: request.headers, stream: false, signal }
-  const upstream = await provider.ask({ ...sent, ...body })
+  const sent = { endpoint, headers: request.headers, stream: false, signal }
+  const upstream = await provider.ask({ ...sent, ...body }).catch(failure => {
+    if (!mayHaveCost(failure, null)) underWay.delete(presume)
+    throw failure
+  })
   accounting.noteAnswered(upstream)
   const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
   const headers = Object.fromEntries(upstream.headers)
   if (upstream.status !== 200) {
+    underWay.delete(presume)
     const bytes = await readAll(upstream.body, provider.name, mostBytes)
     return {
       refusal: { status: upstream.status, headers: { ...headers, ...missHeaders(provider.name, 0) }, body: bytes },
@@ -126,6 +137,7 @@ export async function fetchBatch(
   }
   const { bytes, answer } = await readLong(await readBytes(upstream.body, provider.name, mostBytes), inputs.length)
   if (!answer) throw broken(provider.name, 'gave an answer that does not hold one vector for each input')
+  underWay.delete(presume)
 
   const usage = readUsage(answer.usage) ?? NO_USAGE
   const isCounted = usage.promptTokens > 0

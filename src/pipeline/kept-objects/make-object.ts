@@ -19,9 +19,12 @@ import { passedOn } from '../complete-call.ts'
 import { addLargest, largestCost } from '../largest-cost.ts'
 import type { RequestSize } from '../largest-tokens.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
+import { presumed } from '../presumed-usage.ts'
 import type { ProxyResponse } from '../request.ts'
+import type { RequestAccounting } from '../request-accounting.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
+import type { SpentUsage } from '../spent-usage.ts'
 import { readTags } from '../tags.ts'
 import { noSuchObject, passTo } from './ask-object.ts'
 import { type BatchInput, readBatchInput } from './batch-input.ts'
@@ -188,14 +191,18 @@ async function makeObject(
   { database }: Stages,
 ): Promise<ProxyResponse> {
   accounting.noteProvider(provider)
-  accounting.noteAsked()
+  // A batch may have begun though its answer was lost; one that was begun is accounted for when it is over.
+  let isMade = false
+  accounting.noteAsked(() =>
+    requests > 0 && collection !== 'files' && !isMade ? presumeReserved(accounting) : NO_USAGE,
+  )
   const path = COLLECTION_PATHS[collection]
   const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, leavesTrace: true }
   // Not the client's signal: the object is bound to its project even if the client has left.
   const answer = await passTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
   accounting.noteAnswered(answer)
   const bytes = await readAll(answer.body, provider.name)
-  const isMade = answer.status < 400
+  isMade = answer.status < 400
   if (isMade) {
     const text = new TextDecoder().decode(bytes)
     const object = parseJsonObject(text)
@@ -220,6 +227,10 @@ async function makeObject(
   if (isMade) accounting.finish({ status: answer.status, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
   else accounting.finishFailed({ ...answer, body: bytes })
   return { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body: bytes }
+}
+
+function presumeReserved({ spending }: RequestAccounting): SpentUsage {
+  return presumed(0, spending?.reserved ?? { usd: null, tokens: null })
 }
 
 /** Deletes, as far as possible, an object at the provider that could not be bound to its project. */

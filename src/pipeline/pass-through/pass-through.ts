@@ -8,6 +8,7 @@ import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError } from '../complete-call.ts'
+import { askedCall, presumeMost } from '../presumed-usage.ts'
 import type { PassedQuery } from '../query.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from '../request-context.ts'
@@ -124,8 +125,12 @@ async function keep(context: PassedContext, answer: AnswerToKeep, usage: PassedU
   call.settle(kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: entryOf(context, kept, usage) })
 }
 
+/** An error in place of an answer costs nothing; an answer that does not say what it used, the most that it may. */
 function finish(context: PassedContext, usage: PassedUsage, stages: Stages, counts = true): void {
-  finishMiss(context, withCost(usage, priceOfPassed(context, usage, stages)), counts)
+  const { query, provider } = context
+  const usd = usage === NO_USAGE && !counts ? 0 : priceOfPassed(context, usage, stages)
+  const most = usd === null ? presumeMost(askedCall(query, provider, stages.catalogue)) : null
+  finishMiss(context, most && !most.isUnpriced ? most : withCost(usage, usd), counts)
 }
 
 function typeOf({ headers }: UpstreamAnswer): string {

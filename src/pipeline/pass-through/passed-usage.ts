@@ -6,6 +6,7 @@ import { isJsonObject } from '../../json/canonical.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
+import type { SpentUsage } from '../spent-usage.ts'
 import { MOST_SECONDS } from './longest-sound.ts'
 
 export interface PassedUsage extends TokenUsage {
@@ -66,8 +67,18 @@ export function priceOfPassed(
   return costUsd(model, usage)
 }
 
+/** What the request costs, whatever its answer says: speech that is paid by the character of its text. Null where the answer decides. */
+export function knownAhead(
+  { provider, query }: Pick<RoutedContext, 'provider' | 'query'>,
+  { catalogue }: Pick<Stages, 'catalogue'>,
+): SpentUsage | null {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const usd = model && isPaidByCharacter(model) ? spokenUsd(model, query.body.input) : null
+  return usd === null ? null : withCost(NO_USAGE, usd)
+}
+
 /** Usage with the cost worked out here, for records. An unknown cost is recorded as none. */
-export function withCost(usage: PassedUsage, cost: number | null): PassedUsage & { isUnpriced: boolean } {
+export function withCost(usage: PassedUsage, cost: number | null): SpentUsage {
   return { ...usage, reportedCostUsd: cost ?? 0, isUnpriced: cost === null }
 }
 

@@ -13,7 +13,7 @@ export interface RelayOptions {
 
 const encoder = new TextEncoder()
 
-/** Reads from the upstream only when the client reads. */
+/** Reads from the upstream only when the client reads; once it has left, to the end where that is wanted. */
 export function relayAnswer(
   accounting: RequestAccounting,
   answer: UpstreamAnswer,
@@ -29,6 +29,16 @@ export function relayAnswer(
     const events = splitter.push(bytes)
     lastEvent = events.at(-1) ?? lastEvent
     return joinBytes(events)
+  }
+
+  /** What a stream has used stands in its last event. */
+  async function readOn(): Promise<void> {
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) take(read.value)
+      onWhole(lastEvent)
+    } catch (error) {
+      accounting.finishFailed(error)
+    }
   }
 
   return new ReadableStream<Uint8Array>(
@@ -56,6 +66,7 @@ export function relayAnswer(
         }
       },
       async cancel() {
+        if (hasEvents && accounting.isReadToEnd) return void readOn()
         accounting.finishFailed(new ClientGone())
         await reader.cancel().catch(() => {})
       },

@@ -1,9 +1,12 @@
 /** The responses of a session: each counts against the month when it begins, and is recorded when it is done. */
+
 import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
+import { readBounds } from '../../formats/bounds/read-bounds.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { hasPricesFor, readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
+import { presumeMost } from '../presumed-usage.ts'
 import type { NotedQuery } from '../query.ts'
 import type { AccountedRequest, RequestAccounting } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
@@ -41,6 +44,11 @@ export function countResponses(
   { admission, accounting: accounts, catalogue }: Pick<Stages, 'admission' | 'accounting' | 'catalogue'>,
 ): Responses {
   const underWay = new Map<unknown, UnderWay>()
+  // What a session was told is not known here: a response may read all that its model takes.
+  const { endpoint, body } = query
+  const bounds = () => ({ ...readBounds(endpoint, body, { isLenient: true }), isText: false })
+  const size = () => ({ endpoint, model: query.model, bytes: 0, seconds: 0, bounds: bounds() })
+  const presume = () => presumeMost({ endpoint, body, size, provider, catalogue })
 
   /** In the month, and in the key's tokens a minute: one must be left, and what it used is counted when it is done. */
   async function count({ spending }: RequestAccounting): Promise<void> {
@@ -60,10 +68,12 @@ export function countResponses(
       const accounting = accounts.open({ ...request, arrivedAtMs: performance.now() }, account, () => {})
       accounting.noteQuery(query, tags)
       accounting.noteProvider(provider)
-      accounting.noteAsked()
       const counting = count(accounting)
       const isCounted = counting.then(
-        () => true,
+        () => {
+          accounting.noteAsked(presume)
+          return true
+        },
         () => false,
       )
       underWay.set(idOf(response), { accounting, isCounted })
@@ -79,20 +89,20 @@ export function countResponses(
       const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
       const usd = model && hasPricesFor(model, usage) ? costUsd(model, usage) : null
       const isFailed = response.status === 'failed' && usage === NO_USAGE
+      const unknown = isFailed ? NO_USAGE : presume()
       begun.accounting.finish({
         status: isFailed ? FAILED_STATUS : 200,
         // Only what was counted can be given back.
         counts: !(isFailed && isCounted),
         cacheResult: 'MISS',
-        usage: usage === NO_USAGE ? usage : withCost(usage, usd),
+        usage: usage === NO_USAGE ? unknown : withCost(usage, usd),
       })
     },
 
     async end(failure) {
       const left = [...underWay.values()]
       underWay.clear()
-      for (const { accounting, isCounted } of left)
-        if (await isCounted) accounting.finishFailed(failure, { usage: NO_USAGE })
+      for (const { accounting, isCounted } of left) if (await isCounted) accounting.finishFailed(failure)
     },
   }
 }

@@ -30,6 +30,7 @@ export interface Realtime {
 
 /** What a provider answers as it opens its side is not read. */
 const NO_HEADERS = new Headers()
+const SWITCHED = 101
 
 export function createRealtime(stages: Stages): Realtime {
   const sessions = new Set<RealtimeSession>()
@@ -55,10 +56,11 @@ export function createRealtime(stages: Stages): Realtime {
       if (!provider.realtime) throw refuse('pathUnsupported', { vendor: provider.name, path: '/realtime' })
       accounting.noteProvider(provider)
       await accounting.spending?.reserveMoney(model, { usd: null, tokens: null })
-      accounting.noteAsked()
+      // Its responses are accounted for one by one.
+      accounting.noteAsked(() => NO_USAGE)
       const place = await provider.realtime({ model, headers })
       const upstream = await connectUpstream(provider.name, place)
-      accounting.noteAnswered({ ...place, headers: NO_HEADERS })
+      accounting.noteAnswered({ ...place, status: SWITCHED, headers: NO_HEADERS })
       const responses = countResponses({ request, account, keyHash, query, tags, provider }, stages)
       const sides = { upstream, responses, account, provider, onEnd }
       const session = new RealtimeSession(sides, stages)

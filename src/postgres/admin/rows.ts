@@ -72,7 +72,7 @@ export type LatencyRow = Static<typeof latency>
 /** One request of a project, and the key it came with. */
 export interface RequestRow {
   /** `id` is the record's own. */
-  record: Omit<UsageRecord, 'tags' | 'reservation'> & { id: string; tags: Record<string, string> | null }
+  record: Omit<UsageRecord, 'tags' | 'spent'> & { id: string; tags: Record<string, string> | null }
   key_name: string | null
   key_prefix: string | null
 }

@@ -26,6 +26,8 @@ const REQUEST: AccountedRequest = {
   signal: new AbortController().signal,
 }
 const PROVIDER = { name: 'sandbox', pricedAs: null } as never
+const MOST = { ...NO_USAGE, promptTokens: 5, completionTokens: 95, reportedCostUsd: 0.25, isPresumed: true }
+const presume = () => MOST
 const ANSWERED = { status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE } as const
 const FAILED = { ...ANSWERED, status: 502, counts: false }
 
@@ -105,8 +107,8 @@ test('of what is refused, thirty a minute are recorded, and all of what an upstr
   for (let n = 0; n < 20; n++) {
     const asked = open()
     asked.noteProvider(PROVIDER)
-    asked.noteAsked()
-    asked.noteAnswered({ headers: new Headers() })
+    asked.noteAsked(presume)
+    asked.noteAnswered({ status: 400, headers: new Headers() })
     asked.finishFailed({ status: 400, headers: {}, body: '{"error":{"message":"No.","type":"bad"}}' })
   }
   expect(left.records).toHaveLength(50)
@@ -122,12 +124,12 @@ test('a fallback tells which model failed, how, and how often upstreams were ask
   const { request, left } = openRequest()
   request.noteQuery(QUERY)
   request.noteProvider(PROVIDER)
-  request.noteAsked()
+  request.noteAsked(presume)
   const failure = broken('sandbox', 'answered with a redirect', 307)
   failure.attempts = 3
   request.noteFailure(failure)
   request.noteProvider(PROVIDER, 'other/model')
-  request.noteAnswered({ headers: new Headers(), attempts: 2 })
+  request.noteAnswered({ status: 200, headers: new Headers(), attempts: 2 })
   request.finish(ANSWERED)
   expect(left.records).toMatchObject([
     {
@@ -147,7 +149,7 @@ test('a client that leaves is charged once its provider was asked', () => {
     const { request, left } = openRequest()
     request.noteQuery(QUERY)
     request.noteProvider(PROVIDER)
-    if (isAsked) request.noteAsked()
+    if (isAsked) request.noteAsked(presume)
     request.finishFailed(new ClientGone())
     expect([statuses(left.records), left.refunds]).toEqual([[499], isAsked ? 0 : 1])
     expect((left.records[0]?.prompt_tokens ?? 0) > 0).toBe(isAsked)
@@ -158,7 +160,7 @@ test('another provider than the one that was asked has not been asked', () => {
   const { request, left } = openRequest()
   request.noteQuery(QUERY)
   request.noteProvider(PROVIDER)
-  request.noteAsked()
+  request.noteAsked(presume)
   request.noteProvider(PROVIDER)
   request.noteProvider({ name: 'other', pricedAs: null } as never)
   request.finishFailed(new ClientGone())
@@ -169,7 +171,7 @@ test('a client that this process cuts off is not charged', () => {
   const { accounting, request, left } = openRequest()
   request.noteQuery(QUERY)
   request.noteProvider(PROVIDER)
-  request.noteAsked()
+  request.noteAsked(presume)
   accounting.noteCut()
   request.finishFailed(new ClientGone())
   expect(left.refunds).toBe(1)

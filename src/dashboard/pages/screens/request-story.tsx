@@ -256,7 +256,10 @@ function Spent({ request }: { request: ProxyRequest }) {
         {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached upstream)</span>},{' '}
         {formatPlural(request.completion_tokens, 'completion token')}
       </Fact>
-      <Fact title="Cost">{formatUsd(request.cost_usd)}</Fact>
+      <Fact title="Cost">
+        {formatUsd(request.cost_usd)}
+        {request.presumed && ' at most: the answer ended before its usage was known'}
+      </Fact>
       <Fact title="Saved">
         {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')}
         {completion_tokens_saved !== null && `, ${formatPlural(completion_tokens_saved, 'completion token')}`}

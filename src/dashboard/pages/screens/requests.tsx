@@ -99,7 +99,7 @@ function columnsOf(projectId: string): Column<ProxyRequest>[] {
       numeric: true,
       cell: request => formatCount(request.prompt_tokens + request.completion_tokens),
     },
-    { title: 'Cost', numeric: true, cell: request => formatUsd(request.cost_usd) },
+    { title: 'Cost', numeric: true, cell: request => `${request.presumed ? '≤ ' : ''}${formatUsd(request.cost_usd)}` },
     {
       title: 'First byte',
       numeric: true,

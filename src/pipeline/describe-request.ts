@@ -1,0 +1,33 @@
+/** What is logged about a request when it is over: one line. */
+import type { Account } from '../postgres/admit.ts'
+import type { UsageRecord } from '../postgres/usage-record.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+
+const INFO = 30
+
+export function describeRequest(record: UsageRecord, account: Account, cause: unknown, droppedTools: string | null) {
+  return {
+    level: INFO,
+    time: record.recorded_at,
+    id: record.request_id,
+    project: account.project_name,
+    key: account.key_prefix,
+    endpoint: record.endpoint,
+    model: record.model,
+    provider: record.provider,
+    cache: record.cache_result,
+    status: record.status,
+    code: record.error_code ?? undefined,
+    streamed: record.streamed,
+    dropped_tools: droppedTools ?? undefined,
+    promptTokens: record.prompt_tokens,
+    completionTokens: record.completion_tokens,
+    tokensSaved: record.tokens_saved,
+    costUsd: record.cost_usd,
+    presumed: record.presumed ?? undefined,
+    latencyMs: record.latency_ms,
+    durationMs: record.duration_ms,
+    cause: cause === undefined ? undefined : describeCause(cause),
+    msg: 'request',
+  }
+}

@@ -1,0 +1,238 @@
+/** The accounting of one request. Only `finishFailed` decides what a kind of failure means. */
+import type { Quota } from '../admission/quota.ts'
+import type { CacheQuery } from '../cache/cache-query.ts'
+import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../cache/entry.ts'
+import type { Lookup } from '../cache/lookup.ts'
+import { type Catalogue, NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+import { ClientGone } from '../errors.ts'
+import type { createMinuteBudget } from '../event-loop/minute-budget.ts'
+import type { Account } from '../postgres/admit.ts'
+import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
+import type { Provider } from '../providers/upstream.ts'
+import { UpstreamFailure } from '../providers/upstream-failure.ts'
+import type { ContentRecorder } from '../telemetry/content-recorder.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { CallScope, ProxyMetrics } from '../telemetry/proxy-metrics.ts'
+import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
+import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
+import { costOfAnswer } from './answering-model.ts'
+import { AskedCalls } from './asked-calls.ts'
+import { describeRequest } from './describe-request.ts'
+import type { NotedQuery } from './query.ts'
+import type { AccountedRequest, RequestAccounting } from './request-accounting.ts'
+import { contentOf } from './request-content.ts'
+import {
+  CLIENT_GONE_STATUS,
+  createRecord,
+  isRefusal,
+  nameTarget,
+  noteAttempts,
+  type Outcome,
+  openStory,
+  statusOf,
+  tokensOf,
+} from './request-record.ts'
+import { describeSemanticHit } from './semantic-hit.ts'
+import { Spending, type SpendingLimits } from './spending.ts'
+import type { SpentUsage } from './spent-usage.ts'
+import { tellError, tellUpstream } from './tell-failure.ts'
+
+export interface AccountingOptions extends SpendingLimits {
+  recorder: UsageRecorder
+  semanticHits: SemanticHitRecorder
+  contents: Pick<ContentRecorder, 'record'>
+  quota: Pick<Quota, 'refund'>
+  catalogue: Catalogue
+  metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
+  log: Log
+}
+
+export type OpenOptions = AccountingOptions & {
+  takeRefused: ReturnType<typeof createMinuteBudget>
+  shutdown: { isCut: boolean }
+  /** Requests whose providers were asked, and that are not over. */
+  asked: Set<OpenAccount>
+}
+
+export class OpenAccount implements RequestAccounting {
+  readonly #options: OpenOptions
+  readonly #request: AccountedRequest
+  readonly #account: Account
+  readonly #onFinish: () => void
+  #query: NotedQuery | null = null
+  #provider: Provider | null = null
+  #model: string | null = null
+  #storedBy: string | null = null
+  #askedAtMs: number | null = null
+  #calledAtMs = 0
+  readonly #story = openStory()
+  #failure: unknown = null
+  #body: Uint8Array | null = null
+  #latencyMs: number | null = null
+  #judgeUsd = 0
+  #droppedTools: string | null = null
+  followed: CallScope = 'process'
+  #isFinished = false
+  readonly #calls = new AskedCalls()
+  readonly spending: Spending | null
+
+  constructor(options: OpenOptions, request: AccountedRequest, account: Account, onFinish: () => void) {
+    this.#options = options
+    this.#request = request
+    this.#account = account
+    this.#onFinish = onFinish
+    this.spending = account.has_budgets || account.tokens_per_minute !== null ? new Spending(options, account) : null
+    request.isRecorded = true
+    this.#story.admission_ms = performance.now() - request.arrivedAtMs
+  }
+
+  noteQuery(query: NotedQuery, tags: string | null = null): void {
+    this.#query = query
+    this.#story.tags = tags
+    if (this.spending) this.spending.tags = tags
+  }
+
+  noteProvider(provider: Provider, model?: string): void {
+    // A failure notes the same provider again. The provider has still been asked.
+    if (provider !== this.#provider) this.#askedAtMs = null
+    this.#provider = provider
+    this.#model = model ?? null
+    const { fallbacks } = this.#story
+    if (model !== undefined) this.#story.fallbacks = fallbacks === null ? model : `${fallbacks}, ${model}`
+  }
+
+  noteMatch({ reason, id, entry }: Match): void {
+    this.#storedBy = entry.provider
+    this.#story.cache_reason = reason
+    this.#story.cache_id = id
+  }
+
+  noteLookup({ missReason, tookMs = null, embedMs = null }: Lookup): void {
+    if (missReason) this.#story.cache_reason = missReason
+    Object.assign(this.#story, { lookup_ms: tookMs, embed_ms: embedMs })
+  }
+
+  noteFailure(failure: unknown): void {
+    this.#calls.fail(failure)
+    this.#tellFailure(failure)
+  }
+
+  /** Each failure's attempts are counted, and the first one is told. */
+  #tellFailure(failure: unknown): void {
+    if (this.#isFinished || failure === this.#failure) return
+    const story = this.#story
+    if (failure instanceof UpstreamFailure && this.#askedAtMs !== null) noteAttempts(story, failure)
+    if (this.#failure !== null) return
+    this.#failure = failure
+    Object.assign(story, tellUpstream(failure, this.#query))
+  }
+
+  noteAsked(presume: () => SpentUsage): void {
+    this.#calls.begin(this.#model ?? this.#query?.model ?? '', presume)
+    this.#options.asked.add(this)
+    this.#calledAtMs = performance.now()
+    this.#askedAtMs ??= this.#calledAtMs
+    if (this.#query && this.#provider) this.#request.trace?.beginCall(this.#query, this.#provider.name, this.#model)
+  }
+
+  get isReadToEnd(): boolean {
+    return this.#account.has_budgets && this.#calls.isUnknown
+  }
+
+  noteAnswered(answer: Parameters<RequestAccounting['noteAnswered']>[0]): void {
+    this.#calls.noteAnswered(answer.status)
+    if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#calledAtMs
+    noteAttempts(this.#story, answer)
+    this.#droppedTools = answer.headers.get(DROPPED_TOOLS)
+  }
+
+  noteReason(reason: string): void {
+    this.#story.cache_reason = reason
+  }
+
+  noteChunk(): void {
+    this.#story.first_chunk_ms ??= performance.now() - this.#request.arrivedAtMs
+  }
+
+  noteHeaders(): void {
+    this.#latencyMs ??= performance.now() - this.#request.arrivedAtMs
+  }
+
+  noteBody(body: Uint8Array): void {
+    this.#body = body
+  }
+
+  noteJudge(usd: number): void {
+    this.#judgeUsd += usd
+  }
+
+  noteSemanticMatch(
+    match: SemanticMatch<EntryFacts> | NearMiss,
+    { identity }: CacheQuery,
+    { isShadow } = { isShadow: false },
+  ): void {
+    const { semanticHits, catalogue, metrics } = this.#options
+    Object.assign(this.#story, { similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
+    const outcome = isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served'
+    metrics.noteSimilarity(outcome, match.similarity)
+    const asked = { requestId: this.#request.id, account: this.#account, model: this.#query?.model, isShadow, identity }
+    semanticHits.record(describeSemanticHit(match, { ...asked, pricedAs: this.#provider?.pricedAs ?? null }, catalogue))
+  }
+
+  finishFailed(failure: unknown, known: Partial<Pick<Outcome, 'usage' | 'cacheResult'>> = {}): void {
+    const isGone = failure instanceof ClientGone
+    const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
+    // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
+    const isAsked = this.#askedAtMs !== null
+    const counts = isGone && !this.#options.shutdown.isCut && (isAsked || cacheResult === 'HIT')
+    if (known.usage) this.#calls.end()
+    else this.#calls.fail(failure)
+    const { usage = NO_USAGE } = known
+    this.#tellFailure(failure)
+    Object.assign(this.#story, tellError(failure))
+    const cause = failure instanceof Error ? failure : undefined
+    this.finish({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
+  }
+
+  finish(outcome: Outcome, cause?: Error): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    this.#options.asked.delete(this)
+    this.#onFinish()
+    const { recorder, contents, quota, catalogue, metrics, log, takeRefused } = this.#options
+    const [account, request, provider] = [this.#account, this.#request, this.#provider]
+    if (!outcome.counts) quota.refund(account)
+    const query = this.#query ?? nameTarget(request)
+    const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
+    if (!query || (isRefused && !takeRefused(String(account.key_id)))) {
+      request.isRecorded = false
+      this.spending?.release()
+      return
+    }
+    const model = this.#model ?? query.model
+    const pricedAs = provider?.pricedAs ?? null
+    const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
+    const recorded = {
+      request,
+      account,
+      query,
+      model,
+      provider: this.#storedBy ?? provider?.name ?? null,
+      isPriced: pricedAs !== null,
+      costOf: (usage: TokenUsage) => costOfAnswer(catalogue, pricedAs, { model, body: query.body }, usage),
+      latencyMs: this.#latencyMs,
+      judgeUsd: this.#judgeUsd,
+      story: this.#story,
+      presumed: this.#calls.presumed,
+      reservation: this.spending?.end(tokensOf(outcome, this.#calls.presumed)) ?? null,
+    }
+    const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
+    if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
+    const record = createRecord(recorded, { ...outcome, status })
+    recorder.record(record)
+    if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.#body ?? this.#failure))
+    metrics.noteRequest(record, listed?.model ?? null, this.followed)
+    request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)
+    log.request(() => describeRequest(record, account, cause, this.#droppedTools))
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * What a call costs whose usage is not known: the most that it may have cost by then. Whoever left, whatever broke off, and with or without
+ * budgets: nothing else in the proxy decides it.
+ */
+import { type Catalogue, NO_USAGE } from '../catalogue/catalogue.ts'
+import { ClientGone, ProxyError } from '../errors.ts'
+import type { JsonObject } from '../json/canonical.ts'
+import type { Provider } from '../providers/upstream.ts'
+import { UpstreamFailure } from '../providers/upstream-failure.ts'
+import { estimatePromptTokens } from '../tokens/count-tokens.ts'
+import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
+import type { RequestSize } from './largest-tokens.ts'
+import type { CompletionQuery, PassedQuery } from './query.ts'
+import { MOST_TOKENS, type SpentUsage } from './spent-usage.ts'
+
+/** A provider that was asked something, and the prices. */
+export interface AskedCall {
+  endpoint: string
+  body: JsonObject
+  /** Worked out where it matters. */
+  size: () => RequestSize
+  provider: Provider
+  catalogue: Pick<Catalogue, 'find'>
+}
+
+/** A number that cannot be read limits nothing. */
+export function askedCall(
+  query: CompletionQuery | PassedQuery,
+  provider: Provider,
+  catalogue: Pick<Catalogue, 'find'>,
+): AskedCall {
+  const { endpoint, body } = query
+  return { endpoint, body, size: () => sizeOf(query, { isLenient: true }), provider, catalogue }
+}
+
+/** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */
+export function mayHaveCost(failure: unknown, answered: number | null): boolean {
+  if (answered !== null) return answered < 400
+  // What it answered was a redirect or an error.
+  if (failure instanceof UpstreamFailure) return failure.upstreamStatus === null && MAY_HAVE_ARRIVED.has(failure.kind)
+  if (failure instanceof ClientGone) return failure.mayHaveCost
+  // Others were raised before anything was sent; an upstream's own error is no Error.
+  return failure instanceof ProxyError ? failure.status === BROKEN_STATUS : failure instanceof Error
+}
+
+/** Of a call that failed for a reason that nobody foresaw. */
+const BROKEN_STATUS = 502
+const MAY_HAVE_ARRIVED: ReadonlySet<string> = new Set(['cut', 'silent', 'broken'])
+
+/** What was asked may have been answered in full: the client, the provider, or the way between them failed. */
+export function presumeMost(call: AskedCall): SpentUsage {
+  const { endpoint, body, provider, catalogue } = call
+  const size = call.size()
+  const promptTokens = estimatePromptTokens(body, endpoint)
+  const asked = largestCost(size, provider, catalogue)
+  const able = largestCost(withLongestAnswer(size, null), provider, catalogue)
+  // Of a provider that is free.
+  if (asked === null || able === null) return { ...NO_USAGE, promptTokens, reportedCostUsd: 0 }
+  return presumed(promptTokens, {
+    // No model writes more than it is able to, whatever was asked for.
+    usd: lesser(asked.usd, able.usd),
+    tokens: lesser(asked.tokens, able.tokens),
+  })
+}
+
+/** The same for a stream that ended early, where it is certain that no more was written than came. `answer` is what it was assembled to. */
+export function presumeSent(call: AskedCall, answer: JsonObject): SpentUsage {
+  const most = presumeMost(call)
+  if (most.isPresumed !== true || !isSentAsWritten(call)) return most
+  // A token has at least a byte.
+  const sent = withLongestAnswer(call.size(), Math.max(1, Buffer.byteLength(JSON.stringify(answer))))
+  const { usd, tokens } = largestCost(sent, call.provider, call.catalogue) ?? { usd: null, tokens: null }
+  return presumed(most.promptTokens, {
+    usd: most.isUnpriced ? null : lesser(most.reportedCostUsd, usd),
+    tokens: lesser(most.promptTokens + most.completionTokens, tokens),
+  })
+}
+
+/** Fields that let a provider charge for more than it sends. */
+const UNSENT_FIELDS = ['best_of', 'background']
+
+/** Whether a stream of it shows all that is charged: a model that cannot think writes text alone, and runs no tools. */
+export function isSentAsWritten({ body, size, provider, catalogue }: AskedCall): boolean {
+  const { bounds, model } = size()
+  const { isText, isCompacted, hasPrediction, hasSoundOutput, alternatives, fallbacks } = bounds
+  if (!isText || isCompacted || hasPrediction || hasSoundOutput || alternatives.length + fallbacks.length > 0)
+    return false
+  if (UNSENT_FIELDS.some(field => (body[field] ?? null) !== null)) return false
+  const known = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
+  if (!known || known.unitPrices.audio_output !== undefined) return false
+  if (known.kind === 'completion') return true
+  // Of one without any, it is not known what it can.
+  return known.kind === 'chat' && known.capabilities.length > 0 && !known.capabilities.includes('reasoning')
+}
+
+/** Tokens and dollars that a call may have taken; null is not known. */
+export function presumed(
+  promptTokens: number,
+  { usd, tokens }: { usd: number | null; tokens: number | null },
+): SpentUsage {
+  const all = Math.min(MOST_TOKENS, Math.max(promptTokens, tokens ?? promptTokens))
+  return {
+    ...NO_USAGE,
+    promptTokens,
+    completionTokens: all - promptTokens,
+    reportedCostUsd: Math.min(MOST_USD, usd ?? 0),
+    isUnpriced: usd === null,
+    isPresumed: true,
+  }
+}
+
+/** What a record holds. */
+const MOST_USD = 100_000
+
+/** Null is not known. */
+function lesser(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other)
+}

@@ -1,0 +1,36 @@
+/** What is recorded about a semantic match, so that people can give feedback on it. */
+import { takeAskedText } from '../cache/asked-text.ts'
+import type { CacheQuery } from '../cache/cache-query.ts'
+import type { EntryFacts, NearMiss, SemanticMatch } from '../cache/entry.ts'
+import { type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
+import type { Account } from '../postgres/admit.ts'
+
+interface Matched extends Pick<CacheQuery, 'identity'> {
+  requestId: string
+  account: Pick<Account, 'project_id' | 'log_content'>
+  model: string | undefined
+  /** Null for a provider that is free. */
+  pricedAs: string | null
+  isShadow: boolean
+}
+
+export function describeSemanticHit(
+  match: SemanticMatch<EntryFacts> | NearMiss,
+  { requestId, account, identity, model, pricedAs, isShadow }: Matched,
+  catalogue: Pick<Catalogue, 'find'>,
+) {
+  const { promptTokens, completionTokens } = match.entry
+  const usage = { ...NO_USAGE, promptTokens, completionTokens }
+  const isKept = account.log_content === 'sealed'
+  return {
+    ...match,
+    difference: match.reason === 'undecided' ? match.difference : null,
+    wording: isKept ? (takeAskedText(identity.endpoint, identity.body)?.text ?? null) : null,
+    projectId: account.project_id,
+    requestId,
+    isShadow,
+    promptTokens,
+    completionTokens,
+    savedUsd: pricedAs === null || model === undefined ? 0 : (costUsd(catalogue.find(pricedAs, model), usage) ?? 0),
+  }
+}

@@ -1,0 +1,301 @@
+/** Leaving is not free: whoever ends a request early, and when, what is charged is never below what its provider bills. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { post } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import type { RecordedRequest } from '../standin/recording.ts'
+
+/** Dollars for a million tokens read and written. */
+const PRICES: Record<string, [input: number, output: number]> = {
+  o3: [2, 8],
+  'gpt-4o-mini': [0.15, 0.6],
+  'gpt-3.5-turbo-instruct': [1.5, 2],
+  'claude-haiku-4-5': [1, 5],
+  'gpt-image-1': [5, 40],
+  'tts-1': [15, 0],
+}
+const THOUGHT = 20_000
+const LIMIT = 25_000
+const messages = [{ role: 'user', content: 'What is the answer to all of it?' }]
+const usual = { service_tier: 'default', stream: true }
+
+interface Door {
+  path: string
+  body: Record<string, unknown>
+}
+const THINKING: Record<string, Door> = {
+  chat: { path: '/chat/completions', body: { ...usual, model: 'o3', messages, max_completion_tokens: LIMIT } },
+  'chat without a limit': { path: '/chat/completions', body: { ...usual, model: 'o3', messages } },
+  'chat, plain': { path: '/chat/completions', body: { ...usual, model: 'o3', messages, stream: false } },
+  'chat, translated': {
+    path: '/chat/completions',
+    body: { ...usual, model: 'claude-haiku-4-5', messages, max_tokens: LIMIT },
+  },
+  responses: { path: '/responses', body: { ...usual, model: 'o3', input: 'What is it?', max_output_tokens: LIMIT } },
+  'responses, not kept': { path: '/responses', body: { ...usual, model: 'o3', input: 'What is it?', store: false } },
+  messages: { path: '/messages', body: { stream: true, model: 'claude-haiku-4-5', messages, max_tokens: LIMIT } },
+}
+const PLAIN: Record<string, Door> = {
+  chat: { path: '/chat/completions', body: { ...usual, model: 'gpt-4o-mini', messages } },
+  responses: { path: '/responses', body: { ...usual, model: 'gpt-4o-mini', input: 'What is it?' } },
+  completions: { path: '/completions', body: { stream: true, model: 'gpt-3.5-turbo-instruct', prompt: 'What is it?' } },
+  pictures: {
+    path: '/images/generations',
+    body: { model: 'gpt-image-1', prompt: 'What is it?', stream: true, partial_images: 3 },
+  },
+  speech: { path: '/audio/speech', body: { model: 'tts-1', input: 'What is it? '.repeat(40), voice: 'alloy' } },
+}
+
+describeBackends('leaving', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const environment = {
+      ...upstreams.environment,
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '1500',
+      UPSTREAM_IDLE_TIMEOUT_MS: '1500',
+      UPSTREAM_MAX_RETRIES: '0',
+    }
+    proxy = await startProxy({ stores: await backend.open(), environment })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `l-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  const asked = () => [upstreams.openai, upstreams.anthropic].flatMap(({ requests }) => requests as RecordedRequest[])
+
+  function billedUsd(): number {
+    return asked().reduce((sum, { body, billed = { input: 0, output: 0 } }) => {
+      const [input, output] = PRICES[(body as { model: string }).model] ?? [0, 0]
+      return sum + (billed.input * input + billed.output * output) / 1e6
+    }, 0)
+  }
+
+  function script(scenario: { thinkingTokens?: number; firstByteDelayMs?: number }, pauseMs: number): void {
+    upstreams.openai.script({ kind: 'answer', ...scenario, chunkPauseMs: pauseMs })
+    upstreams.anthropic.script({ kind: 'answer', ...scenario, eventPauseMs: pauseMs })
+  }
+
+  async function records() {
+    await proxy.settle()
+    return proxy.query<{ usd: number; tokens: number; presumed: boolean | null; status: number }>(
+      `select cost_usd::float8 as usd, prompt_tokens + completion_tokens as tokens, presumed, status from usage_records
+      where project_id = find_project('${project}') order by recorded_at`,
+    )
+  }
+
+  async function recorded() {
+    await waitUntil('it is recorded', 20_000, async () => (await records()).length === 1)
+    return (await records())[0] ?? { usd: 0, tokens: 0, presumed: null, status: 0 }
+  }
+
+  async function setBudget(usd: number): Promise<void> {
+    await proxy.query(`select set_budget('${project}', 'usd', ${usd}, 'total')`)
+  }
+
+  async function stand() {
+    await proxy.settle()
+    const [row] = await proxy.query<{ spent: number; reserved: number }>(
+      `select spent::float8 as spent, reserved::float8 as reserved from budget_periods c join budgets b on b.id = c.budget_id
+      where b.project_id = find_project('${project}') and b.per = 'total'`,
+    )
+    return row ?? { spent: 0, reserved: 0 }
+  }
+
+  /** Leaves after so many pieces of the answer; before its head for none. */
+  async function leaveAfter({ path, body }: Door, pieces: number): Promise<void> {
+    const leaving = new AbortController()
+    const before = asked().length
+    const asking = post(proxy, key, path, body, { signal: leaving.signal })
+    if (pieces === 0) await waitUntil('it is asked', 10_000, () => asked().length > before)
+    else {
+      const reader = (await asking).body?.getReader()
+      for (let piece = 0; piece < pieces; piece++) if ((await reader?.read())?.done) break
+    }
+    leaving.abort()
+    await asking.then(response => response.body?.cancel()).catch(() => {})
+  }
+
+  const MOMENTS = { 'before its head': 0, 'after its first event': 1, 'in the middle': 8 }
+
+  describe.each(Object.entries(THINKING))('a model that thinks: %s', (name, door) => {
+    const moments = Object.entries(MOMENTS).filter(([, pieces]) => pieces === 0 || door.body.stream === true)
+
+    test.each(moments)('left %s, it is charged the most that it may have cost', async (_, pieces) => {
+      script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 300 : 0 }, 30)
+      await leaveAfter(door, pieces)
+      const { usd, presumed, status } = await recorded()
+      expect({ presumed, status }).toEqual({ presumed: true, status: 499 })
+      expect(billedUsd()).toBeGreaterThan(0.09)
+      expect(usd).toBeGreaterThanOrEqual(billedUsd())
+    })
+
+    test.each(moments)('left %s under a budget, it is read to its end, and costs what it costs', async (_, pieces) => {
+      await setBudget(5)
+      script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 300 : 0 }, 10)
+      await leaveAfter(door, pieces)
+      const { usd, presumed, status } = await recorded()
+      expect({ presumed, status }).toEqual({ presumed: null, status: 499 })
+      expect(usd).toBeCloseTo(billedUsd(), 9)
+      expect(usd).toBeGreaterThan(0.09)
+      expect(await stand()).toEqual({ spent: usd, reserved: 0 })
+    })
+
+    test('cut, or silent, it is charged the most, with a budget and without', async () => {
+      const after = name === 'chat, plain' ? 'nothing' : 2
+      for (const kind of ['cut', 'hang'] as const) {
+        upstreams.openai.script({ kind, after, thinkingTokens: THOUGHT })
+        upstreams.anthropic.script({ kind, after, thinkingTokens: THOUGHT })
+        await post(proxy, key, door.path, door.body).then(
+          response => response.text(),
+          () => {},
+        )
+      }
+      await waitUntil('both are recorded', 20_000, async () => (await records()).length === 2)
+      const [cut, hung] = await records()
+      expect([cut?.presumed, hung?.presumed]).toEqual([true, true])
+      expect((cut?.usd ?? 0) + (hung?.usd ?? 0)).toBeGreaterThanOrEqual(billedUsd())
+      expect(billedUsd()).toBeGreaterThan(0.18)
+      await setBudget(5)
+      await post(proxy, key, door.path, door.body).then(
+        response => response.text(),
+        () => {},
+      )
+      await waitUntil('it is spent', 20_000, async () => (await stand()).spent > 0)
+      expect((await records()).at(-1)).toMatchObject({ presumed: true })
+      expect((await stand()).spent).toBeCloseTo(hung?.usd ?? 0, 9)
+    })
+  })
+
+  describe.each(Object.entries(PLAIN))('what does not think: %s', (name, door) => {
+    test.each(Object.entries(MOMENTS))('left %s, it is charged no less than what was billed', async (_, pieces) => {
+      for (const isBudgeted of [false, true]) {
+        if (isBudgeted) await setBudget(5)
+        script({ firstByteDelayMs: pieces === 0 ? 300 : 0 }, 20)
+        const before = (await records()).length
+        await leaveAfter(door, pieces)
+        await waitUntil('it is recorded', 20_000, async () => (await records()).length > before)
+      }
+      await waitUntil('it is billed', 5_000, () => asked().every(({ billed }) => billed !== undefined))
+      const usd = (await records()).reduce((sum, record) => sum + record.usd, 0)
+      expect(usd).toBeGreaterThanOrEqual(billedUsd())
+      expect(billedUsd()).toBeGreaterThan(0)
+      const { spent, reserved } = await stand()
+      expect({ spent, reserved }).toEqual({ spent: (await records()).at(-1)?.usd, reserved: 0 })
+    })
+
+    test.skipIf(name === 'pictures' || name === 'speech')('what came of a stream bounds what it cost', async () => {
+      script({}, 20)
+      await leaveAfter(door, 5)
+      const { usd, presumed, tokens } = await recorded()
+      expect([presumed, tokens < 2_500, usd < 0.002]).toEqual([true, true, true])
+    })
+  })
+
+  test('speech that is paid by the character costs its text, and nothing is presumed', async () => {
+    script({}, 100)
+    await leaveAfter(PLAIN.speech as Door, 1)
+    expect(await recorded()).toMatchObject({ presumed: null, usd: (12 * 40 * 15) / 1e6 })
+  })
+
+  test('an error, or no connection, costs nothing', async () => {
+    await setBudget(5)
+    const door = THINKING.chat as Door
+    for (const status of [400, 401, 500, 503]) {
+      upstreams.openai.script({ kind: 'error', status })
+      await (await post(proxy, key, door.path, door.body)).text()
+    }
+    expect((await records()).map(({ usd, presumed }) => [usd, presumed])).toEqual(Array(4).fill([0, null]))
+    expect(await stand()).toEqual({ spent: 0, reserved: 0 })
+  })
+
+  test('what a model may have cost counts beside what its fallback cost, each in its own budget', async () => {
+    await proxy.query(`select set_setting('${project}', 'fallbacks', 'gpt-4o-mini')`)
+    await setBudget(5)
+    for (const model of ['o3', 'gpt-4o-mini'])
+      await proxy.query(`select set_budget('${project}', 'usd', 5, 'day', of_model => '${model}')`)
+    upstreams.openai.script(({ bodyText }) =>
+      bodyText.includes('"o3"') ? { kind: 'cut', after: 'nothing', thinkingTokens: THOUGHT } : { kind: 'answer' },
+    )
+    const door = THINKING['chat, plain'] as Door
+    const response = await post(proxy, key, door.path, { ...door.body, max_completion_tokens: LIMIT })
+    expect([response.status, response.headers.get('x-proxy-model')]).toEqual([200, 'gpt-4o-mini'])
+    const { usd, presumed } = await recorded()
+    expect(presumed).toBe(true)
+    expect(usd).toBeGreaterThanOrEqual(billedUsd())
+    expect((await stand()).spent).toBeCloseTo(usd, 9)
+    const spent = await proxy.query<{ model: string; spent: number }>(
+      `select b.model, c.spent::float8 as spent from budgets b join budget_periods c on c.budget_id = b.id
+      where b.project_id = find_project('${project}') and b.model is not null order by b.model desc`,
+    )
+    expect(spent.map(({ model }) => model)).toEqual(['o3', 'gpt-4o-mini'])
+    expect(spent[0]?.spent).toBeGreaterThanOrEqual((THOUGHT * 8) / 1e6)
+    expect(spent[1]?.spent).toBeGreaterThan(0)
+    expect((spent[0]?.spent ?? 0) + (spent[1]?.spent ?? 0)).toBeCloseTo(usd, 9)
+  })
+
+  test('a usage that its client kept from being told is presumed', async () => {
+    script({ thinkingTokens: THOUGHT }, 0)
+    // Not written anew, because a number would be rounded: then its usage is not asked for.
+    const body = `{"model":"o3","stream":true,"stream_options":{},"seed":9007199254740993,"messages":${JSON.stringify(messages)}}`
+    await (await post(proxy, key, '/chat/completions', body)).text()
+    const { usd, presumed, status } = await recorded()
+    expect([presumed, status]).toEqual([true, 200])
+    expect(usd).toBeGreaterThanOrEqual(billedUsd())
+  })
+
+  test('what an answer does not say that it used is presumed', async () => {
+    const body = { model: 'gpt-4o-mini-tts', input: 'What is it?', voice: 'alloy' }
+    await (await post(proxy, key, '/audio/speech', body)).arrayBuffer()
+    const { usd, presumed, status } = await recorded()
+    expect([presumed, status, usd > 0]).toEqual([true, 200, true])
+  })
+
+  test('whoever leaves first, a call that others follow is charged once, and in full', async () => {
+    script({ thinkingTokens: THOUGHT }, 30)
+    const door = THINKING.chat as Door
+    const leaving = new AbortController()
+    const first = await post(proxy, key, door.path, door.body, { signal: leaving.signal })
+    await first.body?.getReader().read()
+    const second = await post(proxy, key, door.path, door.body)
+    leaving.abort()
+    expect(await second.text()).toContain('[DONE]')
+    await waitUntil('both are recorded', 20_000, async () => (await records()).length === 2)
+    expect(asked()).toHaveLength(1)
+    const all = await records()
+    expect(all.map(({ presumed }) => presumed)).toEqual([null, null])
+    expect(all.reduce((sum, { usd }) => sum + usd, 0)).toBeCloseTo(billedUsd(), 9)
+  })
+
+  test('a budget is passed by no more than one request may cost, however many leave', async () => {
+    await setBudget(3)
+    script({ thinkingTokens: THOUGHT }, 10)
+    const door = THINKING.chat as Door
+    const statuses: number[] = []
+    for (let n = 0; n < 24; n++) {
+      const leaving = new AbortController()
+      const body = { ...door.body, messages: [{ role: 'user', content: `Number ${n}?` }] }
+      const response = await post(proxy, key, door.path, body, { signal: leaving.signal }).catch(() => null)
+      statuses.push(response?.status ?? 0)
+      await response?.body?.getReader().read()
+      leaving.abort()
+    }
+    await waitUntil('all are over', 30_000, async () => (await stand()).reserved === 0)
+    expect(statuses).toContain(429)
+    expect(billedUsd()).toBeLessThanOrEqual(3 + (LIMIT * 8 + 5_000) / 1e6)
+    expect((await stand()).spent).toBeGreaterThanOrEqual(billedUsd() - 1e-9)
+  })
+})
