@@ -249,14 +249,14 @@ export const MUTATIONS: readonly Mutation[] = [
     line: "perform pg_advisory_xact_lock(hashtext('put_budget'));",
     becomes: '',
     noticedBy: [BUDGETS],
-    test: 'has what is written by a batch that began before it',
+    test: 'a budget that is set and a batch of records that is written wait for each other',
   },
   {
     file: 'sql/functions/usage/record_usage.sql',
     line: "perform pg_advisory_xact_lock_shared(hashtext('put_budget'));",
     becomes: '',
     noticedBy: [BUDGETS],
-    test: 'has what is written by a batch that began after it',
+    test: 'a budget that is set and a batch of records that is written wait for each other',
   },
   {
     file: 'sql/functions/usage/record_usage.sql',
@@ -317,10 +317,24 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/share-call.ts',
-    line: 'hasBegun => accounting.isReadToEnd && ',
-    becomes: 'hasBegun => false && ',
+    line: '(accounting.isReadToEnd && ',
+    becomes: '(false && ',
     noticedBy: [LEAVING],
     test: 'left in the middle under a budget, it is read to its end, and costs what it costs',
+  },
+  {
+    file: 'sql/functions/budgets/settle_response.sql',
+    line: 'usd_more := cost - open.usd;',
+    becomes: 'usd_more := 0;',
+    noticedBy: [LEAVING],
+    test: 'made in the background, it is presumed until its provider tells, with a budget: true',
+  },
+  {
+    file: 'sql/functions/budgets/settle_response.sql',
+    line: "and (b.per <> 'total' or b.created_at <= was.recorded_at)",
+    becomes: '',
+    noticedBy: [LEAVING],
+    test: 'made in the background, it is presumed until its provider tells, with a budget: false',
   },
   {
     file: 'src/pipeline/pass-through/pass-through.ts',

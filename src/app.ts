@@ -4,7 +4,7 @@ import { createBudgets } from './admission/budgets.ts'
 import { createQuota } from './admission/quota.ts'
 import { createRateWindows } from './admission/rate-windows.ts'
 import { createTokenWindows } from './admission/token-windows.ts'
-import { loadCatalogue } from './catalogue/catalogue.ts'
+import { type Catalogue, loadCatalogue } from './catalogue/catalogue.ts'
 import { createLeads } from './coalescing/leads.ts'
 import { SharedCalls } from './coalescing/shared-call.ts'
 import type { Config } from './config.ts'
@@ -24,6 +24,7 @@ import { startMaintenance } from './maintenance.ts'
 import { createAccounting } from './pipeline/accounting.ts'
 import { createConversations } from './pipeline/conversations.ts'
 import { VectorCalls } from './pipeline/embeddings/vector-calls.ts'
+import { createResponseFollower } from './pipeline/kept-objects/follow-responses.ts'
 import { createModelDirectory } from './pipeline/model-directory.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createParsedBodies } from './pipeline/read-request.ts'
@@ -35,7 +36,7 @@ import { readTime } from './postgres/partitions.ts'
 import { readEncryptionKeys } from './providers/keys/encryption-key.ts'
 import { createVault } from './providers/keys/vault.ts'
 import { createWordings } from './providers/keys/wordings.ts'
-import { createModelRouter } from './providers/model-router.ts'
+import { createModelRouter, type ModelRouter } from './providers/model-router.ts'
 import { reachProviders } from './providers/reach-providers.ts'
 import { createSandboxProvider } from './providers/sandbox-provider.ts'
 import type { ProcessBus } from './redis/process-bus.ts'
@@ -99,7 +100,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const windows = createRateWindows(store, database)
   const quota = createQuota(database, windows)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
-  const recorders = createRecorders(options)
+  const recorders = createRecorders(options, modelRouter, catalogue)
   const accounting = createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log })
   const stages: Stages = {
     admission: createAdmission({ store, windows, quota }),
@@ -147,7 +148,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
     async close() {
-      await Promise.all([maintenance.stop(), refusalRecorder.stop(), caching.learner.stop()])
+      await Promise.all([maintenance, refusalRecorder, caching.learner, recorders.follower].map(each => each.stop()))
       for (const opened of [catalogue, providers]) opened.close()
       await ownWindows.close()
     },
@@ -186,7 +187,7 @@ async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | n
 }
 
 /** Of what requests leave behind. */
-function createRecorders({ config, database, store, log }: AppOptions) {
+function createRecorders({ config, database, store, log }: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
   const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
   return {
     recorder: createUsageRecorder(database, log),
@@ -194,6 +195,7 @@ function createRecorders({ config, database, store, log }: AppOptions) {
     contents: createContentRecorder(database, seal, log),
     budgets: createBudgets(database),
     tokenWindows: createTokenWindows(store),
+    follower: createResponseFollower({ database, modelRouter, catalogue, log }),
   }
 }
 

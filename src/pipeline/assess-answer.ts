@@ -19,8 +19,8 @@ export interface ReadAnswer {
   callsTools: boolean
   /** As reported; null when it was not. */
   usage: TokenUsage | null
-  /** Whether it is one at all: an error in its place has no id. */
-  isAnswer: boolean
+  /** Null for an error in its place. */
+  id: unknown
   /** The model that it names. */
   model: unknown
   /** The model's text, when its tokens have to be counted. */
@@ -29,8 +29,7 @@ export interface ReadAnswer {
 
 export function assessAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInput): ReadAnswer {
   const answer = parseJsonObject(new TextDecoder().decode(bytes))
-  if (!answer)
-    return { bytes, completeness: null, callsTools: false, usage: null, isAnswer: false, model: null, text: '' }
+  if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, id: null, model: null, text: '' }
   const format = formatOf(endpoint)
   const usage = format.readUsage(answer.usage, answer)
   return {
@@ -39,7 +38,7 @@ export function assessAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInp
     completeness: isUtf8(bytes) ? format.completenessOf(answer, request) : 'not_an_answer',
     callsTools: format.callsTools(answer),
     usage,
-    isAnswer: answer.id !== undefined,
+    id: answer.id ?? null,
     model: answer.model,
     text: usage ? '' : format.textOf(answer),
   }

@@ -50,6 +50,12 @@ export function finishMiss({ accounting }: RoutedContext, usage: SpentUsage, cou
   accounting.finish({ status: counts ? 200 : UPSTREAM_FAILED_STATUS, counts, cacheResult: 'MISS', usage })
 }
 
+/** Of a response that its provider can be asked for later. */
+export function noteKept({ query, provider, accounting }: LeadingContext<CompletionQuery>, id: unknown): void {
+  const isKept = query.endpoint === 'responses' && query.body.store !== false && provider.askStored !== undefined
+  if (isKept && typeof id === 'string') accounting.noteKept(id)
+}
+
 /** By the catalogue's prices, or the provider's own figure. */
 export function priceOf(
   { provider, query }: RoutedContext<CompletionQuery>,

@@ -2,7 +2,7 @@
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
-import { answeredHeaders, entryOf, finishMiss, passOnError, priceOf, storeResponse } from './complete-call.ts'
+import { answeredHeaders, entryOf, finishMiss, noteKept, passOnError, priceOf, storeResponse } from './complete-call.ts'
 import { shareBytes, shareEvents } from './own-fields.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
@@ -48,6 +48,7 @@ async function answerPlain(
   const bytes = await shareBytes(query, read.bytes)
   const hasFailed = isUpstreamFailure(completeness)
   const asked = askedCall(query, provider, stages.catalogue)
+  noteKept(context, read.id)
   const usage = await usageOf(asked, { ...read, hasFailed })
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream

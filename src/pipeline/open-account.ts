@@ -7,6 +7,7 @@ import { type Catalogue, NO_USAGE, type TokenUsage } from '../catalogue/catalogu
 import { ClientGone } from '../errors.ts'
 import type { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import type { Account } from '../postgres/admit.ts'
+import { PROVIDER_KEY } from '../providers/balanced.ts'
 import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
@@ -18,6 +19,9 @@ import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { costOfAnswer } from './answering-model.ts'
 import { AskedCalls } from './asked-calls.ts'
 import { describeRequest } from './describe-request.ts'
+import { followPresumed } from './follow-presumed.ts'
+import { keeperOf } from './kept-objects/bind-made.ts'
+import type { ResponseFollower } from './kept-objects/follow-responses.ts'
 import type { NotedQuery } from './query.ts'
 import type { AccountedRequest, RequestAccounting } from './request-accounting.ts'
 import { contentOf } from './request-content.ts'
@@ -41,6 +45,7 @@ export interface AccountingOptions extends SpendingLimits {
   recorder: UsageRecorder
   semanticHits: SemanticHitRecorder
   contents: Pick<ContentRecorder, 'record'>
+  follower: Pick<ResponseFollower, 'follow'>
   quota: Pick<Quota, 'refund'>
   catalogue: Catalogue
   metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
@@ -70,6 +75,8 @@ export class OpenAccount implements RequestAccounting {
   #body: Uint8Array | null = null
   #latencyMs: number | null = null
   #judgeUsd = 0
+  #keeper: string | null = null
+  #kept: { id: string; provider: string } | null = null
   #droppedTools: string | null = null
   followed: CallScope = 'process'
   #isFinished = false
@@ -144,6 +151,7 @@ export class OpenAccount implements RequestAccounting {
     if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#calledAtMs
     noteAttempts(this.#story, answer)
     this.#droppedTools = answer.headers.get(DROPPED_TOOLS)
+    this.#keeper = this.#provider && keeperOf(this.#provider, answer.headers.get(PROVIDER_KEY))
   }
 
   noteReason(reason: string): void {
@@ -160,6 +168,10 @@ export class OpenAccount implements RequestAccounting {
 
   noteBody(body: Uint8Array): void {
     this.#body = body
+  }
+
+  noteKept(id: string): void {
+    this.#kept = this.#keeper === null ? null : { id, provider: this.#keeper }
   }
 
   noteJudge(usd: number): void {
@@ -204,11 +216,8 @@ export class OpenAccount implements RequestAccounting {
     if (!outcome.counts) quota.refund(account)
     const query = this.#query ?? nameTarget(request)
     const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
-    if (!query || (isRefused && !takeRefused(String(account.key_id)))) {
-      request.isRecorded = false
-      this.spending?.release()
-      return
-    }
+    request.isRecorded = query !== null && (!isRefused || takeRefused(String(account.key_id)))
+    if (!query || !request.isRecorded) return this.spending?.release()
     const model = this.#model ?? query.model
     const pricedAs = provider?.pricedAs ?? null
     const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
@@ -230,6 +239,7 @@ export class OpenAccount implements RequestAccounting {
     if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
     const record = createRecord(recorded, { ...outcome, status })
     recorder.record(record)
+    if (this.#kept) followPresumed(this.#kept, record, this.#options.follower)
     if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.#body ?? this.#failure))
     metrics.noteRequest(record, listed?.model ?? null, this.followed)
     request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)

@@ -182,6 +182,7 @@ export const NOT_ACCOUNTED: RequestAccounting = {
   noteJudge() {},
   noteSemanticMatch() {},
   noteBody() {},
+  noteKept() {},
   finish() {},
   finishFailed() {},
 }

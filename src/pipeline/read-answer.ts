@@ -45,7 +45,7 @@ function takeScalars(request: JsonObject): JsonObject {
 const isLong = (value: unknown) => typeof value === 'string' && value.length > 256
 
 /** What an answer used, as far as it says so itself. */
-export interface ReportedUsage extends Pick<ReadAnswer, 'usage' | 'isAnswer' | 'model' | 'text'> {
+export interface ReportedUsage extends Pick<ReadAnswer, 'usage' | 'id' | 'model' | 'text'> {
   /** Whether it ended with a failure. */
   hasFailed: boolean
   /** For a stream that ended early: what came of it. */
@@ -58,13 +58,13 @@ export interface ReportedUsage extends Pick<ReadAnswer, 'usage' | 'isAnswer' | '
  */
 export async function usageOf(
   call: AskedCall,
-  { usage, isAnswer, hasFailed, cut, model, text }: ReportedUsage,
+  { usage, id, hasFailed, cut, model, text }: ReportedUsage,
 ): Promise<SpentUsage> {
   const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
   if (usage && !cut) return { ...usage, ...answeredAs }
   const most = cut ? presumeSent(call, cut) : presumeMost(call)
   const isPriced = most.isPresumed === true && most.isUnpriced !== true
-  if (isPriced && (isAnswer || !hasFailed) && (cut || !isSentAsWritten(call))) return { ...most, ...answeredAs }
+  if (isPriced && (id !== null || !hasFailed) && (cut || !isSentAsWritten(call))) return { ...most, ...answeredAs }
   const { endpoint, body: request } = call
   const counting = countAside({ endpoint: endpoint as Endpoint, request, text })
   // A worker that died of its job must not keep the request open.

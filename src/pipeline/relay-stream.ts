@@ -11,7 +11,7 @@ import { createSseParser } from '../formats/sse/sse.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { broken } from '../providers/upstream-failure.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { answeredHeaders, entryOf, finishMiss, storeResponse } from './complete-call.ts'
+import { answeredHeaders, entryOf, finishMiss, noteKept, storeResponse } from './complete-call.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
 import { usageOf } from './read-answer.ts'
@@ -134,16 +134,18 @@ async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Sta
 }
 
 function usageOfStream(
-  { query, provider }: StreamContext,
+  context: StreamContext,
   { usage, body, completeness }: AssembledStream,
   { catalogue }: Stages,
 ): Promise<SpentUsage> {
+  const { query, provider } = context
   const format = formatOf(query.endpoint)
+  noteKept(context, body.id)
   const hasEnded = format.hasEnded(body)
   const call = askedCall(query, provider, catalogue)
   return usageOf(call, {
     usage: format.readUsage(usage, body),
-    isAnswer: body.id !== undefined,
+    id: body.id ?? null,
     hasFailed: isUpstreamFailure(completeness),
     ...(!hasEnded && { cut: body }),
     model: body.model,

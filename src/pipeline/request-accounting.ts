@@ -70,6 +70,8 @@ export interface RequestAccounting {
   ): void
   /** Takes the body of the complete answer, in case it is kept. */
   noteBody(body: Uint8Array): void
+  /** Its provider keeps the answer under this id, and will say what it used, where that is presumed. */
+  noteKept(id: string): void
   /** Records how the request ended. Only the first call counts. */
   finish(outcome: Outcome): void
   /**

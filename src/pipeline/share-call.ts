@@ -92,7 +92,9 @@ async function lead(
     if (call.signal.aborted) throw new ClientGone()
     const asked = askedCall(query, provider, stages.catalogue)
     accounting.noteAsked(() => knownAhead(context, stages) ?? presumeMost(asked))
-    call.readsOn = hasBegun => accounting.isReadToEnd && !(hasBegun && isSentAsWritten(asked))
+    // What is made in the background is made to its end.
+    const isAside = query.endpoint === 'responses' && query.body.background === true
+    call.readsOn = hasBegun => isAside || (accounting.isReadToEnd && !(hasBegun && isSentAsWritten(asked)))
     return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages)
   } catch (error) {
     const failure = asFailure(error)

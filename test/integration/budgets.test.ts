@@ -439,6 +439,29 @@ describeBackends('budgets', backend => {
     expect(told).toEqual([{ is_alert: true }])
   })
 
+  test('a budget that is set and a batch of records that is written wait for each other', async () => {
+    const { database } = proxy.stores
+    const held: number[] = []
+    /** Also counts the locks that the statement then holds. */
+    async function counting(text: string, values: readonly unknown[], mode: string) {
+      const rows = await database.call<{ held: number }>(
+        `with done as materialized (${text})
+        select d.*, (
+          select count(*)::integer from pg_locks l
+          where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = '${mode}' and d is not null
+        ) as held
+        from done d`,
+        values as never[],
+      )
+      held.push(rows[0]?.held ?? 0)
+      return rows
+    }
+    await counting(`select set_budget('${project}', 'usd', 1, 'day') as id`, [], 'ExclusiveLock')
+    const call = (text: string, values: readonly unknown[]) => counting(text, values, 'ShareLock')
+    await recordUsage({ ...database, call } as unknown as Database, [], crypto.randomUUID())
+    expect(held).toEqual([1, 1])
+  })
+
   test('a request for more tokens than any number holds is refused, and none that is asked with it', async () => {
     await setBudget(1)
     const beyond = [1e15, 1e21, 1e300].map(many => ({ ...plain(`For ${many}?`), max_tokens: many }))

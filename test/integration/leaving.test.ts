@@ -75,7 +75,11 @@ describeBackends('leaving', backend => {
     await upstreams.stop()
   })
 
-  const asked = () => [upstreams.openai, upstreams.anthropic].flatMap(({ requests }) => requests as RecordedRequest[])
+  /** Responses that others left are asked for later. */
+  const asked = () =>
+    [upstreams.openai, upstreams.anthropic]
+      .flatMap(({ requests }) => requests as RecordedRequest[])
+      .filter(({ method }) => method === 'POST')
 
   function billedUsd(): number {
     return asked().reduce((sum, { body, billed = { input: 0, output: 0 } }) => {
@@ -278,6 +282,73 @@ describeBackends('leaving', backend => {
     const all = await records()
     expect(all.map(({ presumed }) => presumed)).toEqual([null, null])
     expect(all.reduce((sum, { usd }) => sum + usd, 0)).toBeCloseTo(billedUsd(), 9)
+  })
+
+  describe('a response that its provider keeps', () => {
+    const background = { model: 'o3', input: 'What is it?', service_tier: 'default', background: true }
+    const sums = async () => {
+      await proxy.settle()
+      await proxy.query('select roll_up_usage()')
+      const [row] = await proxy.query<{ usd: number; requests: number }>(
+        `select sum(cost_usd)::float8 as usd, sum(requests)::integer as requests from usage_sums
+        where project_id = find_project('${project}') and grain = 'hour'`,
+      )
+      return row
+    }
+
+    test.each([false, true])(
+      'made in the background, it is presumed until its provider tells, with a budget: %s',
+      async isBudgeted => {
+        if (isBudgeted) await setBudget(5)
+        script({ thinkingTokens: THOUGHT }, 0)
+        const response = await post(proxy, key, '/responses', background)
+        expect((await response.json()) as object).toMatchObject({ status: 'queued', usage: null })
+        const first = await recorded()
+        expect(first).toMatchObject({ presumed: true, status: 200 })
+        expect(first.usd).toBeGreaterThanOrEqual(billedUsd())
+        // A new budget begins with what is presumed, and one in all with nothing.
+        await proxy.query(`select set_budget('${project}', 'usd', 5, 'day')`)
+        if (!isBudgeted) await setBudget(5)
+        if (isBudgeted) expect((await stand()).spent).toBeCloseTo(first.usd, 9)
+        await waitUntil('its provider has told', 40_000, async () => (await recorded()).presumed === null)
+        const { usd } = await recorded()
+        expect(usd).toBeCloseTo(billedUsd(), 9)
+        expect(usd).toBeGreaterThan(0.15)
+        const { spent, reserved } = await stand()
+        expect(reserved).toBe(0)
+        expect(spent).toBeCloseTo(isBudgeted ? usd : 0, 9)
+        const [day] = await proxy.query<{ spent: number }>(
+          `select c.spent::float8 as spent from budget_periods c join budgets b on b.id = c.budget_id
+        where b.project_id = find_project('${project}') and b.per = 'day'`,
+        )
+        expect(day?.spent).toBeCloseTo(usd, 9)
+        expect(await sums()).toEqual({ usd: expect.closeTo(usd, 9), requests: 1 })
+        expect(await proxy.query(`select 1 from open_responses where project_id = find_project('${project}')`)).toEqual(
+          [],
+        )
+      },
+    )
+
+    test('left after its first event, one that is made in the background is read to its end', async () => {
+      script({ thinkingTokens: THOUGHT }, 20)
+      await leaveAfter({ path: '/responses', body: { ...background, stream: true } }, 1)
+      const { usd, presumed, status } = await recorded()
+      expect({ presumed, status }).toEqual({ presumed: null, status: 499 })
+      expect(usd).toBeCloseTo(billedUsd(), 9)
+    })
+
+    test('one that its provider no longer has stays presumed, and is asked for no more', async () => {
+      script({ thinkingTokens: THOUGHT }, 0)
+      upstreams.openai.script(({ method }) =>
+        method === 'GET' ? { kind: 'error', status: 404 } : { kind: 'answer', thinkingTokens: THOUGHT },
+      )
+      await (await post(proxy, key, '/responses', background)).text()
+      await recorded()
+      const open = () => proxy.query(`select 1 from open_responses where project_id = find_project('${project}')`)
+      await waitUntil('it is followed', 5_000, async () => (await open()).length === 1)
+      await waitUntil('it is given up', 20_000, async () => (await open()).length === 0)
+      expect(await recorded()).toMatchObject({ presumed: true })
+    })
   })
 
   test('a budget is passed by no more than one request may cost, however many leave', async () => {

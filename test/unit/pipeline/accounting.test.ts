@@ -37,6 +37,7 @@ function openRequest() {
   const options: AccountingOptions = {
     recorder: { record: record => left.records.push(record), drain: async () => {}, waiting: () => 0 },
     contents: { record: () => {} },
+    follower: { follow: () => {} },
     semanticHits: { record: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
     budgets: { reserve: async () => null, close: () => {}, release: () => {} },

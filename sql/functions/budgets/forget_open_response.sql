@@ -1,0 +1,11 @@
+create or replace function forget_open_response(of_project bigint, response_id text) returns void
+language sql
+volatile
+set search_path = public, pg_temp
+as $$
+    delete from open_responses o
+    where o.project_id = of_project
+        and o.id = response_id;
+$$;
+
+comment on function forget_open_response(bigint, text) is 'The provider will never say what the response used: what is presumed stays.';

@@ -1,0 +1,24 @@
+/** Has the usage of an answer that its provider keeps asked for, where a record presumes it. */
+import type { UsageRecord } from '../postgres/usage-record.ts'
+import type { ResponseFollower } from './kept-objects/follow-responses.ts'
+
+export function followPresumed(
+  kept: { id: string; provider: string },
+  { presumed, spent = [], project_id, request_id, recorded_at, duration_ms }: UsageRecord,
+  { follow }: Pick<ResponseFollower, 'follow'>,
+): void {
+  const [part, another] = spent
+  // Of several that were asked for one request, the others' part would be known no better.
+  if (!presumed || !part || another || part.usd === null || part.tokens === null) return
+  const arrivedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()
+  follow({
+    ...kept,
+    projectId: project_id,
+    requestId: request_id,
+    recordedAt: recorded_at,
+    // What is reserved is charged to the period in which that was.
+    chargedAt: part.id === null ? recorded_at : arrivedAt,
+    usd: part.usd,
+    tokens: part.tokens,
+  })
+}
