@@ -1,0 +1,138 @@
+/**
+ * Three dollars over four processes: clients of models that think leave at every moment, at every door that streams; one process is killed,
+ * and one is stopped. What is charged is never below what was billed, and the budget is passed by no more than one request may cost.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { presumeExpiredSpending } from '../../src/postgres/spending.ts'
+import { post } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import type { RecordedRequest } from '../standin/recording.ts'
+import { describeFaults } from './describe-faults.ts'
+import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+
+const PROCESSES = 4
+const DOLLARS = 3
+const LIMIT = 25_000
+const THOUGHT = 20_000
+const PRICES = { o3: [2, 8], 'claude-haiku-4-5': [1, 5] } as const
+/** The dearest of the doors, with some hundred tokens of its prompt. */
+const LARGEST_USD = (LIMIT * 8 + 2_000) / 1e6
+const USUAL = { service_tier: 'default', stream: true }
+const ask = (n: number) => [{ role: 'user', content: `Number ${n}?` }]
+const DOORS = [
+  (n: number) => ({
+    path: '/chat/completions',
+    body: { ...USUAL, model: 'o3', messages: ask(n), max_completion_tokens: LIMIT },
+  }),
+  (n: number) => ({
+    path: '/chat/completions',
+    body: { ...USUAL, model: 'o3', messages: ask(n), max_completion_tokens: LIMIT, stream: false },
+  }),
+  (n: number) => ({ path: '/responses', body: { ...USUAL, model: 'o3', input: `${n}?`, max_output_tokens: LIMIT } }),
+  (n: number) => ({
+    path: '/messages',
+    body: { stream: true, model: 'claude-haiku-4-5', messages: ask(n), max_tokens: LIMIT },
+  }),
+]
+
+describeFaults('clients that leave', () => {
+  let postgres: PrivateServer
+  let redis: PrivateServer
+  let upstreams: Upstreams
+  let proxies: ProxyProcess[]
+  let database: Database
+  let key: string
+
+  beforeAll(async () => {
+    ;[postgres, redis, upstreams] = await Promise.all([startPostgres(), startRedis(), startUpstreams()])
+    const environment = { ...upstreams.environment, DATABASE_URL: postgres.url, REDIS_URL: redis.url }
+    const first = await startProxyProcess(environment)
+    const others = Array.from({ length: PROCESSES - 1 }, () => startProxyProcess(environment))
+    proxies = [first, ...(await Promise.all(others))]
+    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    await database.call(`insert into plans values ('leaving', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
+    await createProject(database, 'leaver', 'leaving')
+    key = await issueKey(database, 'leaver', 'project', 'k')
+    for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, 'leaver', provider, 'sk-own')
+    await database.call(`select set_budget('leaver', 'usd', ${DOLLARS}, 'total')`, [])
+  })
+  afterAll(async () => {
+    await database?.close()
+    await upstreams?.stop()
+    await Promise.all([postgres?.remove(), redis?.remove()])
+  })
+
+  function billedUsd(): number {
+    const asked = [...upstreams.openai.requests, ...upstreams.anthropic.requests] as RecordedRequest[]
+    return asked.reduce((sum, { method, body, billed = { input: 0, output: 0 } }) => {
+      if (method !== 'POST') return sum
+      const [input, output] = PRICES[(body as { model: keyof typeof PRICES }).model]
+      return sum + (billed.input * input + billed.output * output) / 1e6
+    }, 0)
+  }
+
+  /** Leaves after so many milliseconds, or once the first bytes have come for none. */
+  async function leave(n: number, afterMs: number | null): Promise<number> {
+    const proxy = proxies[n % PROCESSES]
+    const door = DOORS[Math.floor(n / PROCESSES) % DOORS.length]?.(n)
+    if (!proxy || !door) throw new Error('No proxy runs')
+    const leaving = new AbortController()
+    const timer = afterMs === null ? null : setTimeout(() => leaving.abort(), afterMs)
+    const response = await post(proxy, key, door.path, door.body, { signal: leaving.signal }).catch(() => null)
+    await response?.body
+      ?.getReader()
+      .read()
+      .catch(() => {})
+    if (timer) clearTimeout(timer)
+    leaving.abort()
+    return response?.status ?? 0
+  }
+
+  async function stand() {
+    const [row] = await database.call<{ spent: number; reserved: number; recorded: number }>(
+      `select sum(c.spent)::float8 as spent, sum(c.reserved)::float8 as reserved,
+        (select coalesce(sum(r.cost_usd), 0)::float8 from usage_records r) as recorded from budget_periods c`,
+      [],
+    )
+    return row ?? { spent: 0, reserved: 0, recorded: 0 }
+  }
+
+  test('cost their projects what their providers bill', { timeout: 180_000 }, async () => {
+    upstreams.openai.script({ kind: 'answer', thinkingTokens: THOUGHT, firstByteDelayMs: 100, chunkPauseMs: 30 })
+    upstreams.anthropic.script({ kind: 'answer', thinkingTokens: THOUGHT, firstByteDelayMs: 100, eventPauseMs: 30 })
+    const first = Array.from({ length: 40 }, (_, n) => leave(n, [null, 30, 120, 300, 800][n % 5] ?? null))
+    await waitUntil('some are asked', 30_000, () => upstreams.openai.requests.length > 4)
+    proxies[3]?.signal('SIGKILL')
+    proxies[2]?.signal('SIGTERM')
+    await Promise.all(first)
+    expect(await proxies[2]?.ended()).toBe(0)
+    const statuses: number[] = []
+    for (let n = 0; n < 120; n++) if (n % PROCESSES < 2) statuses.push(await leave(1_000 + n, n % 3 === 0 ? 200 : null))
+    expect(statuses).toContain(429)
+    await waitUntil('all that lives has been read to its end', 60_000, async () => {
+      const { reserved } = await stand()
+      await database.call(
+        `update budget_reservations set expires_at = now() - interval '1 second'
+        where expires_at < now() + interval '4 minutes'`,
+        [],
+      )
+      await presumeExpiredSpending(database)
+      return reserved < 1e-9
+    })
+    const { spent, reserved, recorded } = await stand()
+    const billed = billedUsd()
+    expect(reserved).toBeCloseTo(0, 9)
+    expect(billed).toBeGreaterThan(DOLLARS / 2)
+    expect(billed).toBeLessThanOrEqual(DOLLARS + LARGEST_USD)
+    expect(spent).toBeGreaterThanOrEqual(billed - 1e-9)
+    expect(spent).toBeLessThanOrEqual(DOLLARS + LARGEST_USD)
+    // Only what the process that was killed had asked for has no record.
+    expect(recorded).toBeGreaterThan(0)
+    expect(recorded).toBeLessThanOrEqual(spent + 1e-9)
+  })
+})
