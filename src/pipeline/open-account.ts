@@ -195,15 +195,15 @@ export class OpenAccount implements RequestAccounting {
     const isGone = failure instanceof ClientGone
     const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
     // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
-    const isAsked = this.#askedAtMs !== null
-    const counts = isGone && !this.#options.shutdown.isCut && (isAsked || cacheResult === 'HIT')
+    const isBegun = this.#askedAtMs !== null || cacheResult === 'HIT'
+    const counts = isGone && !this.#options.shutdown.isCut && isBegun
     if (known.usage) this.#calls.end()
     else this.#calls.fail(failure)
-    const { usage = NO_USAGE } = known
     this.#tellFailure(failure)
     Object.assign(this.#story, tellError(failure))
     const cause = failure instanceof Error ? failure : undefined
-    this.finish({ status: isGone ? CLIENT_GONE_STATUS : statusOf(failure), counts, cacheResult, usage }, cause)
+    const status = isGone ? CLIENT_GONE_STATUS : statusOf(failure)
+    this.finish({ status, counts, cacheResult, usage: known.usage ?? NO_USAGE }, cause)
   }
 
   finish(outcome: Outcome, cause?: Error): void {
@@ -213,11 +213,11 @@ export class OpenAccount implements RequestAccounting {
     this.#onFinish()
     const { recorder, contents, quota, catalogue, metrics, log, takeRefused } = this.#options
     const [account, request, provider] = [this.#account, this.#request, this.#provider]
-    if (!outcome.counts) quota.refund(account)
     const query = this.#query ?? nameTarget(request)
+    if (!outcome.counts) quota.refund(account)
     const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
     request.isRecorded = query !== null && (!isRefused || takeRefused(String(account.key_id)))
-    if (!query || !request.isRecorded) return this.spending?.release()
+    if (!query || !request.isRecorded) return void this.spending?.release()
     const model = this.#model ?? query.model
     const pricedAs = provider?.pricedAs ?? null
     const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
