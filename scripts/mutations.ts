@@ -28,6 +28,9 @@ const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
 const WEBHOOKS = 'test/integration/webhooks.test.ts'
 const WINDOWS = 'test/integration/rate-windows.test.ts'
 const TOKENS = 'test/integration/token-limits.test.ts'
+const UPSTREAM_CALL = 'test/unit/providers/call-upstream.test.ts'
+const CREDENTIALS = 'test/unit/providers/credentials.test.ts'
+const QUOTED = 'test/integration/quoted-credentials.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -793,6 +796,69 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'if (provider !== this.#provider) this.#askedAtMs = null',
     becomes: '',
     noticedBy: [ACCOUNTING],
+  },
+  // No credential of a provider crosses, and what showed one is not for others.
+  {
+    file: 'src/providers/call-upstream.ts',
+    line: 'filter.push(piece)',
+    becomes: 'piece',
+    noticedBy: [UPSTREAM_CALL],
+  },
+  {
+    file: 'src/providers/call-upstream.ts',
+    line: 'hideInHeaders(headers, credentials)',
+    becomes: '',
+    noticedBy: [UPSTREAM_CALL],
+  },
+  {
+    file: 'src/providers/call-upstream.ts',
+    line: '!isForbidden && !filter.hasFound',
+    becomes: '!isForbidden',
+    noticedBy: [UPSTREAM_CALL],
+  },
+  {
+    file: 'src/providers/call-upstream.ts',
+    line: '() => !isForbidden',
+    becomes: '() => true',
+    noticedBy: [UPSTREAM_CALL],
+  },
+  {
+    file: 'src/providers/credentials/credentials.ts',
+    line: 'held.length > 0 ? joinBytes([held, bytes]) : bytes',
+    becomes: 'bytes',
+    noticedBy: [CREDENTIALS],
+  },
+  {
+    file: 'src/providers/credentials/credentials.ts',
+    line: '|| holdsEscape(bytes)',
+    becomes: '',
+    noticedBy: [CREDENTIALS],
+  },
+  {
+    file: 'src/providers/credentials/credentials.ts',
+    line: 'if (end === OPEN && !isEnd) return OPEN',
+    becomes: '',
+    noticedBy: [CREDENTIALS],
+  },
+  {
+    file: 'src/providers/credentials/spelling-index.ts',
+    line: '- GROUP_BYTES + 1\n',
+    becomes: '+ 1\n',
+    noticedBy: [CREDENTIALS],
+  },
+  {
+    file: 'src/providers/balanced.ts',
+    line: 'earlier.push(answer)',
+    becomes: '',
+    noticedBy: [QUOTED],
+    test: 'a key of several that was refused before',
+  },
+  {
+    file: 'src/pipeline/realtime/connect-upstream.ts',
+    line: "listener.onMessage(credentials.hide(typeof data === 'string' ? data : new TextDecoder().decode(data)))",
+    becomes: 'listener.onMessage(String(data))',
+    noticedBy: [QUOTED],
+    test: 'a realtime session’s events',
   },
   // Calls are shared by those that would accept the same, and nobody reads past a gap.
   {

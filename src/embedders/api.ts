@@ -3,6 +3,7 @@
 import { readUsage } from '../catalogue/read-usage.ts'
 import type { EmbedderConfig } from '../config.ts'
 import { isJsonObject } from '../json/canonical.ts'
+import { Credentials } from '../providers/credentials/credentials.ts'
 import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 
 type ApiConfig = Extract<EmbedderConfig, { kind: 'api' }>
@@ -13,6 +14,7 @@ const SHORTENABLE = /text-embedding-3|gemini-embedding|qwen3-embedding|nomic-emb
 export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiConfig): PaidEmbedder {
   const isShortenable = SHORTENABLE.test(model)
   const provider = new URL(baseUrl).hostname
+  const credentials = new Credentials([apiKey])
   return {
     space: { model, dimensions },
     isFree: false,
@@ -37,7 +39,7 @@ export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiCon
         })
         // The body may quote the text, so only the status is reported.
         if (!response.ok) throw new Error(`The embeddings address answered with status ${response.status}`)
-        return readAnswer(parse(await response.text()), { model, dimensions })
+        return readAnswer(parse(credentials.hide(await response.text())), { model, dimensions })
       }
 
       const call = { endpoint: 'embeddings', model, provider, purpose: 'embedder' as const }

@@ -54,7 +54,7 @@ async function answerPlain(
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
-  const isComplete = completeness === 'whole'
+  const isComplete = completeness === 'whole' && answer.mayStore()
   if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: false }, usage, stages)
   context.call.settle(
     isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },

@@ -1,5 +1,6 @@
 /** Several keys of a project's own for one provider: which one a request takes, and which one the provider has refused of late. */
 import { nowMs, steadyMs } from '../event-loop/clock.ts'
+import { hideEarlier } from './credentials/hide-credentials.ts'
 import type {
   PassedRequest,
   Provider,
@@ -39,9 +40,7 @@ export function balanceKeys(
   const [first] = keys
   if (!first) throw new Error('A provider needs a key')
   const readyAtMs = new Map<string, number>()
-
   const readyAt = ({ name }: WeightedKey) => readyAtMs.get(name) ?? 0
-
   function choose(beginning: string): WeightedKey[] {
     const now = steadyMs()
     const ready = keys.filter(key => readyAt(key) <= now)
@@ -50,8 +49,8 @@ export function balanceKeys(
   }
 
   function rest({ name }: WeightedKey, { status, headers }: UpstreamAnswer): void {
-    const wantedMs = readRetryAfter(headers, nowMs()) ?? (status === 429 ? REST_MS.limited : REST_MS.refused)
-    const restMs = Math.min(LONGEST_REST_MS, wantedMs)
+    const usualMs = status === 429 ? REST_MS.limited : REST_MS.refused
+    const restMs = Math.min(LONGEST_REST_MS, readRetryAfter(headers, nowMs()) ?? usualMs)
     readyAtMs.set(name, steadyMs() + restMs)
     onRest(name, status, restMs)
   }
@@ -59,6 +58,7 @@ export function balanceKeys(
   async function ask(beginning: string, askWith: (provider: Provider) => Promise<UpstreamAnswer>) {
     const chosen = choose(beginning)
     const refused: string[] = []
+    const earlier: UpstreamAnswer[] = []
     for (const [index, key] of chosen.entries()) {
       const hasNext = index + 1 < chosen.length
       try {
@@ -66,8 +66,9 @@ export function balanceKeys(
         const isRefused = REFUSED.has(answer.status)
         if (isRefused) rest(key, answer)
         const keys = [...refused, isRefused ? `${key.name} ${answer.status}` : key.name]
-        if (!isRefused || !hasNext) return Object.assign(answer, { keys, attempts: keys.length })
+        if (!isRefused || !hasNext) return { ...hideEarlier(answer, earlier), keys, attempts: keys.length }
         refused.push(...keys.slice(-1))
+        earlier.push(answer)
         await answer.body.cancel().catch(() => {})
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error

@@ -5,8 +5,9 @@ import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
 import { createYieldTurn } from '../event-loop/yield.ts'
 import { createEventEnds } from '../formats/sse/split-events.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
-import { returnedHeaders } from './forwarded-headers.ts'
-import { redactSecret } from './redact-secret.ts'
+import type { CredentialFilter, Credentials } from './credentials/credentials.ts'
+import { hideInHeaders } from './credentials/hide-credentials.ts'
+import { forbidsStoring, returnedHeaders } from './forwarded-headers.ts'
 import type { UpstreamAnswer } from './upstream.ts'
 import { broken, silentInTime, unconnectedInTime, unreachable } from './upstream-failure.ts'
 
@@ -59,8 +60,8 @@ export interface UpstreamCall {
   provider: string
   url: string
   headers: Headers
-  /** The credential in the headers, which no error may show. */
-  secret: string
+  /** What the headers hold of them, and nothing that comes back may show. */
+  credentials: Credentials
   /** POST by default. */
   method?: 'GET' | 'POST' | 'DELETE'
   body: string | Uint8Array | null
@@ -71,7 +72,7 @@ export interface UpstreamCall {
 
 /** Resolves to status and headers. Throws an UpstreamFailure, 502 or 504, or the abort reason when `signal` was aborted. */
 export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
-  const { provider, limits, signal } = call
+  const { provider, limits, signal, credentials } = call
   const startedAt = performance.now()
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
@@ -103,17 +104,21 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
     }
     const firstByteLimitMs = Math.max(1, limits.firstByteTimeoutMs - (performance.now() - startedAt))
     const counter = createByteCounter(response.headers.get('content-type'), limits)
-    const body = readWithin(response.body, call, { ours, counter, firstByteLimitMs })
+    const filter = credentials.open()
+    const headers = returnedHeaders(response.headers)
+    hideInHeaders(headers, credentials)
+    const isForbidden = forbidsStoring(response.headers)
     return {
       status: response.status,
-      headers: returnedHeaders(response.headers),
-      body: response.status >= 400 ? redactSecret(body, call.secret) : body,
+      headers,
+      body: readWithin(response.body, call, { ours, counter, filter, firstByteLimitMs }),
+      mayStore: () => !isForbidden && !filter.hasFound,
+      credentials,
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    if (ours.signal.aborted) throw ours.signal.reason
-    if (error instanceof ProxyError) throw error
-    throw unreachable(provider, error)
+    const failure = ours.signal.aborted ? ours.signal.reason : error
+    throw Object.assign(failure instanceof ProxyError ? failure : unreachable(provider, failure), { credentials })
   } finally {
     clearTimeout(firstByteTimer)
     endProbe()
@@ -140,6 +145,7 @@ interface Reading {
   /** Aborted by the proxy, with the reason to report. */
   ours: AbortController
   counter: CountBytes
+  filter: CredentialFilter
   firstByteLimitMs: number
 }
 
@@ -150,7 +156,7 @@ const PIECE_BYTES = 131_072
 function readWithin(
   body: ReadableStream<Uint8Array> | null,
   { provider, limits, signal }: UpstreamCall,
-  { ours, counter, firstByteLimitMs }: Reading,
+  { ours, counter, filter, firstByteLimitMs }: Reading,
 ): ReadableStream<Uint8Array> {
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
@@ -189,10 +195,15 @@ function readWithin(
     {
       async pull(controller) {
         try {
-          const piece = await readPiece()
-          if (piece) return controller.enqueue(piece)
-          silence.close()
-          controller.close()
+          for (;;) {
+            const piece = await readPiece()
+            const bytes = piece ? filter.push(piece) : filter.end()
+            if (bytes.length > 0) controller.enqueue(bytes)
+            if (piece && bytes.length === 0) continue
+            if (piece) return
+            silence.close()
+            return controller.close()
+          }
         } catch (error) {
           silence.close()
           if (signal.aborted) throw signal.reason

@@ -99,6 +99,11 @@ export function returnedHeaders(headers: Headers): Headers {
   return returned
 }
 
+/** RFC 9111, 5.2.2.5. `private` does not: what is stored is the project's own. */
+export function forbidsStoring(headers: Headers): boolean {
+  return /(?:^|,)\s*no-store\s*(?:,|$)/i.test(headers.get('cache-control') ?? '')
+}
+
 const USER_AGENT = 'model-proxy'
 
 /** Without the credential, which each provider adds in its own way. */

@@ -5,6 +5,7 @@ import { isTranslated } from '../formats/format-of.ts'
 import { hasInexactNumber } from '../json/canonical.ts'
 import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
+import { Credentials } from './credentials/credentials.ts'
 import { forwardedHeaders, writeRequestHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
 import { sendPassed } from './send-passed.ts'
@@ -44,7 +45,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, isOpenAi, passes } = options
 
   const own = { authorization: `Bearer ${apiKey}` }
-  const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own })
+  const credentials = new Credentials([apiKey])
+  const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own, credentials })
 
   return {
     name,
@@ -62,6 +64,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       realtime: async ({ model, headers }: RealtimeAsked) => ({
         url: `${baseUrl.replace(/^http/, 'ws')}/realtime?model=${encodeURIComponent(model)}`,
         headers: { ...Object.fromEntries(forwardedHeaders(headers, kind, projectId)), ...own },
+        credentials,
       }),
     }),
     async ask(request) {
@@ -74,7 +77,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         provider: name,
         url: `${baseUrl}${PATHS[endpoint]}${request.countsAlone ? COUNT_PATHS[endpoint] : ''}`,
         headers,
-        secret: apiKey,
+        credentials,
         body: await writeBody(request),
         signal,
         limits,

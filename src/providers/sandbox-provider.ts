@@ -33,5 +33,10 @@ function targetOf({ endpoint, stream }: UpstreamRequest): SandboxTarget {
 
 async function answer(target: SandboxTarget, bodyBytes: Uint8Array): Promise<UpstreamAnswer> {
   const { contentType, bytes } = await runOnBody<SandboxTarget, SandboxAnswer>(ANSWER, { bodyBytes }, target, TEST_KEYS)
-  return { status: 200, headers: new Headers({ 'content-type': contentType }), body: inPieces(bytes) }
+  return {
+    status: 200,
+    headers: new Headers({ 'content-type': contentType }),
+    body: inPieces(bytes),
+    mayStore: () => true,
+  }
 }

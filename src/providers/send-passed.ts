@@ -1,6 +1,7 @@
 /** Sends a request that is passed through: as it came, but for the provider's own credential. */
 import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
+import type { Credentials } from './credentials/credentials.ts'
 import { writeRequestHeaders } from './forwarded-headers.ts'
 import type { PassedRequest, ProviderKind, UpstreamAnswer } from './upstream.ts'
 
@@ -12,8 +13,7 @@ export interface Recipient {
   url: string
   /** Headers that replace the client's. */
   headers: Record<string, string>
-  /** The credential among them, which no error may show. */
-  apiKey: string
+  credentials: Credentials
   limits: UpstreamLimits
   probe: ConnectionProbe
 }
@@ -23,7 +23,7 @@ type Sent = Omit<PassedRequest, 'path' | 'leavesTrace' | 'isDownload'> & { isDow
 /** The client's Accept header stays, because the response may be a stream, or no JSON. */
 export function sendPassed(
   { method, body, headers: given, isDownload, signal }: Sent,
-  { name, kind, projectId, url, headers: own, apiKey, limits, probe }: Recipient,
+  { name, kind, projectId, url, headers: own, credentials, limits, probe }: Recipient,
 ): Promise<UpstreamAnswer> {
   const headers = writeRequestHeaders({ headers: given, stream: false }, kind, projectId)
   for (const [header, value] of Object.entries(own)) headers.set(header, value)
@@ -35,7 +35,7 @@ export function sendPassed(
     url,
     method,
     headers,
-    secret: apiKey,
+    credentials,
     body: body?.bytes ?? null,
     signal,
     limits: isDownload ? { ...limits, maxAnswerBytes: Number.POSITIVE_INFINITY } : limits,

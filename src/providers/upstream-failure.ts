@@ -1,5 +1,6 @@
 /** How an upstream can fail before it responds, classified by what can be done about it. */
 import { describeError, ProxyError, type ProxyErrorOptions } from '../errors.ts'
+import type { Credentials } from './credentials/credentials.ts'
 
 /**
  * unconnected: nothing was sent. cut: the connection ended before a response began. silent: no response in time. broken: an unusable
@@ -15,6 +16,7 @@ export class UpstreamFailure extends ProxyError {
   attempts: number
   /** As an answer's. */
   keys?: readonly string[]
+  credentials?: Credentials
 
   constructor(kind: FailureKind, options: ProxyErrorOptions, upstreamStatus: number | null = null) {
     super(options)

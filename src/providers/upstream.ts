@@ -1,6 +1,7 @@
 /** The interface of providers to the pipeline: each answers one request. */
 import type { DirectProvider } from '../config.ts'
 import type { Form } from '../multipart/read-form.ts'
+import type { Credentials } from './credentials/credentials.ts'
 
 /** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */
 export type ProviderKind = DirectProvider | 'aggregator'
@@ -80,6 +81,8 @@ export interface RealtimeAddress {
   headers: Record<string, string>
   /** As in UpstreamAnswer. */
   keys?: readonly string[]
+  /** What no message of the session may show. */
+  credentials: Credentials
 }
 
 export interface UpstreamAnswer {
@@ -88,6 +91,13 @@ export interface UpstreamAnswer {
   headers: Headers
   /** Reading it throws a ProxyError when the upstream breaks off or stops sending. */
   body: ReadableStream<Uint8Array>
+  /**
+   * Whether it may be stored and shared: not where its `Cache-Control` says `no-store`, nor where it showed a credential, which was taken out
+   * of it. Asked once the body has been read.
+   */
+  mayStore(): boolean
+  /** Those that it has been rid of; none when nobody was called. */
+  credentials?: Credentials
   /** How often the upstream was asked; once when it is not set. */
   attempts?: number
   /** Where the project has named keys: those that were asked, in order, each that was refused with the status. */

@@ -2,6 +2,7 @@
 import { ClientGone } from '../errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
+import { hideEarlier } from './credentials/hide-credentials.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isTemporary, UpstreamFailure } from './upstream-failure.ts'
 
@@ -24,6 +25,7 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
     let attempts = 0
     let mayHaveCost = false
     const keys: string[] = []
+    const earlier: Outcome[] = []
     for (let retry = 0; ; retry++) {
       const outcome = await attempt(ask)
       attempts += outcome.attempts ?? 1
@@ -32,8 +34,9 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
       if (waitMs === null) {
         Object.assign(outcome, { attempts, keys })
         if (outcome instanceof UpstreamFailure) throw outcome
-        return outcome
+        return hideEarlier(outcome, earlier)
       }
+      earlier.push(outcome)
       if (!(outcome instanceof UpstreamFailure)) await outcome.body.cancel()
       // Of an attempt that was cut, nobody knows what it cost.
       mayHaveCost ||= outcome instanceof UpstreamFailure && outcome.kind === 'cut'

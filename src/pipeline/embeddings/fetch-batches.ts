@@ -81,6 +81,8 @@ export interface FetchedBatch {
   /** The response as it came. It answers the whole request when `isVerbatim`. */
   bytes: Uint8Array
   isVerbatim: boolean
+  /** Whether its vectors may be stored, and given to others that wait for them. */
+  mayStore: boolean
 }
 
 export interface EmbeddingsToRead {
@@ -150,7 +152,15 @@ export async function fetchBatch(
     const packed = answer.packed[at]
     if (packed) vectors.set(name, { packed, promptTokens: shares[at] ?? 0, answeredAs })
   }
-  return { vectors, usage: { ...usage, promptTokens }, headers, answer, bytes, isVerbatim }
+  return {
+    vectors,
+    usage: { ...usage, promptTokens },
+    headers,
+    answer,
+    bytes,
+    isVerbatim,
+    mayStore: upstream.mayStore(),
+  }
 }
 
 async function readLong(answer: AnswerBytes, inputs: number): Promise<ReadEmbeddings> {

@@ -116,9 +116,11 @@ async function fetchMine(
 /** Stores before it settles: a request too late to wait for a vector finds it stored. */
 async function storeAndSettle(
   job: EmbeddingsJob,
-  { vectors }: FetchedBatch,
+  { vectors, mayStore }: FetchedBatch,
   joined: JoinedVectors | null,
 ): Promise<void> {
+  // Those that wait get none, and ask themselves.
+  if (!mayStore) return
   await withinTimeLimit(STORE_TIME_LIMIT_MS, store(job, vectors)).catch(() => {})
   for (const [name, vector] of vectors) joined?.settle(name, vector)
 }

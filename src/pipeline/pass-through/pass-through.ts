@@ -66,7 +66,7 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   // Invalid JSON was probably cut.
   if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
   const usage = readPassedUsage(read.usage)
-  await keep(context, { contentType: typeOf(answer), bytes, hasResults }, usage, stages)
+  await keep(context, answer, { bytes, hasResults }, usage, stages)
   finish(context, usage, stages, !read.hasFailed)
   return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body: bytes }
 }
@@ -106,7 +106,7 @@ function relayKeptSound(context: PassedContext, answer: UpstreamAnswer, stages: 
     onLeft: subscriber.leave,
     onTooLong: () => call.settle(NOT_SHAREABLE),
     async onWhole(bytes) {
-      if (bytes) await keep(context, { contentType: typeOf(answer), bytes, hasResults: false }, NO_USAGE, stages)
+      if (bytes) await keep(context, answer, { bytes, hasResults: false }, NO_USAGE, stages)
       finish(context, NO_USAGE, stages)
     },
     onFailure(error) {
@@ -119,9 +119,16 @@ function relayKeptSound(context: PassedContext, answer: UpstreamAnswer, stages: 
 }
 
 /** Stores the response for later requests, and settles the call for its followers. */
-async function keep(context: PassedContext, answer: AnswerToKeep, usage: PassedUsage, stages: Stages): Promise<void> {
+async function keep(
+  context: PassedContext,
+  answer: UpstreamAnswer,
+  read: Omit<AnswerToKeep, 'contentType'>,
+  usage: PassedUsage,
+  stages: Stages,
+): Promise<void> {
   const { call } = context
-  const kept = await storePassed(context, answer, usage, stages)
+  const mayStore = answer.status === 200 && answer.mayStore()
+  const kept = mayStore ? await storePassed(context, { contentType: typeOf(answer), ...read }, usage, stages) : null
   call.settle(kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: entryOf(context, kept, usage) })
 }
 

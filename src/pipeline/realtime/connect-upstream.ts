@@ -27,7 +27,10 @@ const CONNECT_LIMIT_MS = 10_000
 export const LOST = 1006
 
 /** Throws a 502 when the provider does not open it, a 504 when it takes too long. */
-export function connectUpstream(provider: string, { url, headers }: RealtimeAddress): Promise<UpstreamSocket> {
+export function connectUpstream(
+  provider: string,
+  { url, headers, credentials }: RealtimeAddress,
+): Promise<UpstreamSocket> {
   // Bun's takes headers, which the standard's does not.
   const socket = new WebSocket(url, { headers } as unknown as string[])
   const received: string[] = []
@@ -45,11 +48,11 @@ export function connectUpstream(provider: string, { url, headers }: RealtimeAddr
       socket.close()
     }, CONNECT_LIMIT_MS)
     socket.onmessage = ({ data }) =>
-      listener.onMessage(typeof data === 'string' ? data : new TextDecoder().decode(data))
+      listener.onMessage(credentials.hide(typeof data === 'string' ? data : new TextDecoder().decode(data)))
     socket.onclose = ({ code, reason }) => {
       clearTimeout(timer)
       reject(broken(provider, 'did not open a realtime session'))
-      listener.onEnd({ code, reason })
+      listener.onEnd({ code, reason: credentials.hide(reason) })
     }
     socket.onopen = () => {
       clearTimeout(timer)

@@ -3,6 +3,7 @@
 import { refuse } from '../../errors.ts'
 import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
+import { Credentials } from '../credentials/credentials.ts'
 import { writeRequestHeaders } from '../forwarded-headers.ts'
 import { ANTHROPIC_PASSES } from '../operations.ts'
 import { sendPassed } from '../send-passed.ts'
@@ -30,12 +31,13 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
   const { apiKey, projectId, limits: bounds, probe, maxOutputTokensOf } = options
   const baseUrl = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
   const url = `${baseUrl}/messages`
+  const credentials = new Credentials([apiKey])
   return {
     name: NAME,
     kind: NAME,
     pricedAs: NAME,
     async ask(request) {
-      if (request.endpoint === 'messages') return askAsIs(request, url, options)
+      if (request.endpoint === 'messages') return askAsIs(request, url, { ...options, credentials })
       if (request.endpoint !== 'chat')
         throw refuse('endpointUnsupported', { vendor: 'Anthropic', endpoint: request.endpoint })
       const maxOutputTokens = maxOutputTokensOf(String(request.body.model))
@@ -45,7 +47,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
         provider: NAME,
         url,
         headers: writeHeaders(request, apiVersion, options),
-        secret: apiKey,
+        credentials,
         body,
         signal: request.signal,
         limits: bounds,
@@ -61,6 +63,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       const version = headers.get('anthropic-version') ?? SAMPLING_VERSION
       return sendPassed(request, {
         ...options,
+        credentials,
         name: NAME,
         kind: NAME,
         url: `${baseUrl}${path}${betaOf(headers)}`,
@@ -76,15 +79,19 @@ function betaOf(headers: Headers): string {
 }
 
 /** For a client that speaks Anthropic's format: its version and beta headers stay, and its body is forwarded unchanged. */
-function askAsIs(request: UpstreamRequest, url: string, options: AnthropicOptions): Promise<UpstreamAnswer> {
-  const { apiKey, projectId, limits, probe } = options
+function askAsIs(
+  request: UpstreamRequest,
+  url: string,
+  options: AnthropicOptions & { credentials: Credentials },
+): Promise<UpstreamAnswer> {
+  const { apiKey, projectId, limits, probe, credentials } = options
   const headers = writeRequestHeaders(request, NAME, projectId)
   headers.set('x-api-key', apiKey)
   if (!headers.has('anthropic-version')) headers.set('anthropic-version', chooseApiVersion(request.body))
   const { signal, countsAlone } = request
   const body = request.bodyBytes ?? request.bodyText
   const asked = `${url}${countsAlone ? '/count_tokens' : ''}${betaOf(headers)}`
-  return callUpstream({ provider: NAME, url: asked, headers, secret: apiKey, body, signal, limits, probe })
+  return callUpstream({ provider: NAME, url: asked, headers, credentials, body, signal, limits, probe })
 }
 
 function writeHeaders(request: UpstreamRequest, apiVersion: string, { apiKey, projectId }: AnthropicOptions): Headers {

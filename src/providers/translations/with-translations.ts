@@ -43,7 +43,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
 /** An estimate, because a provider that only speaks chat cannot count before it responds. */
 function answerCount(counted: JsonObject): UpstreamAnswer {
   const headers = new Headers({ 'content-type': 'application/json' })
-  return { status: 200, headers, body: new Blob([JSON.stringify(counted)]).stream() }
+  return { status: 200, headers, body: new Blob([JSON.stringify(counted)]).stream(), mayStore: () => true }
 }
 
 /** Puts an error about the chat request in the client's own terms. */

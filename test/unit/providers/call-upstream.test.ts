@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { callUpstream } from '../../../src/providers/call-upstream.ts'
 import { createConnectionProbe } from '../../../src/providers/connection-probe.ts'
+import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import type { UpstreamAnswer } from '../../../src/providers/upstream.ts'
 
 const SECRET = 'sk-of-the-operator'
@@ -42,7 +43,7 @@ async function callRaw(bytes: string, more?: string): Promise<UpstreamAnswer> {
     provider: 'p',
     url: `http://127.0.0.1:${port}/v1`,
     headers: new Headers({ authorization: `Bearer ${SECRET}` }),
-    secret: SECRET,
+    credentials: new Credentials([SECRET]),
     body: '{}',
     signal: new AbortController().signal,
     limits,
@@ -99,6 +100,43 @@ describe('a status that no client can be told', () => {
       message: expect.stringContaining(`(status ${status})`),
     })
   })
+})
+
+describe.each([200, 401])('an answer with status %i that shows the key that was sent', status => {
+  test('in its body shows it no more, and is not for others', async () => {
+    const text = `{"choices":[],"note":"${SECRET}"}`
+    const answer = await callRaw(`${head(status, 'application/json', whole(text))}${text}`)
+    expect(await new Response(answer.body).text()).toBe('{"choices":[],"note":"[redacted]"}')
+    expect(answer.mayStore()).toBe(false)
+  })
+
+  test('in a header shows it no more', async () => {
+    const named = `x-request-id: ${SECRET}\r\nx-ratelimit-limit-${SECRET}: 1\r\n`
+    const answer = await callRaw(`${head(status, 'application/json', named + whole('{}'))}{}`)
+    expect([...answer.headers]).toEqual([
+      ['content-type', 'application/json'],
+      ['x-upstream-request-id', '[redacted]'],
+    ])
+    expect([await new Response(answer.body).text(), answer.mayStore()]).toEqual(['{}', true])
+  })
+})
+
+test('in a trailer or a reason phrase, it is dropped', async () => {
+  const phrase = `HTTP/1.1 401 ${SECRET}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\ntrailer: x-request-id\r\n\r\n`
+  const answer = await callRaw(`${phrase}2\r\n{}\r\n0\r\nx-request-id: ${SECRET}\r\n\r\n`)
+  expect(await new Response(answer.body).text()).toBe('{}')
+  expect(JSON.stringify([answer, ...answer.headers])).not.toContain(SECRET)
+})
+
+test.each([
+  ['no-store', false],
+  ['private, max-age=0, No-Store', false],
+  ['private, no-cache, max-age=0', true],
+  ['x-no-store', true],
+])('an answer with Cache-Control: %s may be stored: %s', async (control, may) => {
+  const answer = await callRaw(`${head(200, 'application/json', `cache-control: ${control}\r\n${whole('{}')}`)}{}`)
+  expect(await new Response(answer.body).text()).toBe('{}')
+  expect(answer.mayStore()).toBe(may)
 })
 
 test('an error that shows the key that was sent shows it no more', async () => {

@@ -19,7 +19,12 @@ let answer: () => Promise<UpstreamAnswer>
 let calls: number
 let provider: Provider
 
-const give = (status: number) => async () => ({ status, headers: new Headers(), body: new ReadableStream() })
+const give = (status: number) => async () => ({
+  status,
+  headers: new Headers(),
+  body: new ReadableStream(),
+  mayStore: () => true,
+})
 const fail = async () => {
   throw silentInTime('p', 'first byte', 1)
 }

@@ -25,7 +25,7 @@ beforeEach(() => {
       pricedAs: name,
       async ask() {
         asked.push(apiKey)
-        return { status: 200, headers: new Headers(), body: new ReadableStream() }
+        return { status: 200, headers: new Headers(), body: new ReadableStream(), mayStore: () => true }
       },
     }),
     protect(provider: Provider) {

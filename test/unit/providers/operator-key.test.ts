@@ -11,6 +11,7 @@ const giving = (status: number): Provider => ({
     status,
     headers: new Headers(),
     body: new Response('{"error":"no"}').body ?? new ReadableStream(),
+    mayStore: () => true,
   }),
 })
 

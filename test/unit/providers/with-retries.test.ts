@@ -23,7 +23,7 @@ function scripted(...steps: Step[]) {
     if (step instanceof Error) throw step
     const body = new ReadableStream({ pull: controller => controller.close() })
     bodies.push(body)
-    return { status: step?.status ?? 200, headers: new Headers(step?.headers), body }
+    return { status: step?.status ?? 200, headers: new Headers(step?.headers), body, mayStore: () => true }
   })
   const provider: Provider = { name: 'p', pricedAs: null, ask }
   return { provider, ask, bodies }

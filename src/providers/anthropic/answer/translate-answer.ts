@@ -19,30 +19,25 @@ export async function translateAnswer(
   context: AnswerContext,
   keepsOrder = false,
 ): Promise<UpstreamAnswer> {
-  const { status } = answer
-  const headers = new Headers(answer.headers)
+  const { status, headers } = answer
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
-  if (status === 200 && isStream) return translateStreamed(answer.body, headers, context)
+  if (status === 200 && isStream) return translateStreamed(answer, context)
   const bytes = await readAll(answer.body, 'anthropic', Number.POSITIVE_INFINITY)
   // A gateway may respond with HTML.
   const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
-  if (status !== 200) return writeAnswer(status, headers, translateError(body, status).toBody())
+  if (status !== 200) return writeAnswer(answer, status, translateError(body, status).toBody())
   if (!isMessage(body)) throw broken('anthropic', 'gave an answer that is not a message')
   const chunks = keepsOrder && thinksAgain(body) ? { chunks: splitResponse(body, context) } : {}
-  return writeAnswer(status, headers, { ...translateResponse(body, context), ...chunks })
+  return writeAnswer(answer, status, { ...translateResponse(body, context), ...chunks })
 }
 
 /** A stream that begins with an error becomes an error response with its status, so that the client may retry. */
-async function translateStreamed(
-  upstream: ReadableStream<Uint8Array>,
-  headers: Headers,
-  context: AnswerContext,
-): Promise<UpstreamAnswer> {
+async function translateStreamed(answer: UpstreamAnswer, context: AnswerContext): Promise<UpstreamAnswer> {
   try {
-    return { status: 200, headers, body: await translateStream(upstream, context) }
+    return { ...answer, body: await translateStream(answer.body, context) }
   } catch (error) {
     if (!(error instanceof ProxyError) || error instanceof UpstreamFailure) throw error
-    return writeAnswer(error.status, headers, error.toBody())
+    return writeAnswer(answer, error.status, error.toBody())
   }
 }
 
@@ -69,7 +64,7 @@ function isMessage(body: unknown): body is Message {
   return isJsonObject(body) && body.type === 'message' && Array.isArray(body.content) && isJsonObject(body.usage)
 }
 
-function writeAnswer(status: number, headers: Headers, value: unknown): UpstreamAnswer {
-  headers.set('content-type', 'application/json')
-  return { status, headers, body: new Blob([JSON.stringify(value)]).stream() }
+function writeAnswer(answer: UpstreamAnswer, status: number, value: unknown): UpstreamAnswer {
+  answer.headers.set('content-type', 'application/json')
+  return { ...answer, status, body: new Blob([JSON.stringify(value)]).stream() }
 }

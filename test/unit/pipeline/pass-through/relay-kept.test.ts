@@ -21,7 +21,7 @@ function relay(parts: Uint8Array[], ending: 'end' | 'break' = 'end') {
     },
     { highWaterMark: 0 },
   )
-  const answer = { status: 200, headers: new Headers(), body }
+  const answer = { status: 200, headers: new Headers(), body, mayStore: () => true }
   const client = relayKept(answer, {
     signal: leaving.signal,
     onLeft: () => told.push('left'),

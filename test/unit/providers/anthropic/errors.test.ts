@@ -10,6 +10,7 @@ function answer(status: number, body: string, headers: Record<string, string> = 
     status,
     headers: new Headers({ 'content-type': 'application/json', ...headers }),
     body: new Blob([body]).stream(),
+    mayStore: () => true,
   }
 }
 

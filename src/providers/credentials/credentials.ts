@@ -1,0 +1,145 @@
+/**
+ * Takes the credentials that a call used out of all that comes back from it, whatever its status and its form: some vendors quote the key
+ * that they refuse, and at the aggregator it is the operator's.
+ */
+import { joinBytes } from '../../formats/sse/split-events.ts'
+import {
+  codeOf,
+  ESCAPE_BEGINS,
+  ESCAPE_BYTES,
+  endOfSpelling,
+  holdsEscape,
+  LONGEST_ESCAPE,
+  OPEN,
+  readEscape,
+  spellingsOf,
+} from './spelling.ts'
+import { indexSpellings, type SpellingIndex } from './spelling-index.ts'
+
+const REDACTED = Buffer.from('[redacted]')
+const NOTHING = new Uint8Array(0)
+const NOWHERE = -1
+
+/** Stands in settings where a server wants no key (`none`, `anything`), and may stand in any answer. */
+const NO_SECRET = /^.{0,7}$|^[a-z]{0,15}$/i
+/** Reads the bytes of one answer, wherever they are cut. */
+export interface CredentialFilter {
+  /** Whether there was a credential. */
+  readonly hasFound: boolean
+  /** Returns what may cross now: without credentials, and without an end that may be the beginning of one. */
+  push(bytes: Uint8Array): Uint8Array
+  /** Returns the rest. */
+  end(): Uint8Array
+}
+
+export class Credentials {
+  /** By the code that they begin with. */
+  readonly #spellings = new Map<number, Buffer[]>()
+  readonly #index: SpellingIndex
+  /** By byte: whether a spelling may hold it, and may begin with it. */
+  readonly #isInside = new Uint8Array(256)
+  readonly #isFirst = new Uint8Array(256)
+  readonly #longest: number
+
+  constructor(secrets: readonly string[]) {
+    const spellings = secrets.filter(secret => !NO_SECRET.test(secret)).flatMap(spellingsOf)
+    for (const spelling of spellings) {
+      const first = spelling[0] as number
+      this.#spellings.set(first, [...(this.#spellings.get(first) ?? []), spelling])
+    }
+    this.#index = indexSpellings(spellings)
+    for (const byte of [...spellings.flatMap(each => [...each]), ...ESCAPE_BYTES]) this.#isInside[byte] = 1
+    for (const byte of [...this.#spellings.keys(), ...ESCAPE_BEGINS]) this.#isFirst[byte] = 1
+    this.#longest = LONGEST_ESCAPE * Math.max(0, ...spellings.map(({ length }) => length))
+  }
+
+  /** The same text without credentials: a header, a message, a reason. */
+  hide(text: string): string {
+    const bytes = Buffer.from(text)
+    if (!this.#mayHold(bytes)) return text
+    const filter = this.open()
+    return Buffer.concat([filter.push(bytes), filter.end()]).toString()
+  }
+
+  open(): CredentialFilter {
+    let held: Uint8Array = NOTHING
+    let hasFound = false
+
+    const take = (bytes: Uint8Array, isEnd: boolean): Uint8Array => {
+      const from = this.#firstToLookAt(bytes)
+      if (from >= bytes.length) return bytes
+      const read = this.#read(bytes, from, isEnd)
+      hasFound ||= read.hasFound
+      // Copied, because the caller may use its buffer again.
+      held = read.openAt === NOWHERE ? NOTHING : bytes.slice(read.openAt)
+      return read.safe
+    }
+
+    return {
+      get hasFound() {
+        return hasFound
+      },
+      push(bytes) {
+        const all = held.length > 0 ? joinBytes([held, bytes]) : bytes
+        held = NOTHING
+        return take(all, false)
+      },
+      end() {
+        const rest = held
+        held = NOTHING
+        return take(rest, true)
+      },
+    }
+  }
+
+  #mayHold(bytes: Uint8Array): boolean {
+    return this.#spellings.size > 0 && (this.#index.isIn(bytes) || holdsEscape(bytes))
+  }
+
+  /** Where none can stand, only the end may begin one: from the last byte on that stands in none. */
+  #firstToLookAt(bytes: Uint8Array): number {
+    if (this.#mayHold(bytes)) return 0
+    let from = bytes.length
+    const least = Math.max(0, bytes.length - this.#longest)
+    while (from > least && this.#isInside[bytes[from - 1] as number]) from--
+    return from
+  }
+
+  #read(bytes: Uint8Array, from: number, isEnd: boolean) {
+    const safe: Uint8Array[] = []
+    let crossed = 0
+    let hasFound = false
+    let openAt = NOWHERE
+    for (let at = from; at < bytes.length; ) {
+      const end = this.#isFirst[bytes[at] as number] ? this.#endOfLongest(bytes, at, isEnd) : NOWHERE
+      if (end === OPEN) {
+        openAt = at
+        break
+      }
+      if (end <= at) {
+        at++
+        continue
+      }
+      hasFound = true
+      safe.push(bytes.subarray(crossed, at), REDACTED)
+      crossed = end
+      at = end
+    }
+    safe.push(bytes.subarray(crossed, openAt === NOWHERE ? bytes.length : openAt))
+    return { safe: joinBytes(safe), openAt, hasFound }
+  }
+
+  /** One credential may be the beginning of another. */
+  #endOfLongest(bytes: Uint8Array, at: number, isEnd: boolean): number {
+    const escaped = readEscape(bytes, at)
+    if (escaped === OPEN && !isEnd) return OPEN
+    const first = escaped < 0 ? (bytes[at] as number) : codeOf(escaped)
+    let longest = NOWHERE
+    for (const spelling of this.#spellings.get(first) ?? []) {
+      const end = endOfSpelling(bytes, at, spelling)
+      if (end === OPEN && !isEnd) return OPEN
+      longest = Math.max(longest, end)
+    }
+    return longest
+  }
+}

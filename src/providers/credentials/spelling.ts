@@ -1,0 +1,107 @@
+/** How a credential may be spelled: as it is or in base64 at any alignment, and each of its characters escaped for JSON or for an address. */
+
+/** No end yet: the bytes so far may be the beginning of a spelling. */
+export const OPEN = -2
+/** No spelling. */
+export const NONE = -1
+
+/** The credential, and what its base64 has in common whatever stands before and behind it: `Bearer …`, `user:…`. */
+export function spellingsOf(secret: string): Buffer[] {
+  const bytes = Buffer.from(secret)
+  const inBase64 = [0, 1, 2].flatMap(before => {
+    const padded = Buffer.concat([Buffer.alloc(before), bytes])
+    // A character of base64 holds six bits: those at either end also hold bits of a neighbour.
+    const [first, end] = [Math.ceil((before * 8) / 6), Math.floor((padded.length * 8) / 6)]
+    return (['base64', 'base64url'] as const).map(encoding => padded.toString(encoding).slice(first, end))
+  })
+  return [...new Set([secret, ...inBase64])].map(text => Buffer.from(text))
+}
+
+/** JSON in a string of JSON doubles them. */
+const MOST_BACKSLASHES = 15
+/** A character takes at most this many bytes: backslashes, and `u00` with two digits. */
+export const LONGEST_ESCAPE = MOST_BACKSLASHES + 5
+/** What is written for an address twice has `%25` for `%`. */
+const MOST_PERCENTS = 2
+const BACKSLASH = 0x5c
+const PERCENT = 0x25
+const SLASH = 0x2f
+const ZERO = 0x30
+const LOWER_U = 0x75
+
+/** With what an escape begins. */
+export const ESCAPE_BEGINS: readonly number[] = [BACKSLASH, PERCENT]
+/** What an escape may hold. */
+export const ESCAPE_BYTES: readonly number[] = [...ESCAPE_BEGINS, ...Buffer.from('/u0123456789abcdefABCDEF')]
+
+/** Returns where a spelling that begins at `start` ends, OPEN or NONE. */
+export function endOfSpelling(bytes: Uint8Array, start: number, spelling: Uint8Array): number {
+  let at = start
+  for (const code of spelling) {
+    if (at >= bytes.length) return OPEN
+    const escaped = readEscape(bytes, at)
+    if (escaped === OPEN) return OPEN
+    if (escaped !== NONE && codeOf(escaped) === code) at += lengthOf(escaped)
+    else if (bytes[at] === code) at++
+    else return NONE
+  }
+  return at
+}
+
+/** Whether there is a whole escape, of whatever character. Two searches for a byte where there is none. */
+export function holdsEscape(bytes: Uint8Array): boolean {
+  return ESCAPE_BEGINS.some(begin => {
+    for (let at = bytes.indexOf(begin); at >= 0; at = bytes.indexOf(begin, at + 1))
+      if (readEscape(bytes, at) >= 0) return true
+    return false
+  })
+}
+
+/** Returns what an escape at this place stands for, to be asked with `codeOf` and `lengthOf`; OPEN or NONE. */
+export function readEscape(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at]
+  if (byte === BACKSLASH) return readJson(bytes, at)
+  return byte === PERCENT ? readUrl(bytes, at) : NONE
+}
+
+export const codeOf = (escaped: number) => escaped & 255
+const lengthOf = (escaped: number) => escaped >> 8
+const stand = (code: number, length: number) => (length << 8) | code
+
+/** `\u0073` or `\/`. */
+function readJson(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (bytes[at] === BACKSLASH && at - start < MOST_BACKSLASHES) at++
+  if (at >= bytes.length) return OPEN
+  if (bytes[at] === SLASH) return stand(SLASH, at + 1 - start)
+  if (bytes[at] !== LOWER_U) return NONE
+  for (const zero of [at + 1, at + 2]) {
+    if (zero >= bytes.length) return OPEN
+    if (bytes[zero] !== ZERO) return NONE
+  }
+  const code = readHex(bytes, at + 3)
+  return code < 0 ? code : stand(code, at + 5 - start)
+}
+
+/** `%73`. */
+function readUrl(bytes: Uint8Array, start: number): number {
+  for (let at = start + 1, depth = 0; ; at += 2, depth++) {
+    const code = readHex(bytes, at)
+    if (code === NONE) return depth > 0 ? stand(PERCENT, at - start) : NONE
+    if (code === OPEN) return OPEN
+    if (code !== PERCENT || depth === MOST_PERCENTS) return stand(code, at + 2 - start)
+  }
+}
+
+function readHex(bytes: Uint8Array, at: number): number {
+  const high = at < bytes.length ? valueOfHex(bytes[at]) : 0
+  const low = at + 1 < bytes.length ? valueOfHex(bytes[at + 1]) : 0
+  if (high < 0 || low < 0) return NONE
+  return at + 1 < bytes.length ? high * 16 + low : OPEN
+}
+
+function valueOfHex(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : NONE
+}

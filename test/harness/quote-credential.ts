@@ -1,0 +1,48 @@
+/** The ways in which a provider may spell a credential, and whether a text shows one all the same. */
+
+const inJson = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const percent = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`
+const inBase64 = (text: string) => Buffer.from(text).toString('base64')
+const everyOther = (text: string, write: (character: string) => string) =>
+  [...text].map((character, at) => (at % 2 === 0 ? write(character) : character)).join('')
+
+/** Each as it may stand within a string of JSON. */
+export const SPELLINGS: Record<string, (secret: string) => string> = {
+  plain: secret => secret,
+  'behind Bearer': secret => `Bearer ${secret}`,
+  'escaped in part': secret => everyOther(secret, inJson),
+  'escaped whole': secret => [...secret].map(inJson).join(''),
+  'JSON in JSON': secret => JSON.stringify(`{"key":"${everyOther(secret, inJson)}"}`).slice(1, -1),
+  'for an address': secret => everyOther(secret, percent),
+  'for an address, in small letters': secret => [...secret].map(percent).join('').toLowerCase(),
+  'for an address, twice': secret => encodeURIComponent([...secret].map(percent).join('')),
+  base64: inBase64,
+  'base64 of Bearer': secret => inBase64(`Bearer ${secret}`),
+  'base64 of user and key': secret => inBase64(`user:${secret}`),
+  'base64 of x and key': secret => inBase64(`x:${secret}:`),
+  'base64 for an address': secret => encodeURIComponent(inBase64(`?${secret}?`)),
+  'base64url, escaped': secret => everyOther(Buffer.from(`~${secret}`).toString('base64url'), inJson),
+}
+
+/** Reads the text as far as it can be read, and looks in all that comes out. */
+export function shows(text: string, secret: string): boolean {
+  const texts = new Set([text])
+  for (let depth = 0; depth < 3; depth++)
+    for (const each of [...texts]) for (const read of readOn(each)) texts.add(read)
+  return [...texts].some(each => each.includes(secret) || readBase64(each).some(decoded => decoded.includes(secret)))
+}
+
+function readOn(text: string): string[] {
+  const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
+  return [
+    text.replace(/\\+u([0-9a-f]{4})/gi, character),
+    text.replace(/%([0-9a-f]{2})/gi, character),
+    text.replaceAll('\\/', '/'),
+  ]
+}
+
+function readBase64(text: string): string[] {
+  return [...text.matchAll(/[\w+/-]{12,}/g)].flatMap(([run]) =>
+    [0, 1, 2, 3].map(skip => Buffer.from(run.slice(skip), 'base64').toString('latin1')),
+  )
+}

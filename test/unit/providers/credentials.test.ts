@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Credentials } from '../../../src/providers/credentials/credentials.ts'
+import { SPELLINGS, shows } from '../../harness/quote-credential.ts'
+
+const SECRET = 'sk-proj-a1B2c3D4e5F6g7H8i9J0/kL+m~n_o'
+const OTHER = 'gsk_another0123456789'
+const credentials = new Credentials([SECRET, OTHER])
+
+function filter(parts: readonly Uint8Array[], by = credentials) {
+  const open = by.open()
+  const crossed = [...parts.map(part => Buffer.from(open.push(part))), Buffer.from(open.end())]
+  return { text: Buffer.concat(crossed).toString(), crossed, hasFound: open.hasFound }
+}
+
+/** The bytes in parts that end at these fractions of them. */
+function cut(text: string, at: readonly number[]): Uint8Array[] {
+  const bytes = Buffer.from(text)
+  const places = [0, ...at.map(fraction => Math.floor(fraction * bytes.length)).sort((a, b) => a - b), bytes.length]
+  return places.slice(1).map((end, index) => bytes.subarray(places[index], end))
+}
+
+const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 })
+
+describe.each(Object.entries(SPELLINGS))('%s', (_, spell) => {
+  test.each([SECRET, OTHER])('is taken out, wherever the bytes are cut', secret => {
+    const told = `{"error":{"message":"Incorrect key: ${spell(secret)}."}}`
+    expect(shows(told, secret)).toBe(true)
+    fc.assert(
+      fc.property(fractions, at => {
+        const { text, hasFound } = filter(cut(told, at))
+        expect([shows(text, secret), hasFound]).toEqual([false, true])
+        expect(text).toContain('[redacted]')
+        expect(JSON.parse(text).error.message).toMatch(/^Incorrect key: .*\.$/)
+      }),
+    )
+  })
+
+  test('is taken out byte by byte', () => {
+    const told = `${spell(SECRET)}${spell(OTHER)}`
+    const { text } = filter([...Buffer.from(told)].map(byte => Uint8Array.of(byte)))
+    expect([shows(text, SECRET), shows(text, OTHER)]).toEqual([false, false])
+  })
+})
+
+test('any other bytes cross as they are, and none wait where no credential can begin', () => {
+  const piece = fc.constantFrom(
+    ...['sk-', 'proj', SECRET.slice(0, -1), '\\', '\\u0073', '%', '%25', '\n', '"', 'é', OTHER.slice(1)],
+  )
+  fc.assert(
+    fc.property(fc.array(fc.oneof(piece, fc.string())), fractions, (pieces, at) => {
+      const told = `${pieces.join('')}\n\n`
+      const { text, crossed, hasFound } = filter(cut(told, at))
+      expect([text, hasFound, crossed.at(-1)?.length]).toEqual([told, false, 0])
+    }),
+  )
+})
+
+test('of two, one of which begins the other, the longer is taken out', () => {
+  const both = new Credentials(['sk-0123456789', 'sk-0123456789-more'])
+  expect(filter([Buffer.from('a sk-0123456789-more b sk-0123456789')], both).text).toBe('a [redacted] b [redacted]')
+})
+
+test('what stands in settings where a server wants no key is no secret', () => {
+  for (const word of ['', 'none', 'EMPTY', 'anything']) {
+    expect(new Credentials([word]).hide(`There is ${word} here`)).toBe(`There is ${word} here`)
+  }
+})
+
+test('the time that it takes grows as the bytes do', () => {
+  for (const unit of [SECRET.slice(0, -1), '\\', '%25', '%', 'sk-', '\\u0073']) {
+    const timeOf = (bytes: number) => {
+      const text = Buffer.from(unit.repeat(bytes / unit.length))
+      const startedAt = performance.now()
+      filter([text])
+      return performance.now() - startedAt
+    }
+    // Where it grew as their square, a sixteenth of the bytes would take a 256th of the time.
+    const [short, long] = [25_000, 400_000].map(bytes => Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(bytes))))
+    expect((long as number) / (short as number)).toBeLessThan(100)
+  }
+})
