@@ -31,6 +31,10 @@ const TOKENS = 'test/integration/token-limits.test.ts'
 const UPSTREAM_CALL = 'test/unit/providers/call-upstream.test.ts'
 const CREDENTIALS = 'test/unit/providers/credentials.test.ts'
 const QUOTED = 'test/integration/quoted-credentials.test.ts'
+const WHOLE = 'test/integration/whole-answers.test.ts'
+const EMBEDDINGS = 'test/integration/embeddings.test.ts'
+const COMPLETENESS = 'test/unit/formats/chat/completeness.test.ts'
+const FORMAT_OF = 'test/unit/formats/format-of.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -859,6 +863,119 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: 'listener.onMessage(String(data))',
     noticedBy: [QUOTED],
     test: 'a realtime session’s events',
+  },
+  // Only what was asked for, whole, is for others, and what its provider lets be stored.
+  {
+    file: 'src/pipeline/completion.ts',
+    line: ' && answer.mayStore()',
+    becomes: '',
+    noticedBy: [WHOLE],
+    test: 'with Cache-Control: no-cache, No-Store',
+  },
+  {
+    file: 'src/pipeline/relay-stream.ts',
+    line: ' && answer.mayStore()',
+    becomes: '',
+    noticedBy: [WHOLE],
+    test: 'with Cache-Control: no-cache, No-Store',
+  },
+  {
+    file: 'src/pipeline/pass-through/pass-through.ts',
+    line: 'answer.status === 200 && answer.mayStore()',
+    becomes: 'answer.status === 200',
+    noticedBy: [WHOLE],
+    test: 'with Cache-Control: no-cache, No-Store',
+  },
+  {
+    file: 'src/pipeline/pass-through/pass-through.ts',
+    line: 'answer.status === 200 && ',
+    becomes: '',
+    noticedBy: [WHOLE],
+    test: 'sound with status',
+  },
+  {
+    file: 'src/pipeline/embeddings/gather-vectors.ts',
+    line: 'batch.mayStore && ',
+    becomes: '',
+    noticedBy: [WHOLE],
+    test: 'with Cache-Control: no-cache, No-Store',
+  },
+  {
+    file: 'src/pipeline/embeddings/gather-vectors.ts',
+    line: ' && areAsWanted(job, gathered)',
+    becomes: '',
+    noticedBy: [EMBEDDINGS],
+    test: 'the client has them, and nobody else',
+  },
+  {
+    file: 'src/pipeline/embeddings/gather-vectors.ts',
+    line: '...known.values(), ',
+    becomes: '',
+    noticedBy: [EMBEDDINGS],
+    test: 'the client has them, and nobody else',
+  },
+  {
+    file: 'src/pipeline/pass-through/assess-passed.ts',
+    line: 'results.length >= wanted.results',
+    becomes: 'results.length > 0',
+    noticedBy: [WHOLE],
+    test: '/moderations',
+  },
+  {
+    file: 'src/formats/chat/completeness.ts',
+    line: 'choices.length < (wanted.count ?? 1)',
+    becomes: 'choices.length < 1',
+    noticedBy: [COMPLETENESS],
+  },
+  {
+    file: 'src/formats/chat/completeness.ts',
+    line: "if (!calls.every(hasWholeArguments)) return 'cut_arguments'",
+    becomes: '',
+    noticedBy: [COMPLETENESS],
+  },
+  {
+    file: 'src/formats/chat/completeness.ts',
+    line: "return isTextAsWanted(textOf(readField(message, 'content')), wanted) ? 'whole' : 'no_json'",
+    becomes: "return 'whole'",
+    noticedBy: [COMPLETENESS],
+  },
+  {
+    file: 'src/formats/wanted.ts',
+    line: 'countOf(n) * countInputs(prompt)',
+    becomes: 'countOf(n)',
+    noticedBy: [COMPLETENESS],
+  },
+  {
+    file: 'src/formats/responses/assemble-response.ts',
+    line: "if (!functionCalls.every(call => areWholeArguments(call.arguments))) return 'cut_arguments'",
+    becomes: '',
+    noticedBy: ['test/unit/formats/responses/assemble-response.test.ts'],
+  },
+  {
+    file: 'src/formats/messages/assemble-message.ts',
+    line: ' && open.size === 0',
+    becomes: '',
+    noticedBy: [WHOLE],
+    test: '/messages',
+  },
+  {
+    file: 'src/formats/messages/assemble-message.ts',
+    line: ' && !Object.hasOwn(input, INVALID_JSON)',
+    becomes: '',
+    noticedBy: [WHOLE],
+    test: '/messages',
+  },
+  {
+    file: 'src/formats/format-of.ts',
+    line: "if (data.length < count) return 'too_few'",
+    becomes: '',
+    noticedBy: [FORMAT_OF],
+  },
+  {
+    file: 'src/formats/format-of.ts',
+    line: 'lengths.has(0) || lengths.size > 1 || ',
+    becomes: '',
+    noticedBy: [FORMAT_OF],
   },
   // Calls are shared by those that would accept the same, and nobody reads past a gap.
   {

@@ -62,7 +62,8 @@ function read(answer: Answer): unknown {
 
 function contentOf(endpoint: Endpoint, request: JsonObject, answer: Answer): unknown {
   if (!isStream(answer)) return parse(answer.text)
-  const assembler = formatOf(endpoint).createAssembler(request)
+  const format = formatOf(endpoint)
+  const assembler = format.createAssembler(format.wantedOf(request))
   for (const { event, data } of eventsOf(answer)) assembler.push(data, event)
   return assembler.finish().body
 }

@@ -4,6 +4,7 @@ import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { ProxyError } from '../errors.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { Completeness } from './chat/completeness.ts'
+import type { Wanted } from './wanted.ts'
 
 export interface AssembledStream {
   /** The body of the plain response. If the stream was cut: what had arrived. */
@@ -22,7 +23,8 @@ export interface StreamAssembler {
 
 export interface AnswerFormat {
   /** `request` is the request's body. */
-  createAssembler(request: JsonObject): StreamAssembler
+  wantedOf(request: JsonObject): Wanted
+  createAssembler(wanted: Wanted): StreamAssembler
   /** Whether these bytes, one whole event, are the last that clients read. */
   isLastEvent(event: Uint8Array): boolean
   /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
@@ -30,7 +32,7 @@ export interface AnswerFormat {
   /** Returns a stored body as the stream it would have been. */
   replay(body: JsonObject, includeUsage: boolean): Uint8Array
   /** Whether a plain response may be stored and shared. */
-  completenessOf(answer: JsonObject, request: JsonObject): Completeness
+  completenessOf(answer: JsonObject, wanted: Wanted): Completeness
   /** Responses that call tools are never served from a semantic match. */
   callsTools(answer: JsonObject): boolean
   /** Whether the model had finished, however: only then is a usage, which some providers report as they go, that of all. */

@@ -1,15 +1,18 @@
 /** The answers' format of each operation that is cached as a whole. */
 
+import { isJsonObject } from '../json/canonical.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import { chatFormat, completionsFormat } from './chat/chat-format.ts'
+import type { Completeness } from './chat/completeness.ts'
 import { messagesFormat } from './messages/messages-format.ts'
 import { responsesFormat } from './responses/responses-format.ts'
+import { type Wanted, wantedOfEmbeddings } from './wanted.ts'
 
 const FORMATS = {
   chat: chatFormat,
   completions: completionsFormat,
   // Used when inputs are not answered one by one: the response is then cached whole, like a completion.
-  embeddings: { ...completionsFormat, completenessOf: completenessOfEmbeddings },
+  embeddings: { ...completionsFormat, wantedOf: wantedOfEmbeddings, completenessOf: completenessOfEmbeddings },
   responses: responsesFormat,
   messages: messagesFormat,
 } satisfies Record<string, AnswerFormat>
@@ -18,8 +21,24 @@ export function formatOf(endpoint: keyof typeof FORMATS): AnswerFormat {
   return FORMATS[endpoint]
 }
 
-function completenessOfEmbeddings({ data }: Record<string, unknown>) {
-  return Array.isArray(data) && data.length > 0 ? 'whole' : 'not_an_answer'
+function completenessOfEmbeddings({ data }: Record<string, unknown>, { count = 1, dimensions }: Wanted): Completeness {
+  if (!Array.isArray(data) || data.length === 0) return 'not_an_answer'
+  if (data.length < count) return 'too_few'
+  const lengths = new Set(data.map(lengthOfVector).filter(length => length !== null))
+  const [length] = lengths
+  const isOther =
+    lengths.has(0) || lengths.size > 1 || (dimensions !== undefined && length !== undefined && length !== dimensions)
+  return isOther ? 'other_dimensions' : 'whole'
+}
+
+const FLOAT_BYTES = 4
+
+/** Null for a form that only its provider knows. */
+function lengthOfVector(datum: unknown): number | null {
+  const embedding = isJsonObject(datum) ? datum.embedding : undefined
+  if (isJsonObject(embedding)) return null
+  if (Array.isArray(embedding)) return embedding.length
+  return typeof embedding === 'string' ? Buffer.from(embedding, 'base64').length / FLOAT_BYTES : 0
 }
 
 /** Whether it is another API than chat completions, which can be translated to it. */

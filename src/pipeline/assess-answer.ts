@@ -3,13 +3,13 @@ import { isUtf8 } from 'node:buffer'
 import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { Completeness } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'
-import { type JsonObject, parseJsonObject } from '../json/canonical.ts'
+import type { Wanted } from '../formats/wanted.ts'
+import { parseJsonObject } from '../json/canonical.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 export interface AnswerInput {
   endpoint: Endpoint
-  /** The request's scalar fields: they decide when a response is complete. */
-  request: JsonObject
+  wanted: Wanted
 }
 
 export interface ReadAnswer {
@@ -27,7 +27,7 @@ export interface ReadAnswer {
   text: string
 }
 
-export function assessAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInput): ReadAnswer {
+export function assessAnswer(bytes: Uint8Array, { endpoint, wanted }: AnswerInput): ReadAnswer {
   const answer = parseJsonObject(new TextDecoder().decode(bytes))
   if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, id: null, model: null, text: '' }
   const format = formatOf(endpoint)
@@ -35,7 +35,7 @@ export function assessAnswer(bytes: Uint8Array, { endpoint, request }: AnswerInp
   return {
     bytes,
     // Entries are stored as text, so they must be valid UTF-8.
-    completeness: isUtf8(bytes) ? format.completenessOf(answer, request) : 'not_an_answer',
+    completeness: isUtf8(bytes) ? format.completenessOf(answer, wanted) : 'not_an_answer',
     callsTools: format.callsTools(answer),
     usage,
     id: answer.id ?? null,

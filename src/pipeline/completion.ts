@@ -1,5 +1,6 @@
 /** Chat and other completions: what a model answers to a whole request. */
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
+import { formatOf } from '../formats/format-of.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, passOnError, priceOf, storeResponse } from './complete-call.ts'
@@ -43,7 +44,8 @@ async function answerPlain(
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { query, provider, subscriber } = context
-  const read = await readAnswer(answer.body, provider.name, { endpoint: query.endpoint, request: query.body })
+  const { endpoint, body } = query
+  const read = await readAnswer(answer.body, provider.name, { endpoint, wanted: formatOf(endpoint).wantedOf(body) })
   const { completeness, callsTools } = read
   const bytes = await shareBytes(query, read.bytes)
   const hasFailed = isUpstreamFailure(completeness)

@@ -9,7 +9,7 @@ import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objects/read-batch-line.ts'
 import { type MessageBatch, type MessageBatchInput, takeMessageBatch } from './kept-objects/read-message-batch.ts'
 import { type BatchResult, readBatchResult } from './kept-objects/read-result.ts'
-import { assessPassed, type PassedAnswer } from './pass-through/assess-passed.ts'
+import { assessPassed, type PassedAnswer, type PassedToAssess } from './pass-through/assess-passed.ts'
 import { type ReplayInput, writeReplay } from './serve-hit.ts'
 
 /** Writes a request anew with all that it refers to. */
@@ -40,9 +40,12 @@ export function readAnswer({ parts, ...asked }: AnswerInput & { parts: readonly 
 }
 
 /** Joins and reads a pass-through operation's response. */
-export function readPassed(parts: readonly Uint8Array[]): JobDone<PassedAnswer> {
+export function readPassed({
+  parts,
+  ...wanted
+}: PassedToAssess & { parts: readonly Uint8Array[] }): JobDone<PassedAnswer> {
   const bytes = joinBytes(parts)
-  return { output: assessPassed(bytes), transfer: [bytes.buffer as ArrayBuffer] }
+  return { output: assessPassed(bytes, wanted), transfer: [bytes.buffer as ArrayBuffer] }
 }
 
 /** Writes a stored response as the stream it would have been. */

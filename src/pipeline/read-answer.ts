@@ -21,13 +21,10 @@ const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>
 export async function readAnswer(
   body: ReadableStream<Uint8Array>,
   provider: string,
-  { endpoint, request }: AnswerInput,
+  asked: AnswerInput,
 ): Promise<ReadAnswer & { completeness: NonNullable<ReadAnswer['completeness']> }> {
   const bytes = await readBytes(body, provider, MAX_PLAIN_BYTES)
-  const read =
-    'whole' in bytes
-      ? assessAnswer(bytes.whole, { endpoint, request })
-      : await assessAside(bytes.gathered, { endpoint, request: takeScalars(request) })
+  const read = 'whole' in bytes ? assessAnswer(bytes.whole, asked) : await assessAside(bytes.gathered, asked)
   const { completeness } = read
   if (completeness === null) throw broken(provider, 'gave an answer that is not a JSON object')
   return { ...read, completeness }
@@ -36,13 +33,6 @@ export async function readAnswer(
 function assessAside(gathered: GatheredBytes, asked: AnswerInput): Promise<ReadAnswer> {
   return offLoop.run(READ, { parts: gathered.parts, ...asked }, { transfer: gathered.buffers })
 }
-
-/** The request's scalar fields: only they are cheap to hand to a worker. */
-function takeScalars(request: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => typeof value !== 'object' && !isLong(value)))
-}
-
-const isLong = (value: unknown) => typeof value === 'string' && value.length > 256
 
 /** What an answer used, as far as it says so itself. */
 export interface ReportedUsage extends Pick<ReadAnswer, 'usage' | 'id' | 'model' | 'text'> {

@@ -163,7 +163,7 @@ interface ReadEvents {
 
 async function readEvents({ query, call }: StreamContext, answer: UpstreamAnswer): Promise<ReadEvents> {
   const format = formatOf(query.endpoint)
-  const assembler = format.createAssembler(query.body)
+  const assembler = format.createAssembler(format.wantedOf(query.body))
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))
   const splitter = createEventSplitter()
   const reader = answer.body.getReader()

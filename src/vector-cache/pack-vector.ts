@@ -19,6 +19,10 @@ export function packVector(numbers: GivenNumbers): Uint8Array | null {
   return areFloats ? pack(FLOATS, Float32Array.from(numbers)) : pack(DOUBLES, Float64Array.from(numbers))
 }
 
+export function dimensionsOf(packed: Uint8Array): number {
+  return (packed.length - 1) / (packed[0] === DOUBLES ? Float64Array : Float32Array).BYTES_PER_ELEMENT
+}
+
 /** The numbers as given. */
 export function unpackNumbers(packed: Uint8Array): Float32Array | Float64Array {
   // A copy, because floats and doubles must start at a multiple of their size.

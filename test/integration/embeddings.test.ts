@@ -150,12 +150,12 @@ describeOnce('embeddings', backend => {
     ]
     upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith(vectors) })
     const input = ['x', 'y', 'z']
-    expect(vectorsOf(await embed({ input }))).toEqual(vectors)
-    const warm = await embed({ input })
+    expect(vectorsOf(await embed({ input, dimensions: 4 }))).toEqual(vectors)
+    const warm = await embed({ input, dimensions: 4 })
     expect(warm.cache).toBe('HIT')
     expect(vectorsOf(warm)).toEqual(vectors)
     expect(warm.json.model).toBe('upstream-name')
-    const asBase64 = await embed({ input, encoding_format: 'base64' })
+    const asBase64 = await embed({ input, dimensions: 4, encoding_format: 'base64' })
     expect(vectorsOf(asBase64)).toEqual(
       vectors.map(vector => Buffer.from(Float32Array.from(vector).buffer).toString('base64')),
     )
@@ -173,12 +173,38 @@ describeOnce('embeddings', backend => {
       { object: 'embedding', index: 0, embedding: [1, 1] },
     ]
     upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([], { data }) })
-    const answer = await embed({ input: ['first', 'second'] })
+    const answer = await embed({ input: ['first', 'second'], dimensions: 2 })
     expect(vectorsOf(answer)).toEqual([
       [1, 1],
       [2, 2],
     ])
-    expect(vectorsOf(await embed({ input: 'second' }))).toEqual([[2, 2]])
+    expect(vectorsOf(await embed({ input: 'second', dimensions: 2 }))).toEqual([[2, 2]])
+  })
+
+  test.each([
+    ['three numbers where eight dimensions were asked for', [[1, 2, 3]], 8],
+    [
+      'vectors of several lengths',
+      [
+        [1, 2, 3],
+        [1, 2],
+      ],
+      undefined,
+    ],
+    ['a vector that is shorter than another of the request, which was known', [[1, 2]], undefined],
+  ])('%s: the client has them, and nobody else', async (_, vectors, dimensions) => {
+    const known = ['known']
+    upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([[1, 2, 3]]) })
+    await embed({ input: known, dimensions: undefined })
+    expect((await embed({ input: known, dimensions: undefined })).cache).toBe('HIT')
+    upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith(vectors) })
+    const input = [...known, 'a', 'b'].slice(dimensions === undefined ? 0 : 1, 1 + vectors.length)
+    const asked = () => embed({ input, dimensions })
+    const answers = await Promise.all([asked(), asked()])
+    for (const answer of [...answers, await asked()]) {
+      expect([answer.status, answer.cache]).toEqual([200, 'MISS'])
+      expect(vectorsOf(answer).slice(-vectors.length)).toEqual(vectors)
+    }
   })
 
   test('an answer that is not understood is an error and is not kept', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { IncompleteReason } from '../../src/formats/chat/completeness.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
@@ -18,7 +17,7 @@ import { INCOMPLETE_CASES } from './streaming/incomplete-cases.ts'
 import { askUnread } from './streaming/raw-client.ts'
 
 const MIB = 1024 * 1024
-const REASONS = Object.keys(INCOMPLETE_CASES) as IncompleteReason[]
+const REASONS = Object.keys(INCOMPLETE_CASES) as (keyof typeof INCOMPLETE_CASES)[]
 /** No help for upstream: each of its failures is to be seen. */
 const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
 
@@ -56,8 +55,11 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
 
   describe('only whole answers are stored', () => {
     test.each(REASONS)('%s', async reason => {
-      const { stream, plain, isFailure } = INCOMPLETE_CASES[reason]
-      const forms = [stream && { scenario: stream, fields: { stream: true } }, plain && { scenario: plain, fields: {} }]
+      const { stream, plain, asked: fields, isFailure } = INCOMPLETE_CASES[reason]
+      const forms = [
+        stream && { scenario: stream, fields: { ...fields, stream: true } },
+        plain && { scenario: plain, fields: { ...fields } },
+      ]
       for (const form of forms) {
         if (!form) continue
         upstream.script(form.scenario)

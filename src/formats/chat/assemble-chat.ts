@@ -1,8 +1,9 @@
 /** Assembles the chunks of a streamed response into the plain response that the upstream would have sent. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/canonical.ts'
+import type { Wanted } from '../wanted.ts'
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
-import { type Completeness, type CompletenessOptions, completenessOf, type IncompleteReason } from './completeness.ts'
+import { type Completeness, completenessOf, type IncompleteReason } from './completeness.ts'
 import { mergeState } from './merge-delta.ts'
 
 /** Limit on the data of all events together, to bound memory. It is beyond any provider's longest response. */
@@ -28,9 +29,9 @@ export interface Assembler {
 
 /**
  * Takes chat and legacy completion chunks. Unknown fields are merged by their type. A malformed chunk is skipped and makes the
- * response incomplete; `push` never throws. Without options, a response cut at a length limit is incomplete.
+ * response incomplete; `push` never throws. Without `wanted`, a response cut at a length limit is incomplete.
  */
-export function createAssembler(options: CompletenessOptions = { clientSetOutputLimit: false }): Assembler {
+export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }): Assembler {
   const top: JsonObject = {}
   const choices: Choice[] = []
   let usage: unknown = null
@@ -92,7 +93,7 @@ export function createAssembler(options: CompletenessOptions = { clientSetOutput
       usage = takeGroqUsage(top) ?? usage
       const body = buildBody(top, choices, usage)
       flaw ??= sawDone ? null : 'missing_done'
-      return { body, usage, sawDone, error, completeness: flaw ?? completenessOf(body, options) }
+      return { body, usage, sawDone, error, completeness: flaw ?? completenessOf(body, wanted) }
     },
   }
 }

@@ -3,6 +3,7 @@
 import { readUsage } from '../../catalogue/read-usage.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
+import { type Wanted, wantedOfChat, wantedOfCompletions } from '../wanted.ts'
 import { createAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'
 import { encodeSse, splitAnswer } from './split-chat.ts'
@@ -12,10 +13,10 @@ const DONE = Buffer.from('[DONE]')
 /** A closing event is short; `[DONE]` inside a longer event belongs to the response. */
 const MAX_DONE_BYTES = 64
 
-/** `setsLimit` tells whether the client set the output limit. A response cut there is complete, because the client asked for it. */
-function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat {
+function createFormat(wantedOf: (request: JsonObject) => Wanted): AnswerFormat {
   return {
-    createAssembler: request => createAssembler({ clientSetOutputLimit: setsLimit(request) }),
+    wantedOf,
+    createAssembler,
     isLastEvent(event) {
       if (event.length > MAX_DONE_BYTES) return false
       const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
@@ -23,7 +24,7 @@ function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat
     },
     writeFailure: error => encoder.encode(`data: ${JSON.stringify(error.toBody())}\n\n`),
     replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
-    completenessOf: (answer, request) => completenessOf(answer, { clientSetOutputLimit: setsLimit(request) }),
+    completenessOf,
     callsTools: hasToolCalls,
     hasEnded,
     readUsage: (usage, answer) => readUsage(usage, answer.service_tier),
@@ -31,12 +32,8 @@ function createFormat(setsLimit: (request: JsonObject) => boolean): AnswerFormat
   }
 }
 
-export const chatFormat = createFormat(({ max_tokens, max_completion_tokens }) =>
-  [max_tokens, max_completion_tokens].some(limit => typeof limit === 'number'),
-)
-
-/** A legacy completion always has a limit: the documented default is 16 tokens. */
-export const completionsFormat = createFormat(() => true)
+export const chatFormat = createFormat(wantedOfChat)
+export const completionsFormat = createFormat(wantedOfCompletions)
 
 function hasEnded({ choices }: JsonObject): boolean {
   const all = Array.isArray(choices) ? choices : []

@@ -1,6 +1,8 @@
 /** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
 import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
+import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
+import { isBlank } from './merge-delta.ts'
 
 /** Why a response must not be stored. */
 export type IncompleteReason =
@@ -28,6 +30,16 @@ export type IncompleteReason =
   | 'malformed_chunk'
   /** A field changed its type within the stream, so that its parts cannot be merged. */
   | 'inconsistent_chunks'
+  /** Fewer choices or vectors than were asked for. */
+  | 'too_few'
+  /** The arguments of a call are no JSON: they were probably cut. */
+  | 'cut_arguments'
+  /** The text is no JSON, although JSON was asked for. */
+  | 'no_json'
+  /** No tool is called, although one had to be. */
+  | 'no_call'
+  /** Vectors of another length than was asked for, or of several lengths. */
+  | 'other_dimensions'
   /** Longer than any provider's response. It is not kept in memory. */
   | 'too_large'
   /** The stream ended without `[DONE]`: its connection may have been cut. */
@@ -46,11 +58,6 @@ export function isUpstreamFailure(completeness: Completeness): boolean {
   return UPSTREAM_FAILURES.has(completeness)
 }
 
-export interface CompletenessOptions {
-  /** The request had `max_tokens` or `max_completion_tokens`: a response cut there is what the client asked for. */
-  clientSetOutputLimit: boolean
-}
-
 /** OpenAI's own values, and native values of models that compatible servers pass through. */
 const REGULAR_ENDS = new Set(['stop', 'tool_calls', 'function_call', 'tool_use', 'end_turn', 'stop_sequence', 'eos'])
 const LENGTH_ENDS = new Set(['length', 'max_tokens', 'model_length'])
@@ -66,28 +73,58 @@ const FILTERED_ENDS = new Set([
 ])
 
 /** Says whether the body of a 200 is complete: a plain chat or legacy completion, or an assembled stream. */
-export function completenessOf(body: unknown, options: CompletenessOptions): Completeness {
+export function completenessOf(body: unknown, wanted: Wanted): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (isSet(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
   if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
   for (const choice of choices) {
-    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, options) : 'not_an_answer'
+    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, wanted) : 'not_an_answer'
     if (completeness !== 'whole') return completeness
   }
-  return 'whole'
+  return choices.length < (wanted.count ?? 1) ? 'too_few' : 'whole'
 }
 
-function completenessOfChoice(choice: JsonObject, options: CompletenessOptions): Completeness {
+function completenessOfChoice(choice: JsonObject, wanted: Wanted): Completeness {
   const finishReason = readField(choice, 'finish_reason')
   if (isSet(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
   if (!isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string')
     return 'empty_choice'
   if (typeof finishReason !== 'string' || finishReason === '') return 'unfinished_choice'
   if (isFiltered(choice, finishReason)) return 'content_filter'
-  if (LENGTH_ENDS.has(finishReason) && !options.clientSetOutputLimit) return 'provider_length_limit'
+  if (LENGTH_ENDS.has(finishReason) && !wanted.clientSetOutputLimit) return 'provider_length_limit'
   if (!LENGTH_ENDS.has(finishReason) && !REGULAR_ENDS.has(finishReason)) return 'unknown_finish_reason'
-  return hasContent(choice) ? 'whole' : 'nothing_said'
+  return hasContent(choice) ? completenessOfContent(choice, wanted) : 'nothing_said'
+}
+
+function completenessOfContent(choice: JsonObject, wanted: Wanted): Completeness {
+  const message = readField(choice, 'message')
+  if (!isJsonObject(message)) return 'whole'
+  const calls = callsOf(message)
+  if (!calls.every(hasWholeArguments)) return 'cut_arguments'
+  // A refusal takes the place of whatever was asked for.
+  if (calls.length > 0 || !isBlank(readField(message, 'refusal'))) return 'whole'
+  if (wanted.mustCall) return 'no_call'
+  return isTextAsWanted(textOf(readField(message, 'content')), wanted) ? 'whole' : 'no_json'
+}
+
+function callsOf(message: JsonObject): unknown[] {
+  const calls = readField(message, 'tool_calls')
+  const legacy = readField(message, 'function_call')
+  return [...(Array.isArray(calls) ? calls : []), ...(isSet(legacy) ? [{ function: legacy }] : [])]
+}
+
+/** What a custom tool is given is any text. */
+function hasWholeArguments(call: unknown): boolean {
+  if (!isJsonObject(call)) return false
+  const { function: called, custom } = call
+  if (isJsonObject(custom)) return typeof custom.input === 'string'
+  return isJsonObject(called) && areWholeArguments(called.arguments)
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : ''
+  return content.map(part => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
 /** The fields of a message that count as content. Reasoning alone does not. */

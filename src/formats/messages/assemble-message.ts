@@ -4,14 +4,18 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canon
 import { parseExactlyIfValid } from '../../json/exact-json.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
+import { isTextAsWanted, type Wanted } from '../wanted.ts'
+
+const ANYTHING: Wanted = { clientSetOutputLimit: true }
 
 export interface MessageAssembler extends StreamAssembler {
   /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void
 }
 
-export function createMessageAssembler(): MessageAssembler {
+export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssembler {
   const blocks: JsonObject[] = []
+  const open = new Set<JsonObject>()
   /** The JSON text of each tool block's input so far. */
   const inputs = new Map<JsonObject, string>()
   let body: JsonObject | null = null
@@ -34,11 +38,14 @@ export function createMessageAssembler(): MessageAssembler {
     const { type, index } = event
     const block = blocks[Number(index)]
     if (type === 'message_start') begin(event)
-    else if (type === 'content_block_start' && isJsonObject(event.content_block))
-      blocks.push({ ...event.content_block })
-    else if (type === 'content_block_delta') continueBlock(block, event)
-    else if (type === 'content_block_stop' && block && inputs.has(block)) {
-      block.input = readInput(inputs.get(block) ?? '')
+    else if (type === 'content_block_start' && isJsonObject(event.content_block)) {
+      const begun = { ...event.content_block }
+      blocks.push(begun)
+      open.add(begun)
+    } else if (type === 'content_block_delta') continueBlock(block, event)
+    else if (type === 'content_block_stop' && block) {
+      open.delete(block)
+      if (inputs.has(block)) block.input = readInput(inputs.get(block) ?? '')
     } else if (type === 'message_delta' && body) endMessage(body, event)
     else if (type === 'message_stop') sawEnd = true
     else if (type === 'error') flaw = 'error_in_stream'
@@ -54,8 +61,8 @@ export function createMessageAssembler(): MessageAssembler {
     },
     finish() {
       // What had arrived of a call that was cut.
-      for (const [block, text] of inputs) if (isJsonObject(block.input) && text !== '') block.input = readInput(text)
-      const completeness = flaw ?? (sawEnd ? completenessOfMessage(body) : 'missing_done')
+      for (const block of open) if (inputs.has(block)) block.input = readInput(inputs.get(block) ?? '')
+      const completeness = flaw ?? (sawEnd && open.size === 0 ? completenessOfMessage(body, wanted) : 'missing_done')
       return { body: body ?? {}, usage: body?.usage ?? null, completeness }
     },
   }
@@ -95,7 +102,7 @@ function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, 
 /** `max_tokens` is regular: the Messages API requires a limit, so that the client has set it. */
 const REGULAR_ENDS = new Set(['end_turn', 'stop_sequence', 'tool_use', 'max_tokens'])
 
-export function completenessOfMessage(body: unknown): Completeness {
+export function completenessOfMessage(body: unknown, wanted: Wanted = ANYTHING): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.type === 'error') return 'error_in_body'
   if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_an_answer'
@@ -105,8 +112,21 @@ export function completenessOfMessage(body: unknown): Completeness {
   if (reason === 'refusal') return 'content_filter'
   if (reason === 'model_context_window_exceeded') return 'provider_length_limit'
   if (!REGULAR_ENDS.has(reason)) return 'unknown_finish_reason'
-  return body.content.filter(isJsonObject).some(hasContent) ? 'whole' : 'nothing_said'
+  const blocks = body.content.filter(isJsonObject)
+  return blocks.some(hasContent) ? completenessOfBlocks(blocks, wanted) : 'nothing_said'
 }
+
+function completenessOfBlocks(blocks: readonly JsonObject[], wanted: Wanted): Completeness {
+  const calls = blocks.filter(callsTool)
+  if (!calls.every(({ input }) => isJsonObject(input) && !Object.hasOwn(input, INVALID_JSON))) return 'cut_arguments'
+  if (wanted.mustCall && calls.length === 0) return 'no_call'
+  // What the client is to run comes in place of the text; what ran at the provider does not.
+  if (calls.some(({ type }) => type === 'tool_use')) return 'whole'
+  const text = blocks.map(block => (block.type === 'text' ? block.text : '')).join('')
+  return isTextAsWanted(text, wanted) ? 'whole' : 'no_json'
+}
+
+const callsTool = ({ type }: JsonObject) => String(type).endsWith('tool_use')
 
 function hasContent({ type, text }: JsonObject): boolean {
   return type === 'text' ? text !== '' : type !== 'thinking' && type !== 'redacted_thinking'
@@ -115,12 +135,14 @@ function hasContent({ type, text }: JsonObject): boolean {
 /** Whether the message calls a tool. Such messages are never served from a semantic match. */
 export function hasToolUses(body: unknown): boolean {
   const content = isJsonObject(body) ? body.content : undefined
-  return Array.isArray(content) && content.some(block => String(block?.type).endsWith('tool_use'))
+  return Array.isArray(content) && content.filter(isJsonObject).some(callsTool)
 }
 
 /** Text that is not a JSON object, for example cut off, is kept under a name that no tool expects, so that it stays visible. */
+const INVALID_JSON = 'INVALID_JSON'
+
 export function readInput(text: string): JsonObject {
   if (text.trim() === '') return {}
   const input = parseExactlyIfValid(text)
-  return isJsonObject(input) ? input : { INVALID_JSON: text }
+  return isJsonObject(input) ? input : { [INVALID_JSON]: text }
 }

@@ -4,12 +4,14 @@ import { readUsage } from '../../catalogue/read-usage.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
+import { wantedOfMessages } from '../wanted.ts'
 import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'
 import { writeError } from './message-errors.ts'
 import { type ReportedUsage, translateUsage } from './message-usage.ts'
 import { splitMessage } from './split-message.ts'
 
 export const messagesFormat: AnswerFormat = {
+  wantedOf: wantedOfMessages,
   createAssembler: createMessageAssembler,
   isLastEvent: event => namesEvent(event, ['message_stop']),
   writeFailure(error, requestId) {

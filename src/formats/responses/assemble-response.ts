@@ -2,11 +2,12 @@
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { StreamAssembler } from '../answer-format.ts'
-import type { Completeness, CompletenessOptions, IncompleteReason } from '../chat/completeness.ts'
+import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
+import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
-export function createResponseAssembler(options: CompletenessOptions): StreamAssembler {
+export function createResponseAssembler(wanted: Wanted): StreamAssembler {
   /** By position. Used when the provider's last event does not repeat the items. */
   const items = new Map<number, JsonObject>()
   let body: JsonObject | null = null
@@ -54,34 +55,46 @@ export function createResponseAssembler(options: CompletenessOptions): StreamAss
       else flaw ??= 'malformed_chunk'
     },
     finish() {
-      const completeness = flaw ?? (body === null ? 'missing_done' : completenessOfResponse(body, options))
+      const completeness = flaw ?? (body === null ? 'missing_done' : completenessOfResponse(body, wanted))
       return { body: body ?? takeBegun(), usage: body?.usage ?? null, completeness }
     },
   }
 }
 
-/** `clientSetOutputLimit`: the request had `max_output_tokens`. */
-export function completenessOfResponse(body: unknown, options: CompletenessOptions): Completeness {
+export function completenessOfResponse(body: unknown, wanted: Wanted): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
   if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
-  if (body.status === 'incomplete') return completenessOfCut(body, options)
+  if (body.status === 'incomplete') return completenessOfCut(body, wanted)
   // For example a background response that is queued or was cancelled.
   if (body.status !== 'completed') return 'unfinished_choice'
   const items = body.output.filter(isJsonObject)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'unfinished_choice'
-  return hasContent(items) ? 'whole' : 'nothing_said'
+  return completenessOfItems(items, wanted)
 }
 
-function completenessOfCut(
-  { incomplete_details: details, output }: JsonObject,
-  options: CompletenessOptions,
-): Completeness {
+function completenessOfCut({ incomplete_details: details, output }: JsonObject, wanted: Wanted): Completeness {
   const reason = isJsonObject(details) ? details.reason : undefined
   if (reason === 'content_filter') return 'content_filter'
   if (reason !== 'max_output_tokens') return 'unknown_finish_reason'
-  if (!options.clientSetOutputLimit) return 'provider_length_limit'
-  return hasContent((output as unknown[]).filter(isJsonObject)) ? 'whole' : 'nothing_said'
+  if (!wanted.clientSetOutputLimit) return 'provider_length_limit'
+  return completenessOfItems((output as unknown[]).filter(isJsonObject), wanted)
+}
+
+function completenessOfItems(items: readonly JsonObject[], wanted: Wanted): Completeness {
+  if (!hasContent(items)) return 'nothing_said'
+  const functionCalls = items.filter(({ type }) => type === 'function_call')
+  if (!functionCalls.every(call => areWholeArguments(call.arguments))) return 'cut_arguments'
+  const parts = items.flatMap(({ content, type }) =>
+    type === 'message' && Array.isArray(content) ? content.filter(isJsonObject) : [],
+  )
+  // A refusal takes the place of whatever was asked for.
+  if (parts.some(({ type }) => type === 'refusal')) return 'whole'
+  if (wanted.mustCall && !hasCalls({ output: items })) return 'no_call'
+  // What the client is to run comes in place of the text; what ran at the provider does not.
+  if (items.some(({ type }) => type === 'function_call' || type === 'custom_tool_call')) return 'whole'
+  const text = parts.map(part => (typeof part.text === 'string' ? part.text : '')).join('')
+  return isTextAsWanted(text, wanted) ? 'whole' : 'no_json'
 }
 
 /** Whether an item other than reasoning has content. */

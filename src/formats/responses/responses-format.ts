@@ -5,6 +5,7 @@ import { joinParts, readUsage } from '../../catalogue/read-usage.ts'
 import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
+import { wantedOfResponses } from '../wanted.ts'
 import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'
 import { containerGigabytes } from './plan-responses.ts'
 import { writeErrorEvent } from './response-events.ts'
@@ -12,17 +13,16 @@ import { splitResponse } from './split-response.ts'
 
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
 
-const optionsOf = (request: JsonObject) => ({ clientSetOutputLimit: typeof request.max_output_tokens === 'number' })
-
 export const responsesFormat: AnswerFormat = {
-  createAssembler: request => createResponseAssembler(optionsOf(request)),
+  wantedOf: wantedOfResponses,
+  createAssembler: createResponseAssembler,
   isLastEvent: event => namesEvent(event, LAST_EVENTS),
   writeFailure(error, _requestId, last) {
     const sent = last ? readTypedEvent(last)?.sequence_number : undefined
     return encodeTypedEvents([writeErrorEvent(error, typeof sent === 'number' ? sent + 1 : 0)])
   },
   replay: body => encodeTypedEvents(splitResponse(body)),
-  completenessOf: (answer, request) => completenessOfResponse(answer, optionsOf(request)),
+  completenessOf: completenessOfResponse,
   callsTools: hasCalls,
   hasEnded: ({ status }) => status !== undefined && status !== 'queued' && status !== 'in_progress',
   readUsage: readResponseUsage,

@@ -4,6 +4,8 @@ import { addUsage, NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.t
 import { ClientGone, refuse } from '../../errors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
+import { wantedOfEmbeddings } from '../../formats/wanted.ts'
+import { dimensionsOf } from '../../vector-cache/pack-vector.ts'
 import type { StoredVector } from '../../vector-cache/vector-store.ts'
 import { rejectWhenGone } from '../follow-call.ts'
 import { checkTokenLimits } from './count-inputs.ts'
@@ -108,19 +110,25 @@ async function fetchMine(
     gathered.batches.push(batch)
     gathered.usage = addUsage(gathered.usage, batch.usage)
     for (const [name, vector] of batch.vectors) gathered.fetched.set(name, vector)
-    storing.push(storeAndSettle(job, batch, joined))
+    // Those that wait for other vectors get none, and ask themselves.
+    if (batch.mayStore && areAsWanted(job, gathered)) storing.push(storeAndSettle(job, batch, joined))
   }
   await Promise.all(storing)
+}
+
+/** Whether all vectors so far, those that were known among them, are as long as asked for, and as each other. */
+function areAsWanted({ context }: EmbeddingsJob, { known, fetched }: Gathered): boolean {
+  const { dimensions } = wantedOfEmbeddings(context.query.body)
+  const lengths = new Set([...known.values(), ...fetched.values()].map(({ packed }) => dimensionsOf(packed)))
+  return lengths.size === 1 && (dimensions === undefined || lengths.has(dimensions))
 }
 
 /** Stores before it settles: a request too late to wait for a vector finds it stored. */
 async function storeAndSettle(
   job: EmbeddingsJob,
-  { vectors, mayStore }: FetchedBatch,
+  { vectors }: FetchedBatch,
   joined: JoinedVectors | null,
 ): Promise<void> {
-  // Those that wait get none, and ask themselves.
-  if (!mayStore) return
   await withinTimeLimit(STORE_TIME_LIMIT_MS, store(job, vectors)).catch(() => {})
   for (const [name, vector] of vectors) joined?.settle(name, vector)
 }

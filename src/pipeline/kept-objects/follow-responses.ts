@@ -6,6 +6,7 @@ import { type Catalogue, costUsd } from '../../catalogue/catalogue.ts'
 import { Alarm } from '../../event-loop/alarm.ts'
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
+import { formatOf } from '../../formats/format-of.ts'
 import type { Database } from '../../postgres/database.ts'
 import {
   followResponse,
@@ -76,7 +77,7 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
       if (answer.status !== 200) return
       const { usage: told, model } = await readAnswer(answer.body, provider.name, {
         endpoint: 'responses',
-        request: {},
+        wanted: formatOf('responses').wantedOf({}),
       })
       const usage = isOf(open.model, model) ? told : null
       const find = (name: string) => catalogue.find(pricedAs, name)

@@ -1,6 +1,11 @@
 /** What the pipeline needs to know about a pass-through operation's JSON response. */
 import { isJsonObject, parseJson } from '../../json/canonical.ts'
 
+export interface PassedToAssess {
+  /** What a request whose answers are stored asks about: each gets a result. */
+  results: number
+}
+
 export interface PassedAnswer {
   bytes: Uint8Array
   isJson: boolean
@@ -12,10 +17,10 @@ export interface PassedAnswer {
   hasFailed: boolean
 }
 
-export function assessPassed(bytes: Uint8Array): PassedAnswer {
+export function assessPassed(bytes: Uint8Array, wanted: PassedToAssess): PassedAnswer {
   // Not every response is an object: a transcription may be just its text.
   const body = parseJson(new TextDecoder().decode(bytes))
   const { usage, results, error } = isJsonObject(body) ? body : {}
-  const hasResults = Array.isArray(results) && results.length > 0
+  const hasResults = Array.isArray(results) && results.length >= wanted.results && !isJsonObject(error)
   return { bytes, isJson: body !== undefined, usage, hasResults, hasFailed: isJsonObject(error) }
 }

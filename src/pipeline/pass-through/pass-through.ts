@@ -13,7 +13,7 @@ import type { PassedQuery } from '../query.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from '../request-context.ts'
 import { SSE_TYPE } from '../response-headers.ts'
-import { assessPassed, type PassedAnswer } from './assess-passed.ts'
+import { assessPassed, type PassedAnswer, type PassedToAssess } from './assess-passed.ts'
 import { type PassedUsage, priceOfPassed, readPassedUsage, readUsageOfEvent, withCost } from './passed-usage.ts'
 import { readPassed } from './read-passed.ts'
 import { relayAnswer } from './relay-answer.ts'
@@ -31,7 +31,10 @@ export const passed: SharedOperation = {
 
 type PassedContext = LeadingContext<PassedQuery>
 
-const READ = new Job<readonly Uint8Array[], PassedAnswer>(new URL('../jobs.ts', import.meta.url), 'readPassed')
+const READ = new Job<PassedToAssess & { parts: readonly Uint8Array[] }, PassedAnswer>(
+  new URL('../jobs.ts', import.meta.url),
+  'readPassed',
+)
 
 const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
@@ -56,12 +59,13 @@ async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
 }
 
 async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stages: Stages): Promise<ProxyResponse> {
-  const { provider } = context
+  const { provider, query } = context
+  const wanted = { results: countAskedAbout(query.body.input) }
   const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
   const read =
     'whole' in received
-      ? assessPassed(received.whole)
-      : await offLoop.run(READ, received.gathered.parts, { transfer: received.gathered.buffers })
+      ? assessPassed(received.whole, wanted)
+      : await offLoop.run(READ, { parts: received.gathered.parts, ...wanted }, { transfer: received.gathered.buffers })
   const { bytes, hasResults } = read
   // Invalid JSON was probably cut.
   if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
@@ -69,6 +73,11 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   await keep(context, answer, { bytes, hasResults }, usage, stages)
   finish(context, usage, stages, !read.hasFailed)
   return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body: bytes }
+}
+
+/** Each text has a result of its own; texts and pictures in parts have one together. */
+function countAskedAbout(input: unknown): number {
+  return Array.isArray(input) && input.every(each => typeof each === 'string') ? Math.max(1, input.length) : 1
 }
 
 /** Usage comes with the last event; until then the estimate stands. */

@@ -7,6 +7,8 @@ export interface IncompleteCase {
   stream?: Scenario
   /** The answer to a plain one. */
   plain?: Scenario
+  /** What is asked for beside the question. */
+  asked?: object
   /** Failed on upstream's side: not counted against the month. */
   isFailure?: true
 }
@@ -14,10 +16,11 @@ export interface IncompleteCase {
 const HEAD = { id: 'chatcmpl-1', created: 1, model: 'm' }
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const ERROR = { message: 'Provider returned error', code: 502 }
+const LOOK_UP = { type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }
 const MIB = 1024 * 1024
 
-/** Every reason there is: the compiler asks for a case when one is added. */
-export const INCOMPLETE_CASES: Record<IncompleteReason, IncompleteCase> = {
+/** Every reason there is for a chat's answer: the compiler asks for a case when one is added. */
+export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimensions'>, IncompleteCase> = {
   not_an_answer: { stream: events(), plain: body({ choices: [] }) },
   error_in_body: { plain: { kind: 'errorInAnswer', shape: 'bare', afterChunks: 0 }, isFailure: true },
   error_in_choice: {
@@ -48,6 +51,14 @@ export const INCOMPLETE_CASES: Record<IncompleteReason, IncompleteCase> = {
       choice({ delta: { content: 'Yes' }, finish_reason: 'stop' }),
     ),
   },
+  too_few: {
+    stream: events(choice({ delta: { content: 'One' }, finish_reason: 'stop' })),
+    plain: body({ choices: [{ index: 0, message: { role: 'assistant', content: 'One' }, finish_reason: 'stop' }] }),
+    asked: { n: 2 },
+  },
+  cut_arguments: both({ kind: 'answer', toolCalls: [{ name: 'look_up', arguments: '{"city": "Par' }] }),
+  no_json: both({ kind: 'answer', content: '{"city": "Par' }, { response_format: { type: 'json_object' } }),
+  no_call: both({ kind: 'answer', content: 'No.' }, { tools: [LOOK_UP], tool_choice: 'required' }),
   too_large: {
     stream: events(
       ...Array.from({ length: 70 }, () => choice({ delta: { content: 'x'.repeat(MIB) } })),
@@ -58,8 +69,8 @@ export const INCOMPLETE_CASES: Record<IncompleteReason, IncompleteCase> = {
   missing_done: { stream: { kind: 'answer', content: 'One two', withoutDone: true } },
 }
 
-function both(scenario: Scenario): IncompleteCase {
-  return { stream: scenario, plain: scenario }
+function both(scenario: Scenario, asked: object = {}): IncompleteCase {
+  return { stream: scenario, plain: scenario, asked }
 }
 
 function choice(fields: object): string {

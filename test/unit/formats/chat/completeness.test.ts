@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { completenessOf, hasToolCalls } from '../../../../src/formats/chat/completeness.ts'
+import { type Wanted, wantedOfChat, wantedOfCompletions } from '../../../../src/formats/wanted.ts'
 
 const strict = { clientSetOutputLimit: false }
 const message = { role: 'assistant', content: 'x' }
 
-function judge(choice: object, top: object = {}, options = strict) {
+function judge(choice: object, top: object = {}, options: Wanted = strict) {
   return completenessOf({ choices: [{ index: 0, message, finish_reason: 'stop', ...choice }], ...top }, options)
 }
 
@@ -58,13 +59,93 @@ describe('completenessOf', () => {
   test.each([
     { content: ' ' },
     { refusal: 'No.' },
-    { tool_calls: [{ id: 'call_1' }] },
-    { function_call: { name: 'f', arguments: '' } },
+    { tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    { tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: { parsed: 1 } } }] },
+    { tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'f', input: 'any {text' } }] },
+    { function_call: { name: 'f', arguments: '{"a": 1}' } },
     { audio: { id: 'a' } },
     { images: [{ type: 'image_url' }] },
   ])('knows that %j says something', said => {
     expect(judge({ message: { role: 'assistant', content: null, ...said } })).toBe('whole')
   })
+
+  test.each([
+    { tool_calls: [{ id: 'call_1' }] },
+    { tool_calls: [{ type: 'function', function: { name: 'f', arguments: '' } }] },
+    {
+      tool_calls: [
+        { type: 'function', function: { name: 'f', arguments: '{}' } },
+        { type: 'function', function: { name: 'f', arguments: '{"city": "Par' } },
+      ],
+    },
+    { tool_calls: [{ type: 'custom', custom: { name: 'f' } }] },
+    { function_call: { name: 'f', arguments: '{"a"' } },
+  ])('knows that the arguments of %j are cut', said => {
+    const cut = { message: { role: 'assistant', content: 'Let me see.', ...said } }
+    expect(judge(cut)).toBe('cut_arguments')
+    expect(judge({ ...cut, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('cut_arguments')
+  })
+
+  test('counts choices, for each prompt', () => {
+    const two = {
+      choices: [
+        { message, finish_reason: 'stop' },
+        { message, finish_reason: 'stop' },
+      ],
+    }
+    expect(completenessOf(two, wantedOfChat({ n: 2 }))).toBe('whole')
+    for (const n of [3, '3']) expect(completenessOf(two, wantedOfChat({ n }))).toBe('too_few')
+    for (const prompt of ['a', [1, 2, 3], ['a'], [[1, 2]]]) {
+      expect(completenessOf(two, wantedOfCompletions({ prompt, n: 2, best_of: 9 }))).toBe('whole')
+    }
+    for (const prompt of [
+      ['a', 'b'],
+      [[1], [2]],
+    ]) {
+      expect(completenessOf(two, wantedOfCompletions({ prompt }))).toBe('whole')
+      expect(completenessOf(two, wantedOfCompletions({ prompt, n: 2 }))).toBe('too_few')
+    }
+  })
+
+  test.each([
+    ['{"a": 1}', 'whole', 'whole'],
+    ['[1]', 'no_json', 'whole'],
+    ['{"a": 1', 'no_json', 'no_json'],
+    ['```json\n{}\n```', 'no_json', 'no_json'],
+  ])('reads %j as JSON where that was asked for', (content, asObject, asSchema) => {
+    const said = { choices: [{ message: { content }, finish_reason: 'stop' }] }
+    const whole = (type: string) => completenessOf(said, wantedOfChat({ response_format: { type } }))
+    expect([whole('json_object'), whole('json_schema'), whole('text')]).toEqual([asObject, asSchema, 'whole'])
+  })
+
+  test('a refusal, or a call, takes the place of JSON', () => {
+    const wanted = wantedOfChat({ response_format: { type: 'json_object' } })
+    const call = { type: 'function', function: { name: 'f', arguments: '{}' } }
+    for (const said of [
+      { content: null, refusal: 'No.' },
+      { content: 'Let me see.', tool_calls: [call] },
+    ]) {
+      expect(judge({ message: said }, {}, wanted)).toBe('whole')
+    }
+  })
+
+  test.each([
+    'required',
+    'any',
+    { type: 'function', function: { name: 'f' } },
+    { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } },
+  ])('asks for a call where there must be one: %j', tool_choice => {
+    expect(judge({}, {}, wantedOfChat({ tool_choice }))).toBe('no_call')
+    const call = { type: 'function', function: { name: 'f', arguments: '{}' } }
+    expect(judge({ message: { tool_calls: [call] } }, {}, wantedOfChat({ tool_choice }))).toBe('whole')
+  })
+
+  test.each(['auto', 'none', null, undefined, { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }])(
+    'and for none where there may be one: %j',
+    tool_choice => {
+      expect(judge({}, {}, wantedOfChat({ tool_choice }))).toBe('whole')
+    },
+  )
 
   test('knows what a filter did, by either reason', () => {
     expect(judge({ finish_reason: 'content_filter' })).toBe('content_filter')

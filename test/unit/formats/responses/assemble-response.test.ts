@@ -4,6 +4,7 @@ import {
   createResponseAssembler,
   hasCalls,
 } from '../../../../src/formats/responses/assemble-response.ts'
+import { wantedOfResponses } from '../../../../src/formats/wanted.ts'
 import type { JsonObject } from '../../../../src/json/canonical.ts'
 
 const message = { type: 'message', id: 'msg_1', status: 'completed', content: [{ type: 'output_text', text: 'Hi.' }] }
@@ -69,13 +70,30 @@ describe('completenessOfResponse', () => {
     for (const body of [null, [], {}, { object: 'response' }]) expect(judge(body)).toBe('not_an_answer')
   })
 
+  test('asks for whole arguments, for JSON and for a call, where they were asked for', () => {
+    const call = { type: 'function_call', name: 'f', arguments: '{"city": "Par' }
+    const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    for (const more of [{}, cut]) expect(judge(response({ output: [call], ...more }), true)).toBe('cut_arguments')
+    const custom = { type: 'custom_tool_call', name: 'f', input: '{"city": "Par' }
+    expect(judge(response({ output: [custom] }))).toBe('whole')
+    const json = wantedOfResponses({ text: { format: { type: 'json_schema', name: 's', schema: {} } } })
+    const say = (text: string) => ({ ...message, content: [{ type: 'output_text', text }] })
+    const search = { type: 'web_search_call', status: 'completed' }
+    expect(completenessOfResponse(response({ output: [search, say('{"a": 1}')] }), json)).toBe('whole')
+    expect(completenessOfResponse(response({ output: [search, say('{"a": 1')] }), json)).toBe('no_json')
+    expect(completenessOfResponse(response({ output: [say('I look.'), custom] }), json)).toBe('whole')
+    const required = wantedOfResponses({ tool_choice: 'required' })
+    expect(completenessOfResponse(response({ output: [say('No.')] }), required)).toBe('no_call')
+    expect(completenessOfResponse(response({ output: [search, say('Yes.')] }), required)).toBe('whole')
+  })
+
   test('asks for something said', () => {
     const empty = { ...message, content: [{ type: 'output_text', text: '' }] }
     for (const output of [[], [empty], [{ type: 'reasoning', summary: [{ text: 'Hm.' }] }]]) {
       expect(judge(response({ output }))).toBe('nothing_said')
     }
     const refused = { ...message, content: [{ type: 'refusal', refusal: 'No.' }] }
-    for (const item of [refused, { type: 'function_call', name: 'f', arguments: '' }]) {
+    for (const item of [refused, { type: 'function_call', name: 'f', arguments: '{}' }]) {
       expect(judge(response({ output: [empty, item] }))).toBe('whole')
     }
   })

@@ -1,0 +1,90 @@
+/** What a request asks for, as far as it decides whether an answer is whole. Each operation has its own names for it. */
+import { isJsonObject, type JsonObject, parseJson } from '../json/canonical.ts'
+
+export interface Wanted {
+  /** The request set an output limit: an answer that is cut there is what the client asked for. */
+  clientSetOutputLimit: boolean
+  /** Choices, or vectors: one where it is not set. */
+  count?: number
+  /** Numbers of each vector. */
+  dimensions?: number
+  /** What the text is to be. */
+  text?: 'json' | 'jsonObject'
+  /** Some tool is to be called. */
+  mustCall?: boolean
+}
+
+export function wantedOfChat(request: JsonObject): Wanted {
+  const { max_tokens, max_completion_tokens, n, response_format, tool_choice } = request
+  return {
+    clientSetOutputLimit: [max_tokens, max_completion_tokens].some(limit => typeof limit === 'number'),
+    count: countOf(n),
+    ...textOf(response_format),
+    mustCall: mustCall(tool_choice),
+  }
+}
+
+/** A legacy completion always has a limit: the documented default is 16 tokens. Each prompt gets its own choices. */
+export function wantedOfCompletions({ n, prompt }: JsonObject): Wanted {
+  return { clientSetOutputLimit: true, count: countOf(n) * countInputs(prompt) }
+}
+
+/** Other encodings than these pack several dimensions in a number. */
+const PLAIN_ENCODINGS: readonly unknown[] = [undefined, null, 'float', 'base64']
+
+export function wantedOfEmbeddings({ input, dimensions, encoding_format }: JsonObject): Wanted {
+  const wanted = PLAIN_ENCODINGS.includes(encoding_format) ? countOf(dimensions, 0) : 0
+  return { clientSetOutputLimit: true, count: countInputs(input), ...(wanted > 0 && { dimensions: wanted }) }
+}
+
+export function wantedOfResponses({ max_output_tokens, text, tool_choice }: JsonObject): Wanted {
+  const format = isJsonObject(text) ? text.format : undefined
+  return {
+    clientSetOutputLimit: typeof max_output_tokens === 'number',
+    ...textOf(format),
+    mustCall: mustCall(tool_choice),
+  }
+}
+
+/** The Messages API requires a limit. */
+export function wantedOfMessages({ output_config, output_format, tool_choice }: JsonObject): Wanted {
+  const format = isJsonObject(output_config) ? output_config.format : undefined
+  return { clientSetOutputLimit: true, ...textOf(format ?? output_format), mustCall: mustCall(tool_choice) }
+}
+
+/** Inputs of a request that takes one or a list: a text, tokens, or several of either. */
+export function countInputs(input: unknown): number {
+  return Array.isArray(input) && typeof input[0] !== 'number' ? Math.max(1, input.length) : 1
+}
+
+/** A form, and a lenient provider, have numbers as text. */
+function countOf(value: unknown, usual = 1): number {
+  const count = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
+  return Number.isInteger(count) && count > 0 ? count : usual
+}
+
+function textOf(format: unknown): Pick<Wanted, 'text'> {
+  const type = isJsonObject(format) ? format.type : undefined
+  if (type === 'json_object') return { text: 'jsonObject' }
+  return type === 'json_schema' ? { text: 'json' } : {}
+}
+
+/** In words, or by the name of a tool. */
+function mustCall(choice: unknown): boolean {
+  if (!isJsonObject(choice)) return choice === 'required' || choice === 'any'
+  const { type, allowed_tools: allowed } = choice
+  if (type === 'allowed_tools') return (isJsonObject(allowed) ? allowed.mode : choice.mode) === 'required'
+  return typeof type === 'string' && type !== 'auto' && type !== 'none'
+}
+
+/** Whether a text is as it was to be. */
+export function isTextAsWanted(text: string, { text: wanted }: Wanted): boolean {
+  if (wanted === undefined) return true
+  const value = parseJson(text)
+  return wanted === 'jsonObject' ? isJsonObject(value) : value !== undefined
+}
+
+/** Whether a function's arguments are whole: as JSON, or parsed already. Cut ones are no JSON. */
+export function areWholeArguments(given: unknown): boolean {
+  return typeof given === 'string' ? parseJson(given) !== undefined : isJsonObject(given)
+}
