@@ -851,6 +851,13 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [CREDENTIALS],
   },
   {
+    file: 'src/pipeline/relay-stream.ts',
+    line: ' && !answer.credentials?.areIn(bytes)',
+    becomes: '',
+    noticedBy: [QUOTED],
+    test: 'one that comes in parts is not stored',
+  },
+  {
     file: 'src/providers/balanced.ts',
     line: 'earlier.push(answer)',
     becomes: '',

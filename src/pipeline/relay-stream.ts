@@ -121,8 +121,10 @@ async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Sta
   const { assembled, held, brokenBy } = await readEvents(context, answer)
   if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy, stages)
   const usage = await usageOfStream(context, assembled, stages)
-  const isComplete = assembled.completeness === 'whole' && answer.mayStore()
-  const bytes = isComplete ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
+  const mayStore = assembled.completeness === 'whole' && answer.mayStore()
+  const bytes = mayStore ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
+  // A credential may come in parts, each in an event of its own.
+  const isComplete = mayStore && !answer.credentials?.areIn(bytes)
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
   if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: true }, usage, stages)
   if (held) void call.push(held)

@@ -353,6 +353,36 @@ describeOnce('a credential that a provider quotes', backend => {
     expect(keys.map(({ secret }) => shows(text, secret))).toEqual([false, false])
   })
 
+  test.each(['aggregator', 'anthropic'] as const)('one that comes in parts is not stored, by %s', async provider => {
+    await storeKeys()
+    const parts = [secrets[provider].slice(0, 20), secrets[provider].slice(20)]
+    const chunks = parts.map(content => chunk({ index: 0, delta: { content } }))
+    const deltas = parts.map(text => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }))
+    const start = { ...anthropicMessage(''), content: [], stop_reason: null }
+    const streams = {
+      aggregator: `${data(...chunks, chunk({ index: 0, delta: {}, finish_reason: 'stop' }))}data: [DONE]\n\n`,
+      anthropic: typed(
+        ...([
+          { type: 'message_start', message: start },
+          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+          ...deltas,
+          { type: 'content_block_stop', index: 0 },
+          { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+          { type: 'message_stop' },
+        ] as { type: string }[]),
+      ),
+    }
+    spelling = 'plain'
+    form = { type: STREAM, body: () => streams[provider] }
+    const request = { ...ask(provider === 'anthropic' ? 'claude-haiku-4-5' : 'openai/gpt-4o-mini'), stream: true }
+    const askedBefore = asked
+    for (let repeat = 0; repeat < 2; repeat++) {
+      expect(await told('/chat/completions', request)).toContain('"finish_reason":"stop"')
+      await proxy.settle()
+    }
+    expect(asked).toBe(askedBefore + 2)
+  })
+
   test('a realtime session’s events, and the reason of its end', async () => {
     const realtime = startRealtime()
     const environment = { OPENAI_BASE_URL: realtime.baseUrl, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }

@@ -61,6 +61,15 @@ export class Credentials {
     return Buffer.concat([filter.push(bytes), filter.end()]).toString()
   }
 
+  /** Whether one of them is in whole bytes. */
+  areIn(bytes: Uint8Array): boolean {
+    if (!this.#mayHold(bytes)) return false
+    const filter = this.open()
+    filter.push(bytes)
+    filter.end()
+    return filter.hasFound
+  }
+
   open(): CredentialFilter {
     let held: Uint8Array = NOTHING
     let hasFound = false
