@@ -20,8 +20,8 @@ const REDACTED = Buffer.from('[redacted]')
 const NOTHING = new Uint8Array(0)
 const NOWHERE = -1
 
-/** Stands in settings where a server wants no key (`none`, `anything`), and may stand in any answer. */
-const NO_SECRET = /^.{0,7}$|^[a-z]{0,15}$/i
+/** Stands in settings where a server wants no key (`none`, `anything`, `1234`), and may stand in any answer. */
+const NO_SECRET = /^(?:.{0,5}|[a-z]{0,15}|\d{0,15})$/i
 /** Reads the bytes of one answer, wherever they are cut. */
 export interface CredentialFilter {
   /** Whether there was a credential. */

@@ -9,7 +9,7 @@ import type { UpstreamAnswer } from '../../../src/providers/upstream.ts'
 const SECRET = 'sk-of-the-operator'
 const limits = {
   connectTimeoutMs: 1_000,
-  firstByteTimeoutMs: 300,
+  firstByteTimeoutMs: 2_000,
   idleTimeoutMs: 1_000,
   maxEventBytes: 100_000,
   maxAnswerBytes: 200_000,

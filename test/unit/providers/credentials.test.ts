@@ -62,7 +62,7 @@ test('of two, one of which begins the other, the longer is taken out', () => {
 })
 
 test('what stands in settings where a server wants no key is no secret', () => {
-  for (const word of ['', 'none', 'EMPTY', 'anything']) {
+  for (const word of ['', 'x', 'none', 'EMPTY', 'anything', '12345678']) {
     expect(new Credentials([word]).hide(`There is ${word} here`)).toBe(`There is ${word} here`)
   }
 })
