@@ -20,6 +20,7 @@ const AS_MANY_AS: Record<string, string> = {
   'event-loop/off-loop.ts #given': 'kinds of jobs',
   'postgres/standbys.ts #reading': 'time limits of statements',
   'providers/connection-probe.ts aliveAtMs': 'base addresses of providers',
+  'providers/credentials/credentials.ts #spellings': 'first characters of spellings of one key',
   'postgres/embedded/embedded-turns.ts others': 'statements that wait',
   'postgres/embedded/embedded-turns.ts urgent': 'statements that wait',
   'telemetry/proxy-metrics.ts known': 'listed models, statuses and places in the code',
