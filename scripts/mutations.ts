@@ -25,6 +25,7 @@ const WINDOW_MEMORY = 'test/unit/stores/window-memory.test.ts'
 const CLOCK_STEPS = 'test/integration/clock-steps.test.ts'
 const PRIMARY = 'test/unit/postgres/primary.test.ts'
 const KEPT_IDS = 'test/hostile/kept-ids.test.ts'
+const FILES_BY_VENDOR = 'test/clients/files-by-vendor.test.ts'
 const WEBHOOKS = 'test/integration/webhooks.test.ts'
 const WINDOWS = 'test/integration/rate-windows.test.ts'
 const TOKENS = 'test/integration/token-limits.test.ts'
@@ -537,6 +538,67 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'return isOurs ? identity.timeline : 0',
     becomes: 'return isOurs ? 0 : 0',
     noticedBy: [PRIMARY],
+  },
+  // A file goes to the vendor whose API its client speaks, or whose models its requests name, and to nobody else.
+  {
+    file: 'src/http/named-vendor.ts',
+    line: "if (ANTHROPICS_HEADERS.some(name => headers.has(name))) return 'anthropic'",
+    becomes: '',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/http/paths.ts',
+    line: 'return target && ofVendor(target, vendor ?? told)',
+    becomes: 'return target && ofVendor(target, told)',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/providers/object-keepers.ts',
+    line: 'if (named !== undefined && name !== named) continue',
+    becomes: '',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/pipeline/kept-objects/ask-object.ts',
+    line: "return vendor === undefined || provider.split('/')[0] === vendor",
+    becomes: 'return true',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/pipeline/kept-objects/list-objects.ts',
+    line: 'keptBy: vendor ?? null,',
+    becomes: 'keptBy: null,',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/pipeline/kept-objects/upload-file.ts',
+    line: 'if (named !== null && vendor !== undefined && named !== vendor) throw namesAnother(vendor, named)',
+    becomes: '',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/pipeline/kept-objects/upload-file.ts',
+    line: 'if (another !== undefined) {',
+    becomes: 'if (false) {',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/pipeline/pass-through/read-passed.ts',
+    line: 'vendor === undefined ? OPERATIONS[operation].defaultModel : null',
+    becomes: 'OPERATIONS[operation].defaultModel',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'src/pipeline/kept-objects/stored-responses.ts',
+    line: 'if (vendor !== undefined || !provider?.askStored',
+    becomes: 'if (!provider?.askStored',
+    noticedBy: [FILES_BY_VENDOR],
+  },
+  {
+    file: 'sql/functions/cache/forget_kept_object.sql',
+    line: 'and k.collection = of_collection',
+    becomes: '',
+    noticedBy: [FILES_BY_VENDOR],
   },
   // What a provider keeps stays its project's.
   {

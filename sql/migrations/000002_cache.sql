@@ -208,7 +208,7 @@ comment on table kept_objects is 'Files and batches that were made through the p
 comment on column kept_objects.position is 'In the order in which they were made.';
 comment on column kept_objects.project_id is 'The one project that made it.';
 comment on column kept_objects.id is 'The provider''s id.';
-comment on column kept_objects.collection is 'files or batches.';
+comment on column kept_objects.collection is 'files, batches, anthropic_files or message_batches; references: only its id is known.';
 comment on column kept_objects.provider is 'Who keeps it: openai, groq or aggregator.';
 comment on column kept_objects.purpose is 'What a file is for, as its maker said.';
 comment on column kept_objects.requests is 'Of a batch''s input, the requests in it.';

@@ -77,6 +77,7 @@ const REPORT_OF: Record<RecordedEndpoint, ReportName> = {
   'audio/translations': 'audio_transcriptions',
   rerank: 'rerankings',
   files: 'files_and_batches',
+  anthropic_files: 'files_and_batches',
   batches: 'files_and_batches',
   message_batches: 'files_and_batches',
 }

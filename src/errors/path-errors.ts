@@ -141,6 +141,13 @@ export const PATH_ERRORS = {
     message:
       'Message batches go to Anthropic, for which this project has stored no key. Store one, or upload a file of chat requests and POST /v1/batches.',
   },
+  vendorKeepsNothing: {
+    status: 404,
+    code: 'not_found',
+    when: 'The client names a vendor for its files or batches, by the base of its address or by its headers, that keeps none for this project.',
+    message:
+      'Your client speaks the API of {title} (by its address or its headers): what it sends to /v1{path} goes nowhere else, and {missing}',
+  },
   keeperGone: {
     status: 404,
     code: 'model_not_found',

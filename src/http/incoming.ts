@@ -11,7 +11,8 @@ import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
-import { isAnthropicPath, routeOf } from './paths.ts'
+import { expectsAnthropic } from './named-vendor.ts'
+import { routeOf } from './paths.ts'
 import type { Readiness } from './readiness.ts'
 import { type Arrival, type Cors, respondWithError } from './respond.ts'
 
@@ -105,7 +106,7 @@ export function createEntrance(options: EntranceOptions): Entrance {
       requestId: readRequestId(request.headers),
       atMs: performance.now(),
       corsHeaders: cors.headersFor(request),
-      isAnthropic: isAnthropicPath(request.url.split('?')[0] ?? ''),
+      isAnthropic: expectsAnthropic(request),
       isLast: readiness.isDraining() || connections.isFilling(),
     }),
     fail(error, incoming, arrival) {

@@ -2,8 +2,9 @@
 import { type ProxyError, refuse } from '../errors.ts'
 import type { Method, Target } from '../pipeline/request.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
-import { COLLECTION_PATHS, isOperation } from '../providers/operations.ts'
+import { COLLECTION_PATHS, isOperation, type NamedVendor } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
+import { splitBase } from './named-vendor.ts'
 
 /** A name or an IP address, and a port. The names of two Host headers, which Bun joins, are none. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -36,6 +37,7 @@ const GET_OR_DELETE: readonly Method[] = ['GET', 'DELETE']
 /** The parts of what providers keep, '' for all of it, and the methods that each allows. */
 const KEPT_PARTS: Record<Collection, Readonly<Record<string, readonly Method[]>>> = {
   files: { '': GET_OR_DELETE, '/content': GET },
+  anthropic_files: { '': GET_OR_DELETE, '/content': GET },
   batches: { '': GET, '/cancel': POST },
   message_batches: { '': GET_OR_DELETE, '/cancel': POST, '/results': GET },
 }
@@ -114,18 +116,6 @@ function pathOf({ kind, endpoint }: Extract<Target, { endpoint: Endpoint }>): st
   return Object.entries(TARGETS).find(([, each]) => isIt(each))?.[0] ?? ''
 }
 
-/** Where vendors have the paths that they share with ours: a client whose host alone was changed keeps the rest of its base address. */
-const VENDOR_BASES = [
-  // Azure, and Groq before its /v1.
-  'openai',
-  // Gateways, for Anthropic's clients.
-  'anthropic',
-  // Gemini, for OpenAI's clients.
-  'v1beta/openai',
-  // OpenRouter, before its /v1.
-  'api',
-]
-const VENDOR_BASE = new RegExp(`^(?:/v1)?/(?:${VENDOR_BASES.join('|')})(?=/)`)
 /** Azure's clients name the model in the path as a deployment, and send an `api-version` in the query. */
 const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
 
@@ -138,12 +128,26 @@ const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 const KEPT = new RegExp(`^/v1(${Object.values(COLLECTION_PATHS).join('|')})(?:/([\\w-]{1,256})(/[a-z]+)?)?$`)
 const COLLECTIONS = Object.keys(COLLECTION_PATHS) as Collection[]
 
-/** Returns the path's target; null when there is none. Tolerates extra slashes, a base address without /v1, and those of vendors. */
-export function readPath(pathname: string): Target | null {
+/**
+ * Returns the path's target; null when there is none. Tolerates extra slashes, a base address without /v1, and those of vendors. `told` is
+ * whom the headers name; the path says more.
+ */
+export function readPath(pathname: string, told: NamedVendor | null = null): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const behind = path.replace(VENDOR_BASE, '')
+  const { behind, vendor } = splitBase(path)
   const [, deployment, rest = ''] = DEPLOYMENT.exec(behind) ?? []
-  return deployment === undefined ? readOurs(behind) : deploymentOf(deployment, readOurs(rest))
+  const target = deployment === undefined ? readOurs(behind) : deploymentOf(deployment, readOurs(rest))
+  return target && ofVendor(target, vendor ?? told)
+}
+
+/** What names no model goes to whom its client speaks: Anthropic's files are another collection than OpenAI's. */
+function ofVendor(target: Target, vendor: NamedVendor | null): Target {
+  if (vendor === null || (target.kind !== 'kept' && target.kind !== 'operation' && target.kind !== 'response'))
+    return target
+  if (target.kind !== 'kept') return { ...target, vendor }
+  if (target.collection === 'message_batches') return target
+  const isAnthropics = target.collection === 'files' && vendor === 'anthropic'
+  return isAnthropics ? { ...target, collection: 'anthropic_files' } : { ...target, vendor }
 }
 
 function readOurs(path: string): Target | null {
@@ -203,7 +207,7 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
     'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
   ],
   [
-    /\/(uploads|fine_tuning|containers|evals|videos)(\/|$)/,
+    /\/(uploads|fine_tuning|containers|evals|videos|skills|agents|sessions|organizations)(\/|$)/,
     'an API that this proxy does not forward',
     'Give your client the vendor’s own address for these requests.',
   ],
@@ -216,9 +220,4 @@ export function notFound(pathname: string): ProxyError {
   const [pattern, api, advice] = known
   const endpoint = (pattern.exec(pathname)?.[0] ?? '').replace(/^\/|\/$/g, '')
   return refuse('endpointElsewhere', { endpoint, api, advice })
-}
-
-/** Whether errors on this path use Anthropic's envelope. A host may be called so, too. */
-export function isAnthropicPath(pathname: string): boolean {
-  return /\/messages(\/|$)|(?<!\/)\/anthropic\//.test(pathname)
 }

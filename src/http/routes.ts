@@ -10,6 +10,7 @@ import type { Refusals } from '../telemetry/refusals.ts'
 import { type AnswerOptions, createAnswer } from './answer.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
+import { vendorOfHeaders } from './named-vendor.ts'
 import { hasReadableAddress, methodOf, methodsOf, notFound, readPath, TARGETS, urlOf } from './paths.ts'
 import { leaveBody } from './read-body.ts'
 import { createRealtimeDoor, type RealtimeDoorOptions, SOCKET_LIMITS } from './realtime.ts'
@@ -33,7 +34,7 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   /** Answers a path that is not listed: another spelling of one, or an unknown path. */
   function answerElsewhere(incoming: Incoming): Answered {
     const { pathname } = urlOf(incoming.request)
-    const target = readPath(pathname)
+    const target = readPath(pathname, vendorOfHeaders(incoming.request.headers))
     return target ? answer(incoming, target) : answerError(notFound(pathname), incoming)
   }
 

@@ -1,21 +1,21 @@
 /** What goes into the pipeline and what comes out, independent of any HTTP framework. */
 import type { Collection } from '../postgres/kept-objects.ts'
-import type { PassedOperation } from '../providers/operations.ts'
+import type { NamedVendor, PassedOperation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
 
-/** What a path asks for. `model` is the one in the path, if there is one. */
+/** What a path asks for. `model` is the one in the path, `vendor` whose API the client speaks, if that is said. */
 export type Target =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
   /** Passed through to a provider. */
-  | { kind: 'operation'; operation: PassedOperation; model: string | null }
+  | { kind: 'operation'; operation: PassedOperation; model: string | null; vendor?: NamedVendor }
   /**
    * The list of files or batches if `id` is null, else one of them. `part` is a part of it, with a leading slash; '' for the object
    * itself.
    */
-  | { kind: 'kept'; collection: Collection; id: string | null; part: string }
+  | { kind: 'kept'; collection: Collection; id: string | null; part: string; vendor?: NamedVendor }
   /** `part` is a part of a kept response, with a leading slash; '' for the response itself. */
-  | { kind: 'response'; id: string; part: string }
+  | { kind: 'response'; id: string; part: string; vendor?: NamedVendor }
   /** Counts a prompt's tokens. */
   | { kind: 'count'; endpoint: Endpoint }
   /** A question about the cache itself. */

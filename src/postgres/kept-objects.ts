@@ -13,8 +13,8 @@ import {
   texts,
 } from './statement.ts'
 
-/** Objects that a provider keeps for a project; `message_batches` are Anthropic's. */
-export type Collection = 'files' | 'batches' | 'message_batches'
+/** Objects that a provider keeps for a project; Anthropic's have collections of their own. */
+export type Collection = 'files' | 'batches' | 'message_batches' | 'anthropic_files'
 
 /** The name of a provider's key that was stored without one. */
 export const DEFAULT_KEY = 'default'
@@ -52,7 +52,11 @@ export interface FoundObject extends KeptObject {
 export interface ObjectPage {
   projectId: number
   collection: Collection
+  /** The provider alone that keeps them; null for any. */
+  keptBy: string | null
   purpose: string | null
+  /** These alone; null for all. */
+  ids: readonly string[] | null
   after: string | null
   newestFirst: boolean
   size: number
@@ -71,12 +75,12 @@ const FIND = defineStatement(
 )
 const CLAIM = defineStatement('select id from claim_ids($1::bigint, $2::text, $3::boolean, $4::text[])', { id: text() })
 const BIND = defineStatement('select bind_ids($1::bigint, $2::text, $3::text[]) as done', { done: nothing })
-const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text) as done', { done: nothing })
+const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text, $3::text) as done', { done: nothing })
 const SETTLE = defineStatement('select settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
 const TAGS = defineStatement('select tags_of_batch($1::bigint, $2::text)::text as tags', { tags: nullable(text()) })
 const PAGE = defineStatement(
   `select id, provider, object
-  from page_of_kept_objects($1::bigint, $2::text, $3::text, $4::text, $5::boolean, $6::integer)`,
+  from page_of_kept_objects($1::bigint, $2::text, $3::text, $4::text, $5::text[], $6::text, $7::boolean, $8::integer)`,
   { id: text(), provider: text(), object: nullable(text()) },
 )
 
@@ -135,8 +139,13 @@ export async function bindIds(database: Database, projectId: number, keeper: str
   await runStatement(database, BIND, [projectId, keeper, ids])
 }
 
-export async function forgetKeptObject(database: Database, projectId: number, id: string): Promise<void> {
-  await runStatement(database, FORGET, [projectId, id])
+export async function forgetKeptObject(
+  database: Database,
+  projectId: number,
+  collection: Collection,
+  id: string,
+): Promise<void> {
+  await runStatement(database, FORGET, [projectId, collection, id])
 }
 
 /** Notes the tags of the request that started a batch, as JSON. */
@@ -158,6 +167,6 @@ export async function settleBatch(
 }
 
 export function pageOfKeptObjects(database: Database, page: ObjectPage): Promise<KeptObject[]> {
-  const { projectId, collection, purpose, after, newestFirst, size } = page
-  return runStatement(database, PAGE, [projectId, collection, purpose, after, newestFirst, size])
+  const { projectId, collection, keptBy, purpose, ids, after, newestFirst, size } = page
+  return runStatement(database, PAGE, [projectId, collection, keptBy, purpose, ids, after, newestFirst, size])
 }

@@ -5,12 +5,12 @@ import type { ProviderKind, UpstreamRequest } from './upstream.ts'
 export type HeaderPair = [name: string, value: string]
 
 /**
- * The headers that each vendor documents. OpenAI's organization and project belong to the project's own key, the only one used for
- * OpenAI.
+ * The headers that each vendor documents. OpenAI's organization and project, and Anthropic's workspace, belong to the project's own key,
+ * the only one used for them.
  */
 const DOCUMENTED: Record<ProviderKind, readonly string[]> = {
   openai: ['idempotency-key', 'openai-beta', 'openai-organization', 'openai-project'],
-  anthropic: ['anthropic-beta', 'anthropic-version', 'idempotency-key'],
+  anthropic: ['anthropic-beta', 'anthropic-version', 'anthropic-workspace-id', 'idempotency-key'],
   groq: ['groq-model-version', 'idempotency-key'],
   // One that speaks Messages itself needs Anthropic's own headers.
   aggregator: [

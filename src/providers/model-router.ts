@@ -5,9 +5,9 @@ import type { DirectProvider } from '../config.ts'
 import { ProxyError, refuse } from '../errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
-import { DEFAULT_KEY } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
-import { modelNotFound, noKeeper, noRouteTo, nothingKeptInSandbox } from './no-route.ts'
+import { modelNotFound, noRouteTo } from './no-route.ts'
+import { keeperOfObjects, type ToldKeeper } from './object-keepers.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
@@ -34,11 +34,12 @@ export interface ModelRouter {
   /** Returns the provider that keeps this project's responses; null when none does. */
   keeperOf(account: Routed): Provider | null
   /**
-   * Returns the provider that keeps this project's files or batches, or an error: OpenAI or Groq if the project has stored a key for one
-   * of them, else the aggregator; Anthropic alone for its message batches. `as` is the keeper of an existing object, by its name in the
-   * catalogue's prices.
+   * Returns the provider that keeps this project's files or batches, or an error: whom the client names or, where it speaks OpenAI's format,
+   * OpenAI or Groq if the project has stored a key for one of them, else the aggregator; Anthropic alone for what is Anthropic's.
    */
-  keeperOfObjects(account: Routed, collection: Collection, as?: string): Provider | ProxyError
+  keeperOfObjects(account: Routed, collection: Collection, told?: ToldKeeper): Provider | ProxyError
+  /** The name of the provider that this model leads to, in the catalogue's prices; null for a name that leads nowhere. */
+  nameVendorOf(model: string, account: Routed): DirectProvider | typeof AGGREGATOR | null
   /** The catalogue's models for which `resolve` finds a provider; of two with one name, the one that it would choose. */
   listModels(account: Routed): CatalogueModel[]
   /**
@@ -58,13 +59,6 @@ export interface ModelRouterOptions {
 
 /** In order of preference, in case two have a native model of one name. */
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic', 'groq']
-
-/** In order of preference. */
-const OBJECT_KEEPERS: Record<Collection, readonly DirectProvider[]> = {
-  files: ['openai', 'groq'],
-  batches: ['openai', 'groq'],
-  message_batches: ['anthropic'],
-}
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
@@ -115,19 +109,14 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
       return keeps ? directFor('openai', account) : null
     },
 
-    keeperOfObjects(account, collection, as) {
-      if (account.key_type === 'test') return nothingKeptInSandbox()
-      const [keeper, key = DEFAULT_KEY] = as?.split('/') ?? []
-      const direct = OBJECT_KEEPERS[collection].find(
-        name => account.direct_providers.includes(name) && name === (keeper ?? name),
-      )
-      if (direct) {
-        const provider = directFor(direct, account)
-        return keeper === undefined ? provider : (provider.withKey?.(key) ?? provider)
-      }
-      const isAggregators = collection !== 'message_batches' && (as === undefined || as === AGGREGATOR)
-      return isAggregators && aggregatorFor ? aggregatorFor(account.project_id) : noKeeper(collection, as)
-    },
+    keeperOfObjects: (account, collection, told = {}) =>
+      keeperOfObjects(account, collection, told, {
+        aggregator: aggregatorFor && (() => aggregatorFor(account.project_id)),
+        direct: name => directFor(name, account),
+      }),
+
+    nameVendorOf: (model, account) =>
+      findDirect(catalogue, model, account) ?? (findInAggregator(model, account) ? AGGREGATOR : null),
 
     findModel(model, account) {
       const listed = listModels(account).find(known => known.model === model)

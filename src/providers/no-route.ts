@@ -5,6 +5,7 @@ import { providerOfName } from '../catalogue/native-names.ts'
 import { type ProxyError, refuse } from '../errors.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
+import { COLLECTION_PATHS, type NamedVendor } from './operations.ts'
 import { findSimilar } from './similar-names.ts'
 
 /** 404 for a name without any route. `usable` are the catalogue's models that the key can use. */
@@ -41,10 +42,25 @@ export function noRouteTo(model: string, native: readonly string[]): ProxyError 
   return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
 }
 
-/** The error when no provider keeps what is in the collection; `as` is the former keeper. */
-export function noKeeper(collection: Collection, as?: string): ProxyError {
-  if (as !== undefined) return refuse('keeperGone', { provider: as })
-  return collection === 'message_batches' ? refuse('noMessageBatches') : refuse('noFileKeeper')
+const VENDORS: Record<NamedVendor, { title: string; missing: string }> = {
+  anthropic: { title: 'Anthropic', missing: 'this project has stored no key for it. Store one.' },
+  groq: { title: 'Groq', missing: 'this project has stored no key for it. Store one.' },
+  aggregator: { title: 'the aggregator', missing: 'its AGGREGATOR_API_KEY is not set.' },
+  google: { title: 'Google', missing: 'this proxy reaches it for models alone.' },
+}
+
+/** The error when no provider keeps what is in the collection; `vendor` is whom the client names. */
+export function noKeeper(collection: Collection, vendor?: NamedVendor): ProxyError {
+  if (collection === 'message_batches') return refuse('noMessageBatches')
+  if (collection === 'anthropic_files') return noKeeperNamed(collection, 'anthropic')
+  return vendor === undefined ? refuse('noFileKeeper') : noKeeperNamed(collection, vendor)
+}
+
+function noKeeperNamed(collection: Collection, vendor: NamedVendor): ProxyError {
+  const path = COLLECTION_PATHS[collection]
+  const { title, missing } = VENDORS[vendor]
+  const isKnown = vendor !== 'anthropic' || collection === 'anthropic_files'
+  return refuse('vendorKeepsNothing', { title, path, missing: isKnown ? missing : `it has no /v1${path}.` })
 }
 
 /** 404 for test keys. */

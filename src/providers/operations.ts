@@ -35,13 +35,17 @@ export function isOperation(path: string): path is PassedOperation {
   return Object.hasOwn(OPERATIONS, path)
 }
 
+/** Whose API a client speaks, if its address or its headers say so. OpenAI's format names nobody: Groq and aggregators have it, too. */
+export type NamedVendor = 'anthropic' | 'google' | 'groq' | 'aggregator'
+
 /** Paths of what providers keep, after the base address. */
 export const COLLECTION_PATHS: Record<Collection, string> = {
   files: '/files',
+  anthropic_files: '/files',
   batches: '/batches',
   message_batches: '/messages/batches',
 }
 
 /** Prefixes of the paths that a provider has; one without has any. */
 export const GROQ_PASSES: readonly string[] = ['/audio/', COLLECTION_PATHS.files, COLLECTION_PATHS.batches]
-export const ANTHROPIC_PASSES: readonly string[] = [COLLECTION_PATHS.message_batches]
+export const ANTHROPIC_PASSES: readonly string[] = [COLLECTION_PATHS.message_batches, COLLECTION_PATHS.anthropic_files]

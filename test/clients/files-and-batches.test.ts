@@ -16,6 +16,7 @@ afterAll(() => upstreams.stop())
 const batchLine = (body: object, id = 0) =>
   JSON.stringify({ custom_id: `${id}`, method: 'POST', url: '/v1/chat/completions', body })
 const line = (id: number, model = 'gpt-4o-mini') => batchLine({ model, messages: [] }, id)
+const GROQS = 'llama-3.3-70b-versatile'
 const lines = (count: number) =>
   toFile(Buffer.from(`${Array.from({ length: count }, (_, i) => line(i)).join('\n')}\n\n`), 'in.jsonl')
 
@@ -318,7 +319,7 @@ describeOnce('files and batches', backend => {
     await expect(tester.files.list()).rejects.toThrow('404')
     await expect(start('file-1', tester)).rejects.toThrow('404 The sandbox')
     await storeKey(stores, project, 'groq', 'gsk-own')
-    const file = await upload()
+    const file = await client.files.create({ file: await toFile(Buffer.from(line(0, GROQS)), 'a'), purpose: 'batch' })
     expect(upstreams.groq.requests.map(({ path }) => path)).toEqual(['/v1/files'])
     await proxy.query(`delete from provider_keys`)
     await expect(client.files.retrieve(file.id)).rejects.toThrow('404 This file or batch was created with the project')

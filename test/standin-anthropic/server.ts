@@ -5,6 +5,7 @@ import { createRecording, type RecordedRequest, type Recording } from '../standi
 import { JSON_HEADERS, sendBody } from '../standin/send.ts'
 import { writeError } from './api-error.ts'
 import { checkRequest } from './check-request.ts'
+import { isFilePath, keepFiles } from './files.ts'
 import { isBatchPath, keepMessageBatches } from './message-batches.ts'
 import { respond } from './respond.ts'
 import type { JsonObject, Scenario } from './scenario.ts'
@@ -44,16 +45,19 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
   let script: Script = () => undefined
   let serial = 0
   const batches = keepMessageBatches(() => baseUrl())
+  const files = keepFiles(options.apiKey)
 
-  async function answer(message: IncomingMessage, response: ServerResponse, bodyText: string): Promise<void> {
-    const request = recordRequest(message, bodyText)
+  async function answer(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
+    const request = recordRequest(message, bytes)
     recording.add(request)
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
     if (request.path === '/v1/messages/count_tokens')
       return sendBody(response, 200, JSON_HEADERS, '{"input_tokens":42}')
     if (isBatchPath(request.path) && once.length === 0) return answerBatches(request, response)
+    if (isFilePath(request.path) && once.length === 0) return answerFiles(request, response)
     const body = spellOut(request.body)
-    const error = isBatchPath(request.path) ? null : checkRequest({ ...request, body }, options.apiKey)
+    const error =
+      isBatchPath(request.path) || isFilePath(request.path) ? null : checkRequest({ ...request, body }, options.apiKey)
     const scenario: Scenario = error
       ? { kind: 'error', ...error }
       : (once.shift() ?? script(request) ?? { kind: 'answer' })
@@ -70,10 +74,17 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
     sendBody(response, status, JSON_HEADERS, body)
   }
 
+  async function answerFiles(request: RecordedRequest, response: ServerResponse): Promise<void> {
+    const answered = await files.answer(request)
+    if ('type' in answered && 'message' in answered)
+      return sendBody(response, answered.status, JSON_HEADERS, JSON.stringify(writeError(answered, 'req_standin')))
+    sendBody(response, 200, answered.headers, answered.body)
+  }
+
   const server = createServer((message, response) => {
     const parts: Buffer[] = []
     message.on('data', (part: Buffer) => parts.push(part))
-    message.on('end', () => void answer(message, response, Buffer.concat(parts).toString()))
+    message.on('end', () => void answer(message, response, Buffer.concat(parts)))
   })
   // Longer than any test: a client's pooled connection does not go stale under it.
   server.keepAliveTimeout = 120_000
@@ -105,12 +116,14 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
   }
 }
 
-function recordRequest(message: IncomingMessage, bodyText: string): RecordedRequest {
+function recordRequest(message: IncomingMessage, bytes: Buffer): RecordedRequest {
+  const bodyText = bytes.toString()
   return {
     method: message.method ?? '',
     path: (message.url ?? '').split('?')[0] ?? '',
     headers: message.headers as Record<string, string>,
     bodyText,
+    bytes: new Uint8Array(bytes),
     body: parseJson(bodyText),
     receivedAtMs: performance.now(),
     abortedAtMs: null,

@@ -11,13 +11,14 @@ export interface KeptObjects {
   nextId(prefix: string): string
 }
 
-export function createKeptObjects(): KeptObjects {
+/** `vendor` is part of its ids: no two vendors have one. */
+export function createKeptObjects(vendor: string): KeptObjects {
   let serial = 0
   return {
     files: new Map(),
     batches: new Map(),
     responses: new Map(),
-    nextId: prefix => `${prefix}standin${++serial}`,
+    nextId: prefix => `${prefix}standin_${vendor}_${++serial}`,
   }
 }
 

@@ -42,7 +42,7 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
   const recording = createRecording(options.keepsRequests ?? true)
   const sockets = new Set<Socket>()
   const once: Scenario[] = []
-  const kept = createKeptObjects()
+  const kept = createKeptObjects(options.flavour ?? 'openai')
   let script: Script = () => undefined
   let serial = 0
 

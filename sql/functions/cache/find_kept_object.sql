@@ -8,7 +8,13 @@ as $$
     from kept_objects k
     where k.project_id = of_project
         and k.id = object_id
-        and k.collection = of_collection;
+        -- Of Anthropic's files, most that can be downloaded were made by a tool: an answer named them.
+        and (
+            k.collection = of_collection
+            or of_collection = 'anthropic_files'
+            and k.collection = 'references'
+            and split_part(k.provider, '/', 1) = 'anthropic'
+        );
 $$;
 
 comment on function find_kept_object(bigint, text, text) is 'A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy.';

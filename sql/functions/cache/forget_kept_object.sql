@@ -1,11 +1,12 @@
-create or replace function forget_kept_object(of_project bigint, object_id text) returns void
+create or replace function forget_kept_object(of_project bigint, of_collection text, object_id text) returns void
 language sql
 volatile
 set search_path = public, pg_temp
 as $$
     delete from kept_objects k
     where k.project_id = of_project
-        and k.id = object_id;
+        and k.id = object_id
+        and k.collection = of_collection;
 $$;
 
-comment on function forget_kept_object(bigint, text) is 'Deletes the record of an object that its provider no longer has.';
+comment on function forget_kept_object(bigint, text, text) is 'Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project''s.';

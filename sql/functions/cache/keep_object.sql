@@ -17,7 +17,8 @@ as $$
     insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models)
     values (of_project, object_id, of_collection, of_provider, for_purpose, coalesce(of_requests, 0), told, gone_at, names_models)
     on conflict (project_id, id) do update
-    set object = coalesce(excluded.object, k.object),
+    set collection = excluded.collection,
+        object = coalesce(excluded.object, k.object),
         expires_at = coalesce(excluded.expires_at, k.expires_at);
 $$;
 

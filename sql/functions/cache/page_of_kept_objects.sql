@@ -1,7 +1,9 @@
 create or replace function page_of_kept_objects(
     of_project bigint,
     of_collection text,
+    kept_by text,
     for_purpose text,
+    only_ids text[],
     after_id text,
     newest_first boolean,
     page_size integer
@@ -18,11 +20,13 @@ as $$
     from kept_objects k, cursor c
     where k.project_id = of_project
         and k.collection = of_collection
+        and (kept_by is null or split_part(k.provider, '/', 1) = kept_by)
         and (for_purpose is null or k.purpose = for_purpose)
+        and (only_ids is null or k.id = any (only_ids))
         and (k.expires_at is null or k.expires_at > now())
         and (after_id is null or case when newest_first then k.position < c.position else k.position > c.position end)
     order by case when newest_first then -k.position else k.position end
     limit page_size;
 $$;
 
-comment on function page_of_kept_objects(bigint, text, text, text, boolean, integer) is 'The project''s own files or batches, after a given one; empty when the given one does not exist.';
+comment on function page_of_kept_objects(bigint, text, text, text, text[], text, boolean, integer) is 'The project''s own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist.';

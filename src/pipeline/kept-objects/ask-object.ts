@@ -4,7 +4,7 @@ import { whenAborted } from '../../event-loop/time-limit.ts'
 import { parseJsonObject } from '../../json/canonical.ts'
 import { type Collection, findKeptObject } from '../../postgres/kept-objects.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
-import { COLLECTION_PATHS } from '../../providers/operations.ts'
+import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedRequest, Provider, UpstreamAnswer } from '../../providers/upstream.ts'
 import { passedOn } from '../complete-call.ts'
@@ -20,17 +20,18 @@ export interface AskedObject {
   id: string
   /** The part of the object, with a leading slash; '' for the object itself. */
   part: string
+  /** Whose API the client speaks, if that is said: then what another keeps is none of its objects. */
+  vendor?: NamedVendor | undefined
 }
 
 export async function askObject(
   { request, account }: Pick<RequestContext, 'request' | 'account'>,
-  { method, collection, id, part }: AskedObject,
+  { method, collection, id, part, vendor }: AskedObject,
   stages: Stages,
 ): Promise<ProxyResponse> {
   const known = await findKeptObject(stages.database, account.project_id, collection, id)
-  if (!known) throw noSuchObject(collection, id)
-  const provider = stages.modelRouter.keeperOfObjects(account, collection, known.provider)
-  if (provider instanceof ProxyError) throw provider
+  if (!known || !isKeptBy(known, vendor)) throw noSuchObject(collection, id)
+  const provider = orThrow(stages.modelRouter.keeperOfObjects(account, collection, { as: known.provider }))
   const isResults = part === '/results'
   const isDownload = isResults || part === '/content'
   const answer = await passTo(provider, {
@@ -76,12 +77,24 @@ function leavingOf(signal: AbortSignal): AbortSignal {
   return leaving.signal
 }
 
+/** Whether the vendor that a client speaks to, if any, keeps the object. */
+export function isKeptBy({ provider }: { provider: string }, vendor?: NamedVendor): boolean {
+  return vendor === undefined || provider.split('/')[0] === vendor
+}
+
 /** OpenAI's own 404. Another project's object gets the same, so that ids cannot be probed. */
 export function noSuchObject(collection: Collection, id: string): ProxyError {
-  return collection === 'files' ? refuse('fileUnknown', { id }) : refuse('batchUnknown', { id })
+  const isFile = COLLECTION_PATHS[collection] === COLLECTION_PATHS.files
+  return isFile ? refuse('fileUnknown', { id }) : refuse('batchUnknown', { id })
 }
 
 export function passTo({ name, pass }: Provider, request: PassedRequest): Promise<UpstreamAnswer> {
   if (!pass) throw new Error(`${name} passes nothing on`)
   return pass(request)
+}
+
+/** The keeper, or its error thrown. */
+export function orThrow(found: Provider | ProxyError): Provider {
+  if (found instanceof ProxyError) throw found
+  return found
 }

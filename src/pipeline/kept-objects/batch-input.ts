@@ -1,4 +1,4 @@
-/** Scans a batch's file: how many requests it holds, what kept objects they name, and their models if the project restricts models. */
+/** Scans a batch's file: how many requests it holds, their models, and what kept objects they name. */
 import { copyInTurns } from '../../event-loop/copy-in-turns.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
@@ -9,8 +9,9 @@ import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch
 
 export interface BatchInput {
   requests: number
-  /** Null when they were not read. */
-  models: string[] | null
+  models: string[]
+  /** Those of them that requests name first; the others are alternatives. */
+  asked: string[]
   references: KeptReference[]
   /** Of each request; empty when they were not looked for. */
   sizes: RequestSize[]
@@ -19,13 +20,14 @@ export interface BatchInput {
 const READ_LINE = new Job<BatchLineInput, BatchLine | null>(new URL('../jobs.ts', import.meta.url), 'readLine')
 const LINE_FEED = 10
 
-/** Throws a 400 that names the first line which is no request, or which names no model where models are looked for. `owner` is the project. */
+/** Throws a 400 that names the first line which is no request, or which names no model where it must. `owner` is the project. */
 export async function readBatchInput(
   { bytes, parts }: Pick<Form, 'bytes' | 'parts'>,
   { owner, ...options }: Omit<BatchLineInput, 'bytes' | 'number'> & { owner: number },
 ): Promise<BatchInput> {
   const yieldTurn = createYieldTurn()
   const models = new Set<string>()
+  const asked = new Set<string>()
   const references: KeptReference[] = []
   const sizes: RequestSize[] = []
   let requests = 0
@@ -39,6 +41,7 @@ export async function readBatchInput(
       if (line) {
         requests++
         for (const model of line.models) models.add(model)
+        if (line.asked !== null) asked.add(line.asked)
         for (const reference of line.references) references.push(reference)
         if (line.size) sizes.push(line.size)
       }
@@ -46,7 +49,7 @@ export async function readBatchInput(
       await yieldTurn()
     }
   }
-  return { requests, models: options.looksForModels ? [...models] : null, references, sizes }
+  return { requests, models: [...models], asked: [...asked], references, sizes }
 }
 
 /** The worker gets a copy, because the form is still to be forwarded. */

@@ -3,13 +3,15 @@
  * is free.
  */
 import type { Collection } from '../../postgres/kept-objects.ts'
+import type { NamedVendor } from '../../providers/operations.ts'
 import type { KeptQuery } from '../query.ts'
 import type { ProxyRequest, ProxyResponse } from '../request.ts'
 import type { Attempt, LoneOperation, RequestContext, Stages } from '../request-context.ts'
 import { askObject } from './ask-object.ts'
 import { listObjects } from './list-objects.ts'
-import { startBatch, startMessageBatch, uploadFile } from './make-object.ts'
+import { startBatch, startMessageBatch } from './make-object.ts'
 import { askResponse } from './stored-responses.ts'
+import { uploadAnthropicFile, uploadFile } from './upload-file.ts'
 
 export const keptObject: LoneOperation = {
   sharesCalls: false,
@@ -33,14 +35,18 @@ function answer(context: RequestContext<KeptQuery>, stages: Stages): Promise<Pro
   const { target, method, search } = context.request
   if (target.kind === 'response') return askResponse(context, target, stages)
   if (target.kind !== 'kept') throw new Error('Providers keep nothing else')
-  const { collection, id } = target
+  const { collection, id, vendor } = target
   if (id !== null) return askObject(context, { ...target, id, method }, stages)
-  if (method !== 'POST') return listObjects(context, { collection, search: new URLSearchParams(search) }, stages)
-  return MAKE[collection](context, stages)
+  if (method !== 'POST')
+    return listObjects(context, { collection, vendor, search: new URLSearchParams(search) }, stages)
+  return MAKE[collection](context, stages, vendor)
 }
 
-const MAKE: Record<Collection, (context: RequestContext, stages: Stages) => Promise<ProxyResponse>> = {
+type Make = (context: RequestContext, stages: Stages, vendor?: NamedVendor) => Promise<ProxyResponse>
+
+const MAKE: Record<Collection, Make> = {
   files: uploadFile,
+  anthropic_files: uploadAnthropicFile,
   batches: startBatch,
   message_batches: startMessageBatch,
 }

@@ -4,6 +4,7 @@
 import { invalidRequest, ProxyError } from '../../errors.ts'
 import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
 import { type Collection, type KeptObject, type ObjectPage, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
+import type { NamedVendor } from '../../providers/operations.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { JSON_TYPE } from '../response-headers.ts'
@@ -13,6 +14,7 @@ import { isUnderWay } from './note-object.ts'
 /** The vendors' page sizes. */
 const SIZES: Record<Collection, { usual: number; most: number }> = {
   files: { usual: 10_000, most: 10_000 },
+  anthropic_files: { usual: 20, most: 1_000 },
   batches: { usual: 20, most: 100 },
   message_batches: { usual: 20, most: 1_000 },
 }
@@ -21,24 +23,27 @@ const MOST_AT_ONCE = 8
 
 export async function listObjects(
   context: RequestContext,
-  { collection, search }: { collection: Collection; search: URLSearchParams },
+  { collection, search, vendor }: { collection: Collection; search: URLSearchParams; vendor: NamedVendor | undefined },
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { account } = context
-  const keeper = stages.modelRouter.keeperOfObjects(account, collection)
-  if (keeper instanceof ProxyError && account.key_type === 'test') throw keeper
+  const keeper = stages.modelRouter.keeperOfObjects(account, collection, { vendor })
+  // What a project made with a key that is gone is still its own, but no vendor's that its client names has none of it.
+  if (keeper instanceof ProxyError && (account.key_type === 'test' || vendor !== undefined)) throw keeper
   const limit = readLimit(search.get('limit'), SIZES[collection])
-  const isAnthropics = collection === 'message_batches'
+  const isAnthropics = collection === 'message_batches' || collection === 'anthropic_files'
   const place = isAnthropics ? readAnthropicsPlace(search) : readPlace(search)
   const rows = await pageOfKeptObjects(stages.database, {
     projectId: account.project_id,
     collection,
+    keptBy: vendor ?? null,
     ...place,
     size: limit + 1,
   })
   const page = rows.slice(0, limit)
+  const hasMore = rows.length > limit
   const texts = await refreshBatches(place.isReversed ? page.toReversed() : page, row =>
-    askObject(context, { method: 'GET', collection, id: row.id, part: '' }, stages),
+    askObject(context, { method: 'GET', collection, id: row.id, part: '', vendor }, stages),
   )
   const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
   const list = {
@@ -46,27 +51,34 @@ export async function listObjects(
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: rows.length > limit,
+    has_more: hasMore,
+    // Anthropic's newer form of pages; the older one goes by ids.
+    ...(collection === 'anthropic_files' ? { next_page: hasMore ? (page.at(-1)?.id ?? null) : null } : {}),
   }
   return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(list) }
 }
 
 /** Which page of the list is asked for. */
-interface Place extends Pick<ObjectPage, 'purpose' | 'after' | 'newestFirst'> {
+interface Place extends Pick<ObjectPage, 'purpose' | 'ids' | 'after' | 'newestFirst'> {
   /** Whether the page is shown in the other order than it is looked for. */
   isReversed: boolean
 }
 
 function readPlace(search: URLSearchParams): Place {
   const newestFirst = readOrder(search.get('order')) === 'desc'
-  return { purpose: search.get('purpose'), after: search.get('after'), newestFirst, isReversed: false }
+  return { purpose: search.get('purpose'), ids: null, after: search.get('after'), newestFirst, isReversed: false }
 }
 
-/** The newest come first, also on the page before a given batch. */
+const MOST_IDS = 100
+
+/** The newest come first, also on the page before a given batch. A file's `scope_id` names the session that made it: none was made so. */
 function readAnthropicsPlace(search: URLSearchParams): Place {
+  const named = search.getAll('ids[]').concat(search.getAll('ids'))
+  if (named.length > MOST_IDS) throw invalidRequest(`ids must be at most ${MOST_IDS} ids.`, 'ids')
+  const asked = { purpose: search.get('scope_id'), ids: named.length > 0 ? named : null }
   const before = search.get('before_id')
-  if (before !== null) return { purpose: null, after: before, newestFirst: false, isReversed: true }
-  return { purpose: null, after: search.get('after_id'), newestFirst: true, isReversed: false }
+  if (before !== null) return { ...asked, after: before, newestFirst: false, isReversed: true }
+  return { ...asked, after: search.get('page') ?? search.get('after_id'), newestFirst: true, isReversed: false }
 }
 
 /** Returns the stored text if the object cannot have changed or its provider does not answer; null if the object is gone. */

@@ -11,7 +11,7 @@ import { keepSpending } from '../../postgres/spending.ts'
 import { listAliases } from '../../providers/aliases.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'
-import { COLLECTION_PATHS } from '../../providers/operations.ts'
+import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
@@ -26,55 +26,29 @@ import type { RequestContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
 import type { SpentUsage } from '../spent-usage.ts'
 import { readTags } from '../tags.ts'
-import { noSuchObject, passTo } from './ask-object.ts'
+import { isKeptBy, noSuchObject, orThrow, passTo } from './ask-object.ts'
 import { type BatchInput, readBatchInput } from './batch-input.ts'
 import { checkReferences } from './check-references.ts'
 import { BATCH_SHARE, describeObject } from './note-object.ts'
 import { readMessageBatch } from './read-message-batch.ts'
 
-const NO_INPUT: BatchInput = { requests: 0, models: null, references: [], sizes: [] }
-
-/** A file that is a batch's input says how many requests it holds, and must name only what the project may use. */
-export async function uploadFile(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
-  const { request, account } = context
-  const { passed } = await readPassedBody(request, true, stages.largeBodies)
-  const { form, fields } = passed
-  if (!form?.parts.some(({ name, isFile }) => isFile && name === 'file')) {
-    throw invalidRequest('The body of your request must be a multipart form with a file.', 'file')
-  }
-  const keeper = stages.modelRouter.keeperOfObjects(account, 'files')
-  if (keeper instanceof ProxyError) throw keeper
-  const isInput = fields.purpose === 'batch'
-  const {
-    references,
-    sizes: _,
-    ...input
-  } = isInput
-    ? await readBatchInput(form, {
-        looksForModels: isNarrowed(account),
-        aliases: listAliases(account),
-        owner: account.project_id,
-      })
-    : NO_INPUT
-  const refusal = refuseUnallowed(input.models ?? [], account)
-  if (refusal) throw refusal
-  const provider = await checkReferences(stages.database, references, account, keeper)
-  return makeObject(context, { collection: 'files', provider, passed, ...input }, stages)
-}
-
 /** Starts a batch over one of the project's files. It counts as many requests as the file holds. */
-export async function startBatch(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
+export async function startBatch(
+  context: RequestContext,
+  stages: Stages,
+  vendor?: NamedVendor,
+): Promise<ProxyResponse> {
   const { request, account } = context
   const { database, largeBodies, modelRouter } = stages
   const { passed, references } = await readPassedBody(request, false, largeBodies)
   // A test key learns that it has no files at all, rather than that this file is not its own.
-  const anybody = modelRouter.keeperOfObjects(account, 'batches')
-  if (account.key_type === 'test' && anybody instanceof ProxyError) throw anybody
+  const anybody = modelRouter.keeperOfObjects(account, 'batches', { vendor })
+  if ((account.key_type === 'test' || vendor !== undefined) && anybody instanceof ProxyError) throw anybody
   const { input_file_id: input } = passed.fields
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
   if (input.includes('\0')) throw refuse('unstorableText')
   const file = await findKeptObject(database, account.project_id, 'files', input)
-  if (!file) throw noSuchObject('files', input)
+  if (!file || !isKeptBy(file, vendor)) throw noSuchObject('files', input)
   // The requests of a file with another purpose were neither counted nor checked for references.
   if (file.requests === 0) {
     throw invalidRequest(
@@ -82,8 +56,7 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
       'input_file_id',
     )
   }
-  const provider = modelRouter.keeperOfObjects(account, 'batches', file.provider)
-  if (provider instanceof ProxyError) throw provider
+  const provider = orThrow(modelRouter.keeperOfObjects(account, 'batches', { as: file.provider }))
   await checkReferences(database, references, account, provider)
   if (isNarrowed(account)) checkModels(file.models, account)
   const tags = readTags(request.headers, { body: passed.fields, endpoint: 'batches' })
@@ -96,8 +69,7 @@ export async function startBatch(context: RequestContext, stages: Stages): Promi
 /** Starts one of Anthropic's batches, whose requests are in the body. It counts as many requests as it holds. */
 export async function startMessageBatch(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
   const { request, account, accounting } = context
-  const keeper = stages.modelRouter.keeperOfObjects(account, 'message_batches')
-  if (keeper instanceof ProxyError) throw keeper
+  const keeper = orThrow(stages.modelRouter.keeperOfObjects(account, 'message_batches'))
   const looksForSize = accounting.spending?.hasBudgets ?? false
   const input = { bytes: await request.body.readBytes(), looksForSize, aliases: listAliases(account) }
   const { bytes, requests, models, references, sizes } = await readMessageBatch(input, account.project_id)
@@ -138,7 +110,7 @@ async function reserveForFile(
   const bytes = await readAll(answer.body, provider.name)
   if (answer.status >= 400) throw broken(provider.name, 'does not give the content of the input file')
   const part = { name: 'file', isFile: true, start: 0, end: bytes.length }
-  const options = { looksForModels: false, looksForSize: true, owner: account.project_id }
+  const options = { mustNameModels: false, looksForSize: true, owner: account.project_id }
   const { sizes } = await readBatchInput({ bytes, parts: [part] }, options)
   await reserveForBatch(context, provider, sizes, stages)
 }
@@ -176,8 +148,10 @@ function checkModels(models: readonly string[] | null, account: Account): void {
   if (refusal) throw refusal
 }
 
-interface ObjectToMake extends Pick<BatchInput, 'requests' | 'models'> {
+interface ObjectToMake extends Pick<BatchInput, 'requests'> {
   collection: Collection
+  /** Of a batch's input; null when it need not name them. */
+  models: string[] | null
   provider: Provider
   passed: PassedBody
   /** Of a batch, as JSON, for the record of what it will have used. */
@@ -185,7 +159,7 @@ interface ObjectToMake extends Pick<BatchInput, 'requests' | 'models'> {
 }
 
 /** Returns the provider's response, including its errors. */
-async function makeObject(
+export async function makeObject(
   { request, account, accounting }: RequestContext,
   { collection, provider, passed, requests, models, tags }: ObjectToMake,
   { database }: Stages,
@@ -237,7 +211,9 @@ function presumeReserved({ spending }: RequestAccounting): SpentUsage {
 async function undo(provider: Provider, collection: Collection, id: string, headers: Headers): Promise<void> {
   const path = `${COLLECTION_PATHS[collection]}/${id}`
   const asked =
-    collection === 'files' ? { method: 'DELETE' as const, path } : { method: 'POST' as const, path: `${path}/cancel` }
+    COLLECTION_PATHS[collection] === COLLECTION_PATHS.files
+      ? { method: 'DELETE' as const, path }
+      : { method: 'POST' as const, path: `${path}/cancel` }
   const signal = new AbortController().signal
   const undone = passTo(provider, { ...asked, body: null, headers, leavesTrace: false, isDownload: false, signal })
   await undone.then(answer => answer.body.cancel()).catch(() => {})

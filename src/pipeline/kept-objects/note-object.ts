@@ -31,10 +31,19 @@ export const BATCH_OUTPUT = 'batch_output'
 
 /** What lists show of the object. */
 export function describeObject(object: JsonObject, text: string) {
-  const { purpose, expires_at } = object
-  // A batch's `expires_at` limits its run, not how long its record is kept.
-  const expiresAt = object.object === 'file' && typeof expires_at === 'number' ? new Date(expires_at * 1000) : null
-  return { object: text, purpose: typeof purpose === 'string' ? purpose : null, expiresAt }
+  const { purpose } = object
+  return { object: text, purpose: typeof purpose === 'string' ? purpose : null, expiresAt: endOf(object) }
+}
+
+/** Of a file, in OpenAI's form or Anthropic's. A batch's `expires_at` limits its run, not how long its record is kept. */
+function endOf({ object, type, expires_at: end }: JsonObject): Date | null {
+  if (object === 'file' && typeof end === 'number') return readDate(end * 1000)
+  return type === 'file' && typeof end === 'string' ? readDate(end) : null
+}
+
+function readDate(given: number | string): Date | null {
+  const date = new Date(given)
+  return Number.isNaN(date.getTime()) ? null : date
 }
 
 export async function noteObject(reply: ObjectReply, stages: Stages): Promise<void> {
@@ -43,11 +52,11 @@ export async function noteObject(reply: ObjectReply, stages: Stages): Promise<vo
   const projectId = account.project_id
   const object = parseJsonObject(text)
   if (status === 404 || (status === 200 && object && isDeleted(object)))
-    return forgetKeptObject(database, projectId, id)
+    return forgetKeptObject(database, projectId, collection, id)
   if (status !== 200 || object?.id !== id) return
   await keepObject(database, { projectId, id, collection, provider: keeper, ...describeObject(object, text) })
   if (collection === 'message_batches') return releaseUnspent(object, reply, stages)
-  if (collection === 'files') return
+  if (collection !== 'batches') return
   for (const made of [object.output_file_id, object.error_file_id]) {
     if (typeof made !== 'string') continue
     // The file itself is fetched when it is first listed.
@@ -58,7 +67,7 @@ export async function noteObject(reply: ObjectReply, stages: Stages): Promise<vo
 }
 
 function isDeleted({ deleted, type }: JsonObject): boolean {
-  return deleted === true || type === 'message_batch_deleted'
+  return deleted === true || type === 'message_batch_deleted' || type === 'file_deleted'
 }
 
 /** States that OpenAI's batches do not leave again. */

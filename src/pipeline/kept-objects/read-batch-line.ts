@@ -13,7 +13,8 @@ export interface BatchLineInput {
   bytes: Uint8Array
   /** Counted from 1, blank ones included. */
   number: number
-  looksForModels: boolean
+  /** Whether a request without a model is refused. */
+  mustNameModels: boolean
   /** The project's: a provider knows none of them. */
   aliases?: readonly Alias[]
   /** Whether the size of the request is wanted. */
@@ -21,7 +22,9 @@ export interface BatchLineInput {
 }
 
 export interface BatchLine {
-  /** Empty when they are not looked for. */
+  /** Null when it names none. */
+  asked: string | null
+  /** With its alternatives. */
   models: string[]
   references: KeptReference[]
   /** Null when it is not looked for. */
@@ -37,7 +40,7 @@ const MARK = 0xef
 export function readBatchLine({
   bytes,
   number,
-  looksForModels,
+  mustNameModels,
   aliases = [],
   looksForSize = false,
 }: BatchLineInput): BatchLine | null {
@@ -49,7 +52,8 @@ export function readBatchLine({
     const alias = refuseAlias(body.model, aliases)
     if (alias) throw alias
     return {
-      models: looksForModels ? modelsOf(body) : [],
+      asked: typeof body.model === 'string' ? body.model : null,
+      models: modelsOf(body, mustNameModels),
       references: referencesOf(body),
       size: looksForSize ? sizeOfBody(ENDPOINTS[url] ?? url, body, bytes.length) : null,
     }
@@ -88,9 +92,10 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/v1/responses': 'responses',
 }
 
-function modelsOf(body: JsonObject): string[] {
-  if (typeof body.model !== 'string') throw invalidRequest('its body must name a model.')
-  return [body.model, ...alternativesOf(body)]
+function modelsOf(body: JsonObject, mustNameModels: boolean): string[] {
+  const { model } = body
+  if (mustNameModels && typeof model !== 'string') throw invalidRequest('its body must name a model.')
+  return [...(typeof model === 'string' ? [model] : []), ...alternativesOf(body)]
 }
 
 /** The provider receives the lines unchanged, so items count as references, too. */

@@ -21,7 +21,6 @@ export interface MessageBatchInput {
 /** The body as it came, and what it holds. */
 export interface MessageBatch extends BatchInput {
   bytes: Uint8Array
-  models: string[]
 }
 
 const READ = new Job<MessageBatchInput, MessageBatch>(new URL('../jobs.ts', import.meta.url), 'readBatch')
@@ -49,8 +48,9 @@ export function takeMessageBatch({ bytes, looksForSize, aliases }: MessageBatchI
   const sizes: RequestSize[] = looksForSize
     ? params.map(each => sizeOfBody('messages', each, Buffer.byteLength(JSON.stringify(each))))
     : []
-  const models = [...new Set(params.flatMap(each => [each.model, ...alternativesOf(each)]))]
-  return { bytes, requests: requests.length, models, references: findKeptReferences(body, null), sizes }
+  const asked = [...new Set(params.map(({ model }) => model))]
+  const models = [...new Set([...asked, ...params.flatMap(alternativesOf)])]
+  return { bytes, requests: requests.length, models, asked, references: findKeptReferences(body, null), sizes }
 }
 
 function readParams(request: unknown, i: number): JsonObject & { model: string } {

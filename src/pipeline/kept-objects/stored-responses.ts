@@ -5,6 +5,7 @@ import type { JsonObject } from '../../json/canonical.ts'
 import { findConversation, forgetKeptResponse } from '../../postgres/kept-responses.ts'
 import { forgetResponse } from '../../postgres/store-answers.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
+import type { NamedVendor } from '../../providers/operations.ts'
 import { entryName } from '../../stores/fast-store.ts'
 import { passedOn } from '../complete-call.ts'
 import type { ProxyResponse } from '../request.ts'
@@ -15,7 +16,7 @@ import { mayName, withKeyOf } from './check-references.ts'
 /** `part` is '' for the response itself. Throws 404 or 502 to 504. */
 export async function askResponse(
   { request, account, provider }: RequestContext,
-  { id, part }: { id: string; part: string },
+  { id, part, vendor }: { id: string; part: string; vendor?: NamedVendor },
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { method, search, headers, signal } = request
@@ -24,7 +25,8 @@ export async function askResponse(
     if (method === 'DELETE') await forgetEntries(account, id, stages)
     return own
   }
-  if (!provider?.askStored || !(await mayName(stages.database, id, account, provider))) {
+  // Only OpenAI keeps responses, and a client of another vendor does not mean it.
+  if (vendor !== undefined || !provider?.askStored || !(await mayName(stages.database, id, account, provider))) {
     throw refuse('responseNotKept', { id })
   }
   const keeper = await withKeyOf(stages.database, [{ id }], account, provider)

@@ -19,9 +19,11 @@ import type { Stages } from '../request-context.ts'
 export async function readPassed(request: ProxyRequest, account: Account, stages: Stages): Promise<PassedQuery> {
   const { target, headers, body } = request
   if (target.kind !== 'operation') throw new Error('Only operations are passed on')
-  const { operation } = target
+  const { operation, vendor } = target
   const control = readCacheControl(headers)
-  const describe = (read: PassedBodyRead) => describePassed(operation, read, { headers, control })
+  // What is meant without a model is OpenAI's.
+  const defaultModel = vendor === undefined ? OPERATIONS[operation].defaultModel : null
+  const describe = (read: PassedBodyRead) => describePassed(operation, read, { headers, control, defaultModel })
   const read = await readPassedBody(request, OPERATIONS[operation].takesForms, stages.largeBodies)
   return resolveAlias(describe(read), account, async model => {
     const bytes = await renamePassed(read, model)
@@ -32,9 +34,9 @@ export async function readPassed(request: ProxyRequest, account: Account, stages
 function describePassed(
   operation: PassedOperation,
   { passed, json, references }: PassedBodyRead,
-  controlled: Pick<PassedQuery, 'headers' | 'control'>,
+  { defaultModel, ...controlled }: Pick<PassedQuery, 'headers' | 'control'> & { defaultModel: string | null },
 ): PassedQuery {
-  const { defaultModel, isCached } = OPERATIONS[operation]
+  const { isCached } = OPERATIONS[operation]
   const { fields } = passed
   const model = defaultModel !== null && (fields.model ?? null) === null ? defaultModel : readModel(fields)
   const stream = isStreamed(fields)

@@ -5,11 +5,11 @@ import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { Credentials } from '../credentials/credentials.ts'
 import { writeRequestHeaders } from '../forwarded-headers.ts'
-import { ANTHROPIC_PASSES } from '../operations.ts'
+import { ANTHROPIC_PASSES, COLLECTION_PATHS } from '../operations.ts'
 import { sendPassed } from '../send-passed.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translateAnswer } from './answer/translate-answer.ts'
-import { chooseApiVersion, SAMPLING_VERSION } from './messages-request.ts'
+import { CURRENT_VERSION, chooseApiVersion, SAMPLING_VERSION } from './messages-request.ts'
 import { translateChat } from './request/translate-chat.ts'
 
 export interface AnthropicOptions {
@@ -59,8 +59,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       const { path, headers } = request
       if (!ANTHROPIC_PASSES.some(known => path.startsWith(known)))
         throw refuse('pathUnsupported', { vendor: 'Anthropic', path })
-      // The requests of a batch may need either version; the older one has the fields of both.
-      const version = headers.get('anthropic-version') ?? SAMPLING_VERSION
+      const version = headers.get('anthropic-version') ?? usualVersion(path)
       return sendPassed(request, {
         ...options,
         credentials,
@@ -71,6 +70,11 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       })
     },
   }
+}
+
+/** The requests of a batch may need either version; the older one has the fields of both, but files in beta alone. */
+function usualVersion(path: string): string {
+  return path.startsWith(COLLECTION_PATHS.anthropic_files) ? CURRENT_VERSION : SAMPLING_VERSION
 }
 
 /** The query that Anthropic's clients send with features in beta. */

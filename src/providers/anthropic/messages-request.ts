@@ -2,7 +2,7 @@
 import type { MessageCreateParamsBase, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 
 /** The API version of these types, which has no sampling parameters. */
-const CURRENT_VERSION = '2026-10-21'
+export const CURRENT_VERSION = '2026-10-21'
 /** The previous version, which still has them. */
 export const SAMPLING_VERSION = '2023-06-01'
 

@@ -16,6 +16,7 @@ const ENDPOINTS = [
   'messages',
   'embeddings',
   'files',
+  'anthropic_files',
   'batches',
   'message_batches',
   'realtime',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isAnthropicPath, methodOf, methodsOf, notFound, readPath } from '../../../src/http/paths.ts'
+import { expectsAnthropic, vendorOfHeaders } from '../../../src/http/named-vendor.ts'
+import { methodOf, methodsOf, notFound, readPath } from '../../../src/http/paths.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
 
@@ -41,7 +42,10 @@ test.each([
   ['/v1beta/openai/chat/completions', CHAT],
   ['/v1beta/openai//embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: null }],
   ['/v1beta/openai/models/gemini-3-pro', { kind: 'models', id: 'gemini-3-pro' }],
-  ['/v1beta/openai/images/generations', { kind: 'operation', operation: 'images/generations', model: null }],
+  [
+    '/v1beta/openai/images/generations',
+    { kind: 'operation', operation: 'images/generations', model: null, vendor: 'google' },
+  ],
   ['/v1beta/chat/completions', null],
   ['/v1beta/openai', null],
   ['/api/v1/chat/completions', CHAT],
@@ -105,16 +109,55 @@ test('HEAD is answered like GET where that costs nothing', () => {
   expect(methodOf({ kind: 'endpoint', endpoint: 'chat', model: null }, 'HEAD')).toBeNull()
 })
 
+const FILES = { kind: 'kept', collection: 'files', id: null, part: '' }
+const ANTHROPICS_FILES = { ...FILES, collection: 'anthropic_files' }
+const ANTHROPICS = { 'anthropic-version': '2023-06-01' }
+
 test.each([
-  ['http://host/v1/messages', true],
-  ['http://host/v1/messages/batches/b_1', true],
-  ['http://host/anthropic/v1/models', true],
-  ['http://anthropic/v1/models', false],
-  ['http://anthropic:3000/v1/chat/completions', false],
-  ['http://host/openai/v1/models', false],
-])('errors at %s are in Anthropic’s envelope: %s', (url, isAnthropic) => {
-  expect(isAnthropicPath(url)).toBe(isAnthropic)
+  ['/v1/files', ANTHROPICS, ANTHROPICS_FILES],
+  ['/v1/files', { 'anthropic-beta': 'files-api-2025-04-14' }, ANTHROPICS_FILES],
+  ['/anthropic/v1/files', {}, ANTHROPICS_FILES],
+  ['//v1//anthropic//v1/files/', {}, ANTHROPICS_FILES],
+  ['/v1/files/f_1/content', ANTHROPICS, { ...ANTHROPICS_FILES, id: 'f_1', part: '/content' }],
+  ['/v1/files', {}, FILES],
+  ['/openai/v1/files', {}, FILES],
+  ['/openai/v1/files', { 'user-agent': 'Groq/JS 0.37.0' }, { ...FILES, vendor: 'groq' }],
+  ['/openai/v1/files', { 'user-agent': 'AsyncGroq/Python 1.0.0' }, { ...FILES, vendor: 'groq' }],
+  ['/v1/files', { 'user-agent': 'OpenAI/JS 6.9.0 not Groq/JS' }, FILES],
+  ['/api/v1/files', {}, { ...FILES, vendor: 'aggregator' }],
+  // A gateway may send them all: the path says more.
+  ['/api/v1/files', ANTHROPICS, { ...FILES, vendor: 'aggregator' }],
+  ['/v1beta/openai/files', {}, { ...FILES, vendor: 'google' }],
+  ['/v1/batches', ANTHROPICS, { ...FILES, collection: 'batches', vendor: 'anthropic' }],
+  ['/v1/messages/batches', {}, { ...FILES, collection: 'message_batches' }],
+  ['/v1/messages/batches', ANTHROPICS, { ...FILES, collection: 'message_batches' }],
+  ['/v1/responses/resp_1', ANTHROPICS, { kind: 'response', id: 'resp_1', part: '', vendor: 'anthropic' }],
+  ['/v1/moderations', ANTHROPICS, { kind: 'operation', operation: 'moderations', model: null, vendor: 'anthropic' }],
+  // The model decides.
+  ['/v1/chat/completions', ANTHROPICS, CHAT],
+] as [path: string, headers: Record<string, string>, target: object][])('%s with %j', (path, headers, target) => {
+  expect(readPath(path, vendorOfHeaders(new Headers(headers)))).toEqual(target)
 })
+
+test.each([
+  ['http://host/v1/messages', {}, true],
+  ['http://host/v1/messages/batches/b_1', {}, true],
+  ['http://host/anthropic/v1/models', {}, true],
+  ['http://anthropic/v1/models', {}, false],
+  ['http://anthropic:3000/v1/chat/completions', {}, false],
+  ['http://host/openai/v1/models', {}, false],
+  ['http://host/v1/files', {}, false],
+  ['http://host/v1/files', ANTHROPICS, true],
+  ['http://host/v1/models/claude?beta=true', ANTHROPICS, true],
+  ['http://host/v1/skills', ANTHROPICS, true],
+  ['http://host/v1/chat/completions', ANTHROPICS, false],
+  ['http://host/v1/responses/resp_1', ANTHROPICS, false],
+] as [url: string, headers: Record<string, string>, isAnthropic: boolean][])(
+  'errors at %s with %j are in Anthropic’s envelope: %s',
+  (url, headers, isAnthropic) => {
+    expect(expectsAnthropic({ url, headers: new Headers(headers) })).toBe(isAnthropic)
+  },
+)
 
 describe('a 404 says what to change', () => {
   test.each([

@@ -1,0 +1,46 @@
+/** Reads whose API a client speaks where several vendors have one path: from the path before it, else from headers of one vendor's clients. */
+import type { NamedVendor } from '../providers/operations.ts'
+
+/**
+ * Where vendors have the paths that they share with ours: a client whose host alone was changed keeps the rest of its base address. Null
+ * where it names none of them.
+ */
+const VENDOR_BASES: ReadonlyMap<string, NamedVendor | null> = new Map([
+  // Azure, and Groq before its /v1.
+  ['openai', null],
+  // Gateways, for Anthropic's clients.
+  ['anthropic', 'anthropic'],
+  // Gemini, for OpenAI's clients.
+  ['v1beta/openai', 'google'],
+  // OpenRouter, before its /v1.
+  ['api', 'aggregator'],
+])
+const VENDOR_BASE = new RegExp(`^(?:/v1)?/(${[...VENDOR_BASES.keys()].join('|')})(?=/)`)
+
+/** Headers without which Anthropic's API answers nothing, or which turn on what it alone has. */
+const ANTHROPICS_HEADERS = ['anthropic-version', 'anthropic-beta']
+/** Groq's packages send no header of their own. */
+const GROQS_PACKAGES = /^(?:Async)?Groq\//
+
+/** What follows the vendor's base address, and whom that names. */
+export function splitBase(path: string): { behind: string; vendor: NamedVendor | null } {
+  const [base = '', name = ''] = VENDOR_BASE.exec(path) ?? []
+  return { behind: path.slice(base.length), vendor: VENDOR_BASES.get(name) ?? null }
+}
+
+/** Whom the headers name. */
+export function vendorOfHeaders(headers: Headers): NamedVendor | null {
+  if (ANTHROPICS_HEADERS.some(name => headers.has(name))) return 'anthropic'
+  return GROQS_PACKAGES.test(headers.get('user-agent') ?? '') ? 'groq' : null
+}
+
+/** A host may be called so, too. */
+const ANTHROPICS_PATH = /\/messages(?:\/|$)|(?<!\/)\/anthropic\//
+/** Asked by OpenAI's clients alone, which may pass headers on to a Claude model. */
+const OPENAIS_PATH = /\/(?:completions|embeddings|responses|images|audio|moderations|rerank|realtime|cache)(?:\/|$)/
+
+/** Whether errors are in Anthropic's envelope. */
+export function expectsAnthropic({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
+  const [path = ''] = url.split('?')
+  return ANTHROPICS_PATH.test(path) || (!OPENAIS_PATH.test(path) && vendorOfHeaders(headers) === 'anthropic')
+}

@@ -1,0 +1,52 @@
+/** Finds the provider that keeps a project's files or batches: whom the client names, or the first that the project has a key for. */
+import { AGGREGATOR } from '../catalogue/catalogue.ts'
+import type { DirectProvider } from '../config.ts'
+import { type ProxyError, refuse } from '../errors.ts'
+import type { Account } from '../postgres/admit.ts'
+import { type Collection, DEFAULT_KEY } from '../postgres/kept-objects.ts'
+import { noKeeper, nothingKeptInSandbox } from './no-route.ts'
+import type { NamedVendor } from './operations.ts'
+import type { Provider } from './upstream.ts'
+
+/** What says who keeps an object. */
+export interface ToldKeeper {
+  /** The keeper of an existing object, as `nameKeeper` writes it. */
+  as?: string
+  /** Whose API the client speaks. */
+  vendor?: NamedVendor | undefined
+}
+
+/** In order of preference. */
+const KEEPERS: Record<Collection, readonly (DirectProvider | typeof AGGREGATOR)[]> = {
+  files: ['openai', 'groq', AGGREGATOR],
+  batches: ['openai', 'groq', AGGREGATOR],
+  message_batches: ['anthropic'],
+  anthropic_files: ['anthropic'],
+}
+
+/** The providers that a project reaches; `aggregator` is null where none is configured. */
+interface Reached {
+  aggregator: (() => Provider) | null
+  direct(name: DirectProvider): Provider
+}
+
+export function keeperOfObjects(
+  account: Pick<Account, 'key_type' | 'direct_providers'>,
+  collection: Collection,
+  { as, vendor }: ToldKeeper,
+  { aggregator, direct }: Reached,
+): Provider | ProxyError {
+  if (account.key_type === 'test') return nothingKeptInSandbox()
+  const [keeper, key = DEFAULT_KEY] = as?.split('/') ?? []
+  const named = keeper ?? vendor
+  for (const name of KEEPERS[collection]) {
+    if (named !== undefined && name !== named) continue
+    if (name === AGGREGATOR) {
+      if (aggregator) return aggregator()
+    } else if (account.direct_providers.includes(name)) {
+      const provider = direct(name)
+      return keeper === undefined ? provider : (provider.withKey?.(key) ?? provider)
+    }
+  }
+  return as === undefined ? noKeeper(collection, vendor) : refuse('keeperGone', { provider: as })
+}
