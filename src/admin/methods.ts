@@ -18,7 +18,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 
 function describeMissing(path: string): string {
   const [, name = ''] = /^\/v1\/organization\/(?:projects\/[^/]*\/)?([a-z_]+)/.exec(path) ?? []
-  const instead = INSTEAD[name]
+  const instead = Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined
   return `The admin API has no such path. ${instead ? `${instead}. ` : ''}/openapi.json lists those that it has.`
 }
 

@@ -1,5 +1,5 @@
 /** Reads vendors' prices from a published table: LiteLLM's `model_prices_and_context_window.json` or models.dev's `api.json`. */
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
 
 /** A model's price, or one that replaces it under a condition. US dollars per million tokens; null: the table does not say. */
 export interface SourcePrice {
@@ -36,7 +36,7 @@ const LITELLM_INPUT = /^input_cost_per_token((?:_above_(\d+)k_tokens)?(?:_(flex|
 
 function readLiteLlm(name: string, entry: JsonObject, providers: readonly string[]): SourcePrice[] {
   const { litellm_provider: provider, mode } = entry
-  const kind = LITELLM_KINDS[String(mode)]
+  const kind = LITELLM_KINDS[textOf(mode)]
   if (typeof provider !== 'string' || !providers.includes(provider) || kind === undefined) return []
   const model = name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name
   return Object.keys(entry).flatMap(key => {

@@ -1,6 +1,6 @@
 /** Takes out of a request the tools that a provider would have to run, for a provider that cannot: the model can do without them. */
 
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
 import { isOwnMessageTool } from './messages/plan-messages.ts'
 import { isOwnTool } from './responses/plan-responses.ts'
 
@@ -21,7 +21,7 @@ export function dropHostedTools(endpoint: keyof typeof IS_OWN, body: JsonObject)
   if (!Array.isArray(tools) || !leavesChoice(choice)) return { body, dropped: [] }
   const hosted = tools.filter(tool => isJsonObject(tool) && !isOwn(tool))
   if (hosted.length === 0) return { body, dropped: [] }
-  const dropped = [...new Set(hosted.map(({ type }) => (TYPE.test(String(type)) ? String(type) : 'unknown')))]
+  const dropped = [...new Set(hosted.map(({ type }) => (TYPE.test(textOf(type)) ? textOf(type) : 'unknown')))]
   // The others keep their places, by which errors name them.
   const kept = tools.map(tool => (hosted.includes(tool) ? undefined : tool))
   return { body: { ...body, tools: kept, ...narrowed(choice, isOwn) }, dropped }

@@ -61,10 +61,10 @@ export function findKeptReferences(body: JsonObject, canonicalBody: string | nul
 /** Fields of an item without its content. */
 const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
 /** The content of items whose other fields do not replace it: without it, a provider takes what it keeps. */
-const CONTENT: Record<string, readonly string[]> = {
-  reasoning: ['content', 'encrypted_content'],
-  image_generation_call: ['result'],
-}
+const CONTENT: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['reasoning', ['content', 'encrypted_content']],
+  ['image_generation_call', ['result']],
+])
 
 /** Items of a Responses request that stand for earlier ones; their type is optional. */
 function findItems(input: unknown): KeptReference[] {
@@ -80,7 +80,7 @@ function findItems(input: unknown): KeptReference[] {
 
 function isEmptyItem(item: JsonObject): boolean {
   if ('role' in item) return false
-  const content = CONTENT[String(item.type)] ?? Object.keys(item).filter(name => !OUTSIDE_OF_ITEM.has(name))
+  const content = CONTENT.get(item.type) ?? Object.keys(item).filter(name => !OUTSIDE_OF_ITEM.has(name))
   return content.every(name => isEmpty(item[name]))
 }
 

@@ -1,5 +1,5 @@
 /** Where each piece of a chat request stood in the client's own request, so that an error about the former names the client's field. */
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField, textOf } from '../json/canonical.ts'
 
 const PLACES = new WeakMap<object, string>()
 
@@ -78,7 +78,7 @@ export function nameOwnField(
     // What the translation adds, the client's own piece does not have.
     const isOwn =
       Object.hasOwn(piece, field) &&
-      follow(stepsOf(found.place).reduce(follow, own as unknown), String(piece[field])) !== undefined
+      follow(stepsOf(found.place).reduce(follow, own as unknown), textOf(piece[field])) !== undefined
     if (!isOwn) return found.place
     return writeSteps(`${found.place}.${piece[field]}`, field === 'parameters' ? within : [])
   }
@@ -86,7 +86,7 @@ export function nameOwnField(
   const isRenamed = Object.hasOwn(request, field) && !Object.hasOwn(own, field)
   if (!isRenamed && field !== 'tool_choice') return param
   const within = rest.filter(step => !NESTING.has(step))
-  return writeSteps(isRenamed ? String(request[field]) : field, isRenamed && field === 'messages' ? [] : within)
+  return writeSteps(isRenamed ? textOf(request[field]) : field, isRenamed && field === 'messages' ? [] : within)
 }
 
 function stepsOf(path: string): string[] {
@@ -94,7 +94,7 @@ function stepsOf(path: string): string[] {
 }
 
 function follow(value: unknown, step: string): unknown {
-  return isJsonObject(value) || Array.isArray(value) ? (value as JsonObject)[step] : undefined
+  return isJsonObject(value) || Array.isArray(value) ? readField(value as JsonObject, step) : undefined
 }
 
 function writeSteps(start: string, steps: readonly string[]): string {
@@ -111,7 +111,7 @@ export function writeOwnNames(
   const told = renamed === null ? text : replaceName(text, renamed)
   return told.replace(/(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.[])/g, name => {
     const { request } = OWN_NAMES[endpoint]
-    return Object.hasOwn(request, name) && !Object.hasOwn(own, name) ? String(request[name]) : name
+    return Object.hasOwn(request, name) && !Object.hasOwn(own, name) ? textOf(request[name]) : name
   })
 }
 

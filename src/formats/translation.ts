@@ -1,6 +1,6 @@
 /** Translates requests and responses of the other two APIs to and from chat completions. */
 
-import type { JsonObject } from '../json/canonical.ts'
+import { type JsonObject, textOf } from '../json/canonical.ts'
 import { countPromptTokens, estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { dropHostedTools } from './hosted-tools.ts'
 import type { MessageContext } from './messages/growing-message.ts'
@@ -53,7 +53,7 @@ export function translate(endpoint: TranslatedEndpoint, given: JsonObject, targe
   }
   const chatRequest = messageToChat(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
-  const context = { model: String(body.model), inputTokens: estimatePromptTokens(chatRequest, 'chat'), requestId }
+  const context = { model: textOf(body.model), inputTokens: estimatePromptTokens(chatRequest, 'chat'), requestId }
   return { chatRequest, droppedTools, context: { endpoint, context } }
 }
 

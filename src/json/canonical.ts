@@ -7,6 +7,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The value if it is text, else none: `String()` would run what a client calls `toString`, and take the list `["a"]` for `a`. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** The value if it is a number, else `otherwise`: `Number()` would run what a client calls `valueOf`, and take the list `[1]` for 1. */
+export function numberOf(value: unknown, otherwise = Number.NaN): number {
+  return typeof value === 'number' ? value : otherwise
+}
+
 /** The object's own field; undefined for `constructor` and the like, unless the object itself has them. */
 export function readField(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
@@ -166,7 +176,7 @@ function canonicalizeString(value: string): string {
 /** JSON with sorted keys, or with keys in their own order if that has a meaning. */
 function canonicalize(value: unknown, keepsOrder: boolean): string {
   if (typeof value === 'string') return canonicalizeString(value)
-  if (typeof value !== 'object' || value === null) return String(value)
+  if (typeof value !== 'object' || value === null) return `${value}`
   if (Array.isArray(value)) {
     let text = ''
     for (const item of value) text += `${text === '' ? '' : ','}${canonicalize(item, keepsOrder)}`

@@ -16,7 +16,7 @@ export function createAccounting(given: AccountingOptions): Accounting {
   return {
     noteRefused(request, account, query, error) {
       const record = createRefusal(request, account, query, error)
-      if (!record || !options.takeRefused(String(account.key_id))) return
+      if (!record || !options.takeRefused(`${account.key_id}`)) return
       request.isRecorded = true
       given.recorder.record(record)
       given.metrics.noteRequest(record, null)

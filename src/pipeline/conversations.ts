@@ -17,7 +17,7 @@ import {
 import { responsesFormat } from '../formats/responses/responses-format.ts'
 import { changeEvents } from '../formats/sse/split-events.ts'
 import { readTypedEvent } from '../formats/sse/sse.ts'
-import { isJsonObject } from '../json/canonical.ts'
+import { isJsonObject, textOf } from '../json/canonical.ts'
 import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
@@ -129,7 +129,7 @@ async function findEarlier(
     ids.length > 0 ? findKeptResponses(database, account, ids).catch(unavailable) : [],
   ])
   const isWhole = turns?.[0]?.previousId === null && turns.every(({ input }) => input !== null)
-  if (turns && !isWhole) throw refuse('previousResponseNotFound', { id: String(previous) })
+  if (turns && !isWhole) throw refuse('previousResponseNotFound', { id: textOf(previous) })
   return { turns: turns ?? [], named }
 }
 

@@ -21,7 +21,7 @@ export async function forModel(
 ): Promise<CompletionQuery> {
   if (!query.bytes) return withModel(query, model)
   const { bytes: bodyBytes, endpoint, headers } = query
-  const bytes = await renameInLong({ bodyBytes }, model, String(owner))
+  const bytes = await renameInLong({ bodyBytes }, model, `${owner}`)
   return parseBytes({ endpoint, headers, body }, bytes, largeBodies, owner)
 }
 

@@ -216,7 +216,7 @@ export class OpenAccount implements RequestAccounting {
     const query = this.#query ?? nameTarget(request)
     if (!outcome.counts) quota.refund(account)
     const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
-    request.isRecorded = query !== null && (!isRefused || takeRefused(String(account.key_id)))
+    request.isRecorded = query !== null && (!isRefused || takeRefused(`${account.key_id}`))
     if (!query || !request.isRecorded) return void this.spending?.release()
     const model = this.#model ?? query.model
     const pricedAs = provider?.pricedAs ?? null

@@ -124,8 +124,8 @@ interface Passed {
 /** In OpenAI's form. A provider's own limits of requests, which are those of another key, are replaced. */
 function tellLimit({ account, remaining }: Passed, { headers }: Pick<ProxyResponse, 'headers'>): void {
   if (remaining === null) return
-  headers['x-ratelimit-limit-requests'] = String(account.requests_per_minute)
-  headers['x-ratelimit-remaining-requests'] = String(remaining)
+  headers['x-ratelimit-limit-requests'] = `${account.requests_per_minute}`
+  headers['x-ratelimit-remaining-requests'] = `${remaining}`
   // This request, at least, counts for a minute.
   headers['x-ratelimit-reset-requests'] = '60s'
 }
@@ -140,8 +140,8 @@ async function tellRemaining(spending: Spending, { headers }: Pick<ProxyResponse
   if (remainingUsd !== null) headers['x-proxy-budget-remaining-usd'] ??= formatUsd(remainingUsd)
   const tokens = await spending.tellTokens()
   if (tokens === null) return
-  headers['x-ratelimit-limit-tokens'] = String(tokens.limit)
-  headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining)
+  headers['x-ratelimit-limit-tokens'] = `${tokens.limit}`
+  headers['x-ratelimit-remaining-tokens'] = `${tokens.remaining}`
   headers['x-ratelimit-reset-tokens'] = '60s'
 }
 

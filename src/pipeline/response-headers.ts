@@ -23,14 +23,14 @@ export function partsHitHeaders(
   createdAtMs: number,
   savedPromptTokens: number,
 ): Record<string, string> {
-  const age = String(Math.max(0, Math.floor((nowMs() - createdAtMs) / 1000)))
+  const age = `${Math.max(0, Math.floor((nowMs() - createdAtMs) / 1000))}`
   return {
     ...missHeaders(provider, 0),
     age,
     'cache-status': 'model-proxy; hit',
     'x-proxy-cache': 'HIT',
     'x-proxy-cache-age': age,
-    'x-proxy-tokens-saved': String(savedPromptTokens),
+    'x-proxy-tokens-saved': `${savedPromptTokens}`,
   }
 }
 
@@ -45,7 +45,7 @@ export function followHeaders(provider: string, estimatedPromptTokens: number): 
     'x-proxy-cost-usd': '0',
     'x-proxy-provider': provider,
     // The exact count comes at the end of the stream, too late for a header.
-    'x-proxy-tokens-saved': String(estimatedPromptTokens),
+    'x-proxy-tokens-saved': `${estimatedPromptTokens}`,
   }
 }
 

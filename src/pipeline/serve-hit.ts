@@ -33,7 +33,7 @@ export function serveHit(
 
 export function hitHeaders(match: Match, costUsd: number): Record<string, string> {
   const now = nowMs()
-  const age = String(ageSeconds(match.entry, now))
+  const age = `${ageSeconds(match.entry, now)}`
   const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
   const headers: Record<string, string> = {
     age,
@@ -44,7 +44,7 @@ export function hitHeaders(match: Match, costUsd: number): Record<string, string
     'x-proxy-cache-reason': match.reason,
     'x-proxy-cost-usd': formatUsd(costUsd),
     'x-proxy-provider': match.entry.provider,
-    'x-proxy-tokens-saved': String(match.entry.promptTokens),
+    'x-proxy-tokens-saved': `${match.entry.promptTokens}`,
   }
   if (match.result === 'HIT-SEMANTIC') {
     headers['x-proxy-cache-similarity'] = match.similarity.toFixed(4)

@@ -130,7 +130,7 @@ function writeBody({ body, headers }: UpstreamCall): Pick<RequestInit, 'body' | 
   if (body === null) return {}
   if (typeof body === 'string' || body.length <= LONGEST_WHOLE_BYTES) return { body }
   // Without it, the body would be chunked, which not every upstream accepts.
-  headers.set('content-length', String(body.length))
+  headers.set('content-length', `${body.length}`)
   return { body: inPieces(body), keepalive: false }
 }
 

@@ -1,5 +1,7 @@
 /** How an upstream can fail before it responds, classified by what can be done about it. */
+
 import { describeError, ProxyError, type ProxyErrorOptions } from '../errors.ts'
+import { textOf } from '../json/canonical.ts'
 import type { Credentials } from './credentials/credentials.ts'
 
 /**
@@ -71,5 +73,5 @@ export function isTemporary(status: number): boolean {
 const UNCONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|^ERR_TLS_|^UNABLE_TO_|CERT/
 
 function isUnconnected(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && UNCONNECTED.test(String(cause.code))
+  return cause instanceof Error && 'code' in cause && UNCONNECTED.test(textOf(cause.code))
 }

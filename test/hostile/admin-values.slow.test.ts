@@ -39,6 +39,8 @@ const TEXTS = [
   'key_-1',
   '%5B%5D',
   '..%2f..',
+  'constructor',
+  '__proto__',
 ]
 const VALUES: unknown[] = [
   null,
@@ -58,6 +60,13 @@ const VALUES: unknown[] = [
   {},
   { '\0': '\0' },
   { __proto__: null, constructor: 1 },
+  { toString: 1 },
+  { toString: null, valueOf: null },
+  { toJSON: 1 },
+  [[{ toString: 1 }]],
+  'constructor',
+  '__proto__',
+  JSON.parse('{"__proto__":null}'),
 ]
 
 describeOnce('values of the admin API', backend => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { createRecording, type RecordedRequest, type Recording } from '../standin/recording.ts'
 import { JSON_HEADERS, sendBody } from '../standin/send.ts'
-import { writeError } from './api-error.ts'
+import { invalid, writeError } from './api-error.ts'
 import { checkRequest } from './check-request.ts'
 import { isFilePath, keepFiles } from './files.ts'
 import { isBatchPath, keepMessageBatches } from './message-batches.ts'
@@ -84,7 +84,14 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
   const server = createServer((message, response) => {
     const parts: Buffer[] = []
     message.on('data', (part: Buffer) => parts.push(part))
-    message.on('end', () => void answer(message, response, Buffer.concat(parts)))
+    message.on('end', () => {
+      // A field of a type that no answer can be made of: Anthropic refuses it.
+      answer(message, response, Buffer.concat(parts)).catch(() => {
+        if (response.headersSent) return response.destroy()
+        const error = writeError(invalid('Input should be a valid value'), 'req_standin')
+        return sendBody(response, 400, JSON_HEADERS, JSON.stringify(error))
+      })
+    })
   })
   // Longer than any test: a client's pooled connection does not go stale under it.
   server.keepAliveTimeout = 120_000

@@ -59,7 +59,12 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
     const flavour = options.flavour ?? 'openai'
     const onCut = () => recording.end(request, 'cut')
-    await respond({ request, response, flavour, serial: ++serial, onCut, kept }, chooseScenario(request))
+    const exchange = { request, response, flavour, serial: ++serial, onCut, kept }
+    await respond(exchange, chooseScenario(request)).catch(error => {
+      // A field of a type that no answer can be made of: the vendors refuse it.
+      if (response.headersSent || !(error instanceof TypeError || error instanceof RangeError)) throw error
+      return respond(exchange, { kind: 'error', status: 400 })
+    })
   }
 
   const standin: Omit<Standin, 'baseUrl'> = {

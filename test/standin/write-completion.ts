@@ -61,6 +61,7 @@ function writeLegacyLogprobs({ request }: AnswerContext, tokens: string[], offse
 export function writeEmbeddings(request: JsonObject): JsonObject {
   const inputs = readInputs(request.input)
   const dimensions = typeof request.dimensions === 'number' ? request.dimensions : 1536
+  if (!Number.isInteger(dimensions) || dimensions < 1) throw new RangeError('dimensions')
   const data = inputs.map((input, index) => {
     const vector = embedText(input, dimensions)
     const embedding = request.encoding_format === 'base64' ? encodeVector(vector) : [...vector]

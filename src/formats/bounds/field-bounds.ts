@@ -111,24 +111,27 @@ const AGGREGATORS: Readonly<Record<string, FieldBound>> = {
   ...are('none', 'structured_outputs', 'top_a', 'top_k', 'trace', 'transforms', 'usage'),
 }
 
-const BY_ENDPOINT: Readonly<Record<string, Readonly<Record<string, FieldBound>>>> = {
-  chat: CHAT,
-  completions: COMPLETIONS,
-  responses: RESPONSES,
-  messages: MESSAGES,
-  embeddings: EMBEDDINGS,
-  'images/generations': PICTURES,
-  'images/edits': PICTURES,
-  'images/variations': PICTURES,
-  'audio/speech': SPEECH,
-  'audio/transcriptions': TRANSCRIPTION,
-  'audio/translations': TRANSCRIPTION,
-  moderations: MODERATIONS,
-}
+const BY_ENDPOINT: ReadonlyMap<string, Readonly<Record<string, FieldBound>>> = new Map<
+  string,
+  Readonly<Record<string, FieldBound>>
+>([
+  ['chat', CHAT],
+  ['completions', COMPLETIONS],
+  ['responses', RESPONSES],
+  ['messages', MESSAGES],
+  ['embeddings', EMBEDDINGS],
+  ['images/generations', PICTURES],
+  ['images/edits', PICTURES],
+  ['images/variations', PICTURES],
+  ['audio/speech', SPEECH],
+  ['audio/transcriptions', TRANSCRIPTION],
+  ['audio/translations', TRANSCRIPTION],
+  ['moderations', MODERATIONS],
+])
 
 /** Of a field at the top of a request. Anthropic's are taken at chat's door, too. */
 export function boundOf(endpoint: string, field: string): FieldBound {
-  const tables = [BY_ENDPOINT[endpoint] ?? {}, AGGREGATORS, MESSAGES as Readonly<Record<string, FieldBound>>]
+  const tables = [BY_ENDPOINT.get(endpoint) ?? {}, AGGREGATORS, MESSAGES as Readonly<Record<string, FieldBound>>]
   return tables.find(table => Object.hasOwn(table, field))?.[field] ?? 'open'
 }
 

@@ -46,12 +46,12 @@ export interface PictureBounds {
 }
 
 /** The fields that limit an answer. At another endpoint they are not known, or dropped, and limit nothing. */
-const ANSWER_LIMITS: Readonly<Record<string, readonly string[]>> = {
-  chat: ['max_tokens', 'max_completion_tokens'],
-  completions: ['max_tokens'],
-  messages: ['max_tokens'],
-  responses: ['max_output_tokens'],
-}
+const ANSWER_LIMITS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['chat', ['max_tokens', 'max_completion_tokens']],
+  ['completions', ['max_tokens']],
+  ['messages', ['max_tokens']],
+  ['responses', ['max_output_tokens']],
+])
 
 export interface BoundsOptions {
   /** A form's numbers are text. */
@@ -149,7 +149,7 @@ function readAnswers(endpoint: string, { n, best_of, prompt }: JsonObject, whole
 
 /** A fallback may have a limit of its own, and thinking a budget beyond it. */
 function readLongest(endpoint: string, body: JsonObject, whole: ReadWhole): number | null {
-  const fields = ANSWER_LIMITS[endpoint] ?? []
+  const fields = ANSWER_LIMITS.get(endpoint) ?? []
   const own = fields.flatMap(field => whole(body[field], field) ?? [])
   if (own.length === 0) return null
   const others = [body.fallbacks].flat().filter(isJsonObject)

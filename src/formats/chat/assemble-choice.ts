@@ -1,6 +1,6 @@
 /** Assembles one choice of a streamed response. */
 
-import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, readField } from '../../json/canonical.ts'
 import { mergeDelta, mergeLogprobs, mergeState } from './merge-delta.ts'
 
 export interface Choice {
@@ -66,7 +66,7 @@ export function finishChoice(choice: Choice): JsonObject {
 function finishToolCalls(message: JsonObject, keepsNumbers: boolean): void {
   const calls = readField(message, 'tool_calls')
   if (!Array.isArray(calls)) return
-  const ordered = calls.filter(isJsonObject).sort((a, b) => Number(a.index) - Number(b.index))
+  const ordered = calls.filter(isJsonObject).sort((a, b) => numberOf(a.index) - numberOf(b.index))
   for (const [position, call] of ordered.entries()) {
     if (keepsNumbers) call.index = position
     else delete call.index

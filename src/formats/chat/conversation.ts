@@ -1,6 +1,6 @@
 /** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
 
-import type { JsonObject } from '../../json/canonical.ts'
+import { type JsonObject, textOf } from '../../json/canonical.ts'
 import { placed } from '../own-place.ts'
 
 /** A chat content part: text, image_url, file, input_audio. */
@@ -120,5 +120,5 @@ function writeContent(parts: Part[]): string | Part[] {
   const [only] = parts
   if (only === undefined) return ''
   const isPlain = parts.length === 1 && only.type === 'text' && Object.keys(only).length === 2
-  return isPlain ? String(only.text) : parts
+  return isPlain ? textOf(only.text) : parts
 }

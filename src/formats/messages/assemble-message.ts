@@ -1,6 +1,6 @@
 /** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, parseJsonObject, textOf } from '../../json/canonical.ts'
 import { parseExactlyIfValid } from '../../json/exact-json.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
@@ -36,7 +36,7 @@ export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssemb
 
   function add(event: JsonObject): void {
     const { type, index } = event
-    const block = blocks[Number(index)]
+    const block = blocks[numberOf(index)]
     if (type === 'message_start') begin(event)
     else if (type === 'content_block_start' && isJsonObject(event.content_block)) {
       const begun = { ...event.content_block }
@@ -126,7 +126,7 @@ function completenessOfBlocks(blocks: readonly JsonObject[], wanted: Wanted): Co
   return isTextAsWanted(text, wanted) ? 'whole' : 'no_json'
 }
 
-const callsTool = ({ type }: JsonObject) => String(type).endsWith('tool_use')
+const callsTool = ({ type }: JsonObject) => textOf(type).endsWith('tool_use')
 
 function hasContent({ type, text }: JsonObject): boolean {
   return type === 'text' ? text !== '' : type !== 'thinking' && type !== 'redacted_thinking'

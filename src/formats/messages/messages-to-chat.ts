@@ -108,7 +108,13 @@ function translateKind(block: JsonObject, param: string, options: BlockOptions):
       return translateDocument(block, param, options)
     case 'search_result': {
       const found = translateContent(block.content, `${param}.content`, options)
-      return [{ type: 'text', text: `${readText(block.title, `${param}.title`)} (${block.source})` }, ...found]
+      return [
+        {
+          type: 'text',
+          text: `${readText(block.title, `${param}.title`)} (${readText(block.source, `${param}.source`)})`,
+        },
+        ...found,
+      ]
     }
     default:
       throw notTranslated(`${param}.type`, 'this kind of block has no counterpart in chat completions.')

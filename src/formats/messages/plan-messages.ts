@@ -1,6 +1,6 @@
 /** Decides whether the cache may be used for a Messages request. */
 
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
 
 /** `field` is the one that refers to state at the provider, or that causes an action. */
 export type MessagesPlan = { isCacheable: false; field: string } | { isCacheable: true }
@@ -20,7 +20,7 @@ export function planMessages(body: JsonObject): MessagesPlan {
 
 /** Whether the client runs it. */
 export function isOwnMessageTool(tool: unknown): boolean {
-  return isJsonObject(tool) && OWN_TOOLS.test(String(tool.type ?? 'custom'))
+  return isJsonObject(tool) && OWN_TOOLS.test(textOf(tool.type ?? 'custom'))
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,6 +1,6 @@
 /** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../json/canonical.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
 import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
@@ -44,7 +44,7 @@ export function createResponseAssembler(wanted: Wanted): StreamAssembler {
       finishItem(item, index)
     else if (type === 'response.created' && isJsonObject(response)) beginWith(response)
     else if (type === 'error') flaw = 'error_in_stream'
-    else if (ENDINGS.has(String(type)) && isJsonObject(response)) end(response)
+    else if (ENDINGS.has(textOf(type)) && isJsonObject(response)) end(response)
   }
 
   return {
@@ -109,5 +109,5 @@ function hasContent(items: readonly JsonObject[]): boolean {
 /** Whether the response calls a tool. Such responses are never served from a semantic match. */
 export function hasCalls(body: unknown): boolean {
   const output = isJsonObject(body) ? body.output : undefined
-  return Array.isArray(output) && output.some(item => /_(call|request|output)$/.test(String(item?.type)))
+  return Array.isArray(output) && output.some(item => /_(call|request|output)$/.test(textOf(item?.type)))
 }

@@ -1,7 +1,7 @@
 /** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import type { JsonObject } from '../../json/canonical.ts'
+import { type JsonObject, textOf } from '../../json/canonical.ts'
 import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
 import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
 import {
@@ -32,7 +32,7 @@ export class GrowingResponse implements AnswerSteps {
     this.#writer = writer
     this.#context = context
     this.#proof = proof
-    this.#head = { id: '', model: String(context.body.model ?? ''), createdSeconds: nowSeconds() }
+    this.#head = { id: '', model: textOf(context.body.model), createdSeconds: nowSeconds() }
     this.#base = hashId(context.requestId)
   }
 

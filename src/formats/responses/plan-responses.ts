@@ -1,6 +1,6 @@
 /** Decides whether and how the cache may be used for a Responses request. */
 
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
 import { TAKEN, takeContent } from '../chat/take-content.ts'
 
 export type ResponsesPlan =
@@ -62,19 +62,19 @@ function findActing({ tools }: JsonObject): string | null {
 export function isOwnTool(tool: unknown): boolean {
   if (!isJsonObject(tool)) return false
   if (tool.type === 'shell') return isJsonObject(tool.environment) && tool.environment.type === 'local'
-  return OWN_TOOLS.has(String(tool.type))
+  return OWN_TOOLS.has(textOf(tool.type))
 }
 
 /** The memory of the container that a tool runs in, in GB; 0 without one. */
 export function containerGigabytes({ type, container, environment }: JsonObject): number {
   if (type !== 'code_interpreter' && type !== 'shell') return 0
   const { memory_limit: limit } = [container, environment].find(isJsonObject) ?? {}
-  return Math.max(1, Number.parseInt(String(limit), 10) || 0)
+  return Math.max(1, Number.parseInt(textOf(limit), 10) || 0)
 }
 
 function findReference(input: unknown): string | null {
   if (!Array.isArray(input)) return null
-  const at = input.findIndex(item => !PLAIN_ITEMS.has(String((isJsonObject(item) ? item.type : null) ?? 'message')))
+  const at = input.findIndex(item => !PLAIN_ITEMS.has(textOf((isJsonObject(item) ? item.type : null) ?? 'message')))
   return at < 0 ? null : `input[${at}].type`
 }
 

@@ -1,6 +1,6 @@
 /** Splits a stored response into the events that its provider could have streamed. */
 
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
 import { cutText } from '../chat/cut-text.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createEventWriter, type EventWriter } from './response-events.ts'
@@ -62,7 +62,7 @@ function splitContent(writer: EventWriter, { content }: JsonObject, item: ItemPl
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : []
   for (const [index, part] of parts.entries()) {
     const place = { ...item, content_index: index }
-    const kind = PART_KINDS[String(part.type)]
+    const kind = PART_KINDS.get(part.type)
     writer.write('response.content_part.added', { ...place, part: kind ? { ...part, ...kind.empty } : part })
     if (kind?.event === 'response.output_text.delta') splitOutputText(writer, part, place)
     else if (kind) splitText(writer, kind.event, part[kind.field], place)
@@ -70,24 +70,23 @@ function splitContent(writer: EventWriter, { content }: JsonObject, item: ItemPl
   }
 }
 
-const PART_KINDS: Record<string, { event: string; field: string; empty: JsonObject }> = {
-  output_text: {
-    event: 'response.output_text.delta',
-    field: 'text',
-    empty: { text: '', annotations: [], logprobs: [] },
-  },
-  refusal: { event: 'response.refusal.delta', field: 'refusal', empty: { refusal: '' } },
-  reasoning_text: { event: 'response.reasoning_text.delta', field: 'text', empty: { text: '' } },
-}
+const PART_KINDS: ReadonlyMap<unknown, { event: string; field: string; empty: JsonObject }> = new Map([
+  [
+    'output_text',
+    { event: 'response.output_text.delta', field: 'text', empty: { text: '', annotations: [], logprobs: [] } },
+  ],
+  ['refusal', { event: 'response.refusal.delta', field: 'refusal', empty: { refusal: '' } }],
+  ['reasoning_text', { event: 'response.reasoning_text.delta', field: 'text', empty: { text: '' } }],
+])
 
 /** Log probabilities are sent with their tokens if the tokens spell the text, else with the last event. */
 function splitOutputText(writer: EventWriter, part: JsonObject, place: ItemPlace): void {
   const tokens = Array.isArray(part.logprobs) ? part.logprobs.filter(isJsonObject) : []
-  const spelled = tokens.map(({ token }) => token).join('')
+  const spelled = tokens.map(({ token }) => textOf(token)).join('')
   const pieces =
     tokens.length > 0 && spelled === part.text
       ? tokens.map(token => ({ delta: token.token, logprobs: [token] }))
-      : cutText(String(part.text ?? '')).map(delta => ({ delta, logprobs: [] }))
+      : cutText(textOf(part.text)).map(delta => ({ delta, logprobs: [] }))
   for (const piece of pieces) writer.write('response.output_text.delta', { ...place, ...piece })
   const annotations = Array.isArray(part.annotations) ? part.annotations : []
   for (const [index, annotation] of annotations.entries()) {

@@ -59,7 +59,7 @@ async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt>
     : {
         ...batches[0]?.headers,
         ...missHeaders(provider.name, priceOf(context, usage, stages)),
-        'x-proxy-tokens-saved': String(savedPromptTokens),
+        'x-proxy-tokens-saved': `${savedPromptTokens}`,
       }
   accounting.noteHeaders()
   const spent = isHit ? { ...NO_USAGE, promptTokens: savedPromptTokens } : { ...usage, savedPromptTokens }

@@ -55,7 +55,7 @@ export function readBatchLine({
       asked: typeof body.model === 'string' ? body.model : null,
       models: modelsOf(body, mustNameModels),
       references: referencesOf(body),
-      size: looksForSize ? sizeOfBody(ENDPOINTS[url] ?? url, body, bytes.length) : null,
+      size: looksForSize ? sizeOfBody(ENDPOINTS.get(url) ?? url, body, bytes.length) : null,
     }
   } catch (error) {
     throw error instanceof ProxyError ? invalidRequest(`Line ${number} of the file: ${error.message}`, 'file') : error
@@ -86,11 +86,11 @@ function readLine(text: string): { url: string; body: JsonObject } {
   return { url, body }
 }
 
-const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
-  '/v1/chat/completions': 'chat',
-  '/v1/completions': 'completions',
-  '/v1/responses': 'responses',
-}
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
+  ['/v1/chat/completions', 'chat'],
+  ['/v1/completions', 'completions'],
+  ['/v1/responses', 'responses'],
+])
 
 function modelsOf(body: JsonObject, mustNameModels: boolean): string[] {
   const { model } = body

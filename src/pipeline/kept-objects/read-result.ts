@@ -1,7 +1,7 @@
 /** Reads one result of a message batch: what answered, and what that took. */
 import type { TokenUsage } from '../../catalogue/catalogue.ts'
 import { messagesFormat } from '../../formats/messages/messages-format.ts'
-import { isJsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, parseJsonObject, textOf } from '../../json/canonical.ts'
 
 export interface BatchResult {
   model: string
@@ -14,5 +14,5 @@ export function readBatchResult(line: Uint8Array): BatchResult | null {
   const { result } = parseJsonObject(new TextDecoder().decode(line)) ?? {}
   if (!isJsonObject(result) || result.type !== 'succeeded' || !isJsonObject(result.message)) return null
   const { message } = result
-  return { model: String(message.model), usage: messagesFormat.readUsage(message.usage, message) }
+  return { model: textOf(message.model), usage: messagesFormat.readUsage(message.usage, message) }
 }

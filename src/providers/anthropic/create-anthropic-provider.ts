@@ -1,6 +1,7 @@
 /** The provider Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
 
 import { refuse } from '../../errors.ts'
+import { textOf } from '../../json/canonical.ts'
 import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { Credentials } from '../credentials/credentials.ts'
@@ -40,7 +41,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       if (request.endpoint === 'messages') return askAsIs(request, url, { ...options, credentials })
       if (request.endpoint !== 'chat')
         throw refuse('endpointUnsupported', { vendor: 'Anthropic', endpoint: request.endpoint })
-      const maxOutputTokens = maxOutputTokensOf(String(request.body.model))
+      const maxOutputTokens = maxOutputTokensOf(textOf(request.body.model))
       const limits = { maxOutputTokens, marksCache: request.marksCache ?? false }
       const { body, apiVersion, context } = await translateChat(request, limits, projectId)
       const answer = await callUpstream({

@@ -1,6 +1,6 @@
 /** A chat response's content without calls: marked text, or JSON in the requested form. */
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
 import { readGiven } from '../../json/read-fields.ts'
 import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
@@ -22,7 +22,7 @@ export function contentWriter(
     if (json !== undefined) return json
     const which = count > 1 ? ` (choice ${index + 1} of ${count})` : ''
     const origin = `a built-in test answer${which}, no model was asked; request ${digest.slice(0, 8)}`
-    return `${SANDBOX_MARK} This is ${origin}, model ${quote(String(request.model))}. ${last}`
+    return `${SANDBOX_MARK} This is ${origin}, model ${quote(textOf(request.model))}. ${last}`
   }
 }
 

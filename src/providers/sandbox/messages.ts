@@ -1,7 +1,7 @@
 /** Reads a chat request's messages: checks them, and finds the one that the sandbox answers. */
 
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
 import { readGiven } from '../../json/read-fields.ts'
 import type { Request } from './fields.ts'
 
@@ -56,7 +56,7 @@ function checkPart(part: unknown, place: string): void {
   if (!isJsonObject(part) || !PARTS.some(known => known === type)) {
     throw invalidRequest(`Invalid value for '${place}.type': expected one of ${PARTS.join(', ')}.`, `${place}.type`)
   }
-  const field = String(type)
+  const field = textOf(type)
   const value = part[field]
   const isRight = field === 'text' || field === 'refusal' ? typeof value === 'string' : isJsonObject(value)
   if (!isRight) throw invalidRequest(`Missing or invalid parameter: '${place}.${field}'.`, `${place}.${field}`)

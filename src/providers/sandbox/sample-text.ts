@@ -3,7 +3,7 @@
 const address = (nth: number) => `sandbox${nth + 1}@example.com`
 const host = (nth: number) => `sandbox${nth + 1}.example.com`
 const link = (nth: number) => `https://example.com/sandbox/${nth + 1}`
-const two = (number: number) => String(number).padStart(2, '0')
+const two = (number: number) => `${number}`.padStart(2, '0')
 
 /** Of names and addresses that RFC 2606, 3849 and 5737 reserve for examples. Items of a list differ by their number. */
 export const SAMPLE_FORMATS: Record<string, (nth: number) => string> = {
@@ -23,7 +23,7 @@ export const SAMPLE_FORMATS: Record<string, (nth: number) => string> = {
   time: nth => `${two(nth % 24)}:${two(Math.floor(nth / 24) % 60)}:00Z`,
   'date-time': nth => `${2024 + Math.floor(nth / 28)}-01-${two((nth % 28) + 1)}T00:00:00Z`,
   duration: nth => `P${nth + 1}D`,
-  uuid: nth => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`,
+  uuid: nth => `00000000-0000-4000-8000-${`${nth}`.padStart(12, '0')}`,
   regex: nth => `^sandbox${nth + 1}$`,
   byte: nth => btoa(`sandbox ${nth + 1}`),
   base64: nth => btoa(`sandbox ${nth + 1}`),

@@ -1,6 +1,6 @@
 /** JSON that satisfies a schema, within a fixed amount of work. Keywords whose fulfilment it cannot promise are refused by name. */
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject, readField, writeField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, readField, textOf, writeField } from '../../json/canonical.ts'
 import {
   canBe,
   contradicts,
@@ -103,7 +103,7 @@ class Writer {
 
   /** The schema at a `#/…` reference: RFC 6901 in its URI form. */
   #resolve(reference: unknown): unknown {
-    const [start, ...steps] = String(reference).slice(0, 1_000).split('/')
+    const [start, ...steps] = textOf(reference).slice(0, 1_000).split('/')
     if (start !== '#') throw new Unsatisfiable('refers to what the sandbox cannot look up')
     return steps.reduce((found: unknown, step) => {
       const name = decodeURIComponent(step.replace(/%(?![\da-f]{2})/gi, '%25'))
@@ -133,7 +133,7 @@ class Writer {
     if (!isJsonObject(properties)) throw new Unsatisfiable('has properties that are no object')
     const rest = flat.additionalProperties ?? flat.unevaluatedProperties ?? true
     const required = new Set((listOf(flat.required) ?? []).map(String))
-    const [least, most] = [Number(flat.minProperties ?? 0), Number(flat.maxProperties ?? Infinity)]
+    const [least, most] = [numberOf(flat.minProperties, 0), numberOf(flat.maxProperties, Infinity)]
     const instance: JsonObject = {}
     let size = required.size
     for (const name of new Set([...Object.keys(properties), ...required])) {
@@ -152,7 +152,7 @@ class Writer {
   #writeList(flat: JsonObject, { name, nth }: Place, depth: number): unknown[] {
     const first = listOf(flat.prefixItems) ?? listOf(flat.items) ?? []
     const rest = (Array.isArray(flat.items) ? flat.additionalItems : flat.items) ?? true
-    const [least, most] = [Number(flat.minItems ?? 0), Number(flat.maxItems ?? Infinity)]
+    const [least, most] = [numberOf(flat.minItems, 0), numberOf(flat.maxItems, Infinity)]
     const wanted = depth < SHALLOW ? Math.min(first.length || Number(rest !== false), most) : 0
     const items: unknown[] = []
     const known = new Set<string>()
@@ -161,7 +161,7 @@ class Writer {
       const write = () => [this.write(first[items.length] ?? rest, place, depth + 1)]
       const written = items.length < least ? write() : this.#try(write)
       if (!written) break
-      const text = flat.uniqueItems === true ? JSON.stringify(written[0]) : String(tries)
+      const text = flat.uniqueItems === true ? JSON.stringify(written[0]) : `${tries}`
       if (!known.has(text)) items.push(written[0])
       known.add(text)
       if (tries > items.length + MOST_TRIES) throw contradicts()

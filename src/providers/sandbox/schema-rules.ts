@@ -1,5 +1,5 @@
 /** What schemas say of a value: two schemas as one, and whether a value can be meant. */
-import { isJsonObject, type JsonObject, readField, writeField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, readField, textOf, writeField } from '../../json/canonical.ts'
 
 /** What is wrong with a schema, as the end of a sentence that begins with it. Never quotes the schema. */
 export class Unsatisfiable extends Error {}
@@ -70,7 +70,7 @@ export function canBe(value: unknown, schema: JsonObject): boolean {
     return isJsonObject(each) ? canBe(value[name], each) : each !== false
   }
   return (
-    Object.keys(value).every(isAllowed) && (listOf(required) ?? []).every(name => Object.hasOwn(value, String(name)))
+    Object.keys(value).every(isAllowed) && (listOf(required) ?? []).every(name => Object.hasOwn(value, textOf(name)))
   )
 }
 
@@ -90,12 +90,18 @@ function isOfType(value: unknown, type: unknown): boolean {
 }
 
 export function isBetween(size: number, least: unknown, most: unknown): boolean {
-  return size >= Number(least ?? 0) && size <= Number(most ?? Infinity)
+  return size >= numberOf(least, 0) && size <= numberOf(most, Infinity)
 }
 
 export function isWithin(value: number, schema: JsonObject): boolean {
-  const { minimum = -Infinity, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf = 0 } = schema
-  const isMultiple = multipleOf === 0 || Number.isInteger(Number((value / Number(multipleOf)).toPrecision(15)))
-  const isInside = (above === undefined || value > Number(above)) && (below === undefined || value < Number(below))
-  return isMultiple && isInside && isBetween(value, minimum, maximum)
+  const step = numberOf(schema.multipleOf, 0)
+  const isMultiple = step === 0 || Number.isInteger(Number((value / step).toPrecision(15)))
+  const isInside =
+    value > numberOf(schema.exclusiveMinimum, -Infinity) && value < numberOf(schema.exclusiveMaximum, Infinity)
+  return (
+    isMultiple &&
+    isInside &&
+    value >= numberOf(schema.minimum, -Infinity) &&
+    isBetween(value, -Infinity, schema.maximum)
+  )
 }

@@ -1,6 +1,6 @@
 /** The functions that a chat request offers, as `tools` or as the older `functions`, and those of them that the sandbox calls. */
 import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
 import { readGiven } from '../../json/read-fields.ts'
 import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
@@ -35,7 +35,7 @@ export function chooseCalls(request: Request, messages: JsonObject[]): Calls {
     throw invalidRequest('parallel_tool_calls must be true or false.', 'parallel_tool_calls')
   const asked = messages.at(-1)?.role === 'user' ? textOfMessage(messages.at(-1)) : null
   if (tools.length > 0) return { style: 'tools', functions: chooseTools(request, tools, asked, isParallel) }
-  if (!['auto', 'none'].includes(String(readGiven(request, 'tool_choice') ?? 'auto'))) {
+  if (!['auto', 'none'].includes(textOf(readGiven(request, 'tool_choice') ?? 'auto'))) {
     throw invalidRequest("Invalid value for 'tool_choice': it is only allowed when 'tools' are given.", 'tool_choice')
   }
   const functions = readList(request, 'functions').map((offered, index) => readFunction(offered, `functions[${index}]`))

@@ -1,5 +1,5 @@
 /** Numbers and texts that satisfy a schema. */
-import type { JsonObject } from '../../json/canonical.ts'
+import { type JsonObject, numberOf, textOf } from '../../json/canonical.ts'
 import { SAMPLE_FORMATS, samplePattern } from './sample-text.ts'
 import { contradicts, isBetween, isWithin, tooLarge, Unsatisfiable } from './schema-rules.ts'
 
@@ -14,9 +14,9 @@ const LONGEST_TEXT_CHARS = 131_072
 const MOST_TRIES = 200
 
 export function writeNumber(schema: JsonObject, type: 'integer' | 'number', { nth }: Place): number {
-  const low = Math.max(Number(schema.minimum ?? -Infinity), Number(schema.exclusiveMinimum ?? -Infinity))
-  const high = Math.min(Number(schema.maximum ?? Infinity), Number(schema.exclusiveMaximum ?? Infinity))
-  const step = Number(schema.multipleOf ?? 1)
+  const low = Math.max(numberOf(schema.minimum, -Infinity), numberOf(schema.exclusiveMinimum, -Infinity))
+  const high = Math.min(numberOf(schema.maximum, Infinity), numberOf(schema.exclusiveMaximum, Infinity))
+  const step = numberOf(schema.multipleOf, 1)
   const isFit = (value: number) => isWithin(value, schema) && (type === 'number' || Number.isInteger(value))
   const [start, direction] =
     low > -Infinity ? [Math.ceil(low / step), 1] : high < Infinity ? [Math.floor(high / step), -1] : [1, 1]
@@ -32,14 +32,14 @@ export function writeNumber(schema: JsonObject, type: 'integer' | 'number', { nt
 }
 
 export function writeText(schema: JsonObject, { name, nth }: Place): string {
-  const [least, most] = [Number(schema.minLength ?? 0), Number(schema.maxLength ?? Infinity)]
+  const [least, most] = [numberOf(schema.minLength, 0), numberOf(schema.maxLength, Infinity)]
   if (least > LONGEST_TEXT_CHARS) throw tooLarge()
-  const sample = SAMPLE_FORMATS[String(schema.format)]?.(nth)
+  const sample = SAMPLE_FORMATS[textOf(schema.format)]?.(nth)
   const fits = (text: string | undefined): text is string =>
     text !== undefined && isBetween([...text].length, least, most)
   if (schema.pattern !== undefined) {
     // A format's sample stands for a pattern that only trying would satisfy.
-    const text = samplePattern(String(schema.pattern), nth, least) ?? sample
+    const text = samplePattern(textOf(schema.pattern), nth, least) ?? sample
     if (fits(text)) return text
     throw new Unsatisfiable('has a pattern that the sandbox cannot satisfy')
   }

@@ -6,7 +6,7 @@ import { inPieces } from '../../event-loop/in-pieces.ts'
 import { isTranslated } from '../../formats/format-of.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
 import { type Told, type TranslationContext, translationOf } from '../../formats/translation.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../json/canonical.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
@@ -30,7 +30,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       const { endpoint } = request
       if (has.includes(endpoint) || !isTranslated(endpoint)) return provider.ask(request)
       if (request.countsAlone) return answerCount(await countRequest(request, endpoint))
-      const target = { ...targetOf(String(request.body.model)), refusesTools: request.refusesTools ?? false }
+      const target = { ...targetOf(textOf(request.body.model)), refusesTools: request.refusesTools ?? false }
       const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
       const tell: Tell = told => tellOwnRequest(request, endpoint, target, told)
       const answer = await askByChat(provider, chat, context, tell)

@@ -1,6 +1,6 @@
 /** Gives tools the names and schemas that Anthropic takes, and remembers what they are to the client. */
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField, textOf } from '../../../json/canonical.ts'
 import { parseExactly } from '../../../json/exact-json.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
@@ -94,9 +94,9 @@ function fitRoot(given: object): { schema: object; isWrapped: boolean } {
 function resolveRoot(root: JsonObject): JsonObject {
   let schema = root
   for (let turn = 0; turn < MOST_REFERENCES; turn++) {
-    const [, folder = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(schema.$ref)) ?? []
+    const [, folder = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(textOf(schema.$ref)) ?? []
     const found = isJsonObject(root[folder])
-      ? root[folder][name.replaceAll('~1', '/').replaceAll('~0', '~')]
+      ? readField(root[folder], name.replaceAll('~1', '/').replaceAll('~0', '~'))
       : undefined
     if (!isJsonObject(found)) return schema
     const { $ref, ...beside } = schema

@@ -33,7 +33,7 @@ export async function translateChat(
   limits: ModelLimits,
   owner: number,
 ): Promise<TranslatedChat<string | Uint8Array>> {
-  if (isLong(request)) return runOnBody(TRANSLATE, request, { limits }, String(owner))
+  if (isLong(request)) return runOnBody(TRANSLATE, request, { limits }, `${owner}`)
   return translateBody(readExactBody(request), limits)
 }
 

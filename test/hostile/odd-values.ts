@@ -1,0 +1,218 @@
+/** Odd values in each field that the vendors' packages know, at each door, on each way to a provider. */
+import { describe, expect, test } from 'vitest'
+import { readAnswer } from '../harness/client.ts'
+import { storeKey } from '../harness/direct-upstreams.ts'
+import type { TestProxy } from '../harness/proxy.ts'
+import { type FieldPlace, listFields, type RequestType } from '../harness/vendor-fields.ts'
+
+/** As JSON: some of them cannot be written by `JSON.stringify`. */
+const ODD_VALUES = [
+  '{"toString":1}',
+  '{"toString":null,"valueOf":null}',
+  '{"toJSON":1}',
+  '{"__proto__":null}',
+  '{"__proto__":{"type":"text"},"constructor":1}',
+  '{"type":{"toString":1},"role":{"toString":1},"name":[[]],"text":{"length":-1},"id":{"toString":1}}',
+  '{"length":1e9}',
+  '"constructor"',
+  '"__proto__"',
+  '"toString"',
+  '"hasOwnProperty"',
+  'null',
+  '[]',
+  '[null]',
+  '[[[[]]]]',
+  '[{"toString":1}]',
+  '["__proto__"]',
+  '{}',
+  'true',
+  '1e400',
+  '-1e400',
+  '-0',
+  '1e-400',
+  '9007199254740993',
+  '"\\ud800"',
+  '"\\u0000"',
+  '""',
+  `"${'x'.repeat(5_000)}"`,
+  `{"${'y'.repeat(5_000)}":1}`,
+]
+const PLACE = '@odd value@'
+
+const OPENAI = { package: 'openai' } as const
+const ANTHROPIC = { package: '@anthropic-ai/sdk' } as const
+const messages = [{ role: 'user', content: 'Hi.' }]
+const CHAT = { ...OPENAI, files: ['chat/completions/completions', 'shared'] }
+const MESSAGES = { ...ANTHROPIC, files: ['messages/messages'] }
+const BETA = { ...ANTHROPIC, files: ['beta/messages/messages', 'beta/beta'] }
+const RESPONSES = { ...OPENAI, files: ['responses/responses', 'shared', 'conversations/conversations'] }
+const AUDIO = { ...OPENAI, files: ['audio/transcriptions', 'audio/translations', 'audio/speech'] }
+const IMAGES = { ...OPENAI, files: ['images'] }
+const line = { custom_id: 'a', params: { model: 'claude-haiku-4-5', max_tokens: 9, messages } }
+
+/** Where the model decides, every way to a provider is tried. */
+const ASKED: [path: string, type: Omit<RequestType, 'body'>, body: object][] = [
+  ['/chat/completions', { ...CHAT, interface: 'ChatCompletionCreateParamsBase' }, { messages }],
+  ['/responses', { ...RESPONSES, interface: 'ResponseCreateParamsBase' }, { input: 'Hi.' }],
+  ['/messages', { ...MESSAGES, interface: 'MessageCreateParamsBase' }, { messages, max_tokens: 9 }],
+  ['/messages', { ...BETA, interface: 'MessageCreateParamsBase' }, { messages, max_tokens: 9 }],
+  ['/responses/input_tokens', { ...RESPONSES, interface: 'ResponseCreateParamsBase' }, { input: 'Hi.' }],
+  ['/messages/count_tokens', { ...MESSAGES, interface: 'MessageCountTokensParams' }, { messages }],
+  ['/cache/explain', { ...CHAT, interface: 'ChatCompletionCreateParamsBase' }, { messages }],
+]
+/** A model for each way to a provider. */
+const WAYS = {
+  openai: 'gpt-4o-mini',
+  anthropic: 'claude-haiku-4-5',
+  groq: 'llama-3.1-8b-instant',
+  aggregator: 'mistralai/mistral-small',
+  sandbox: 'gpt-4o-mini',
+}
+const OTHERS: [path: string, type: Omit<RequestType, 'body'>, body: object][] = [
+  [
+    '/completions',
+    { ...OPENAI, files: ['completions', 'chat/completions/completions'], interface: 'CompletionCreateParamsBase' },
+    { model: 'gpt-3.5-turbo-instruct', prompt: 'Hi.' },
+  ],
+  [
+    '/embeddings',
+    { ...OPENAI, files: ['embeddings'], interface: 'EmbeddingCreateParams' },
+    { model: 'text-embedding-3-small', input: 'Hi.' },
+  ],
+  ['/images/generations', { ...IMAGES, interface: 'ImageGenerateParamsBase' }, { model: 'gpt-image-1', prompt: 'Hi.' }],
+  [
+    '/images/edits',
+    { ...IMAGES, interface: 'ImageEditParamsBase' },
+    { model: 'gpt-image-1', prompt: 'Hi.', image: 'x' },
+  ],
+  ['/images/variations', { ...IMAGES, interface: 'ImageCreateVariationParams' }, { model: 'dall-e-2', image: 'x' }],
+  ['/audio/speech', { ...AUDIO, interface: 'SpeechCreateParams' }, { model: 'tts-1', voice: 'alloy', input: 'Hi.' }],
+  [
+    '/audio/transcriptions',
+    { ...AUDIO, interface: 'TranscriptionCreateParamsBase' },
+    { model: 'whisper-1', file: 'x' },
+  ],
+  ['/audio/translations', { ...AUDIO, interface: 'TranslationCreateParams' }, { model: 'whisper-1', file: 'x' }],
+  [
+    '/moderations',
+    { ...OPENAI, files: ['moderations'], interface: 'ModerationCreateParams' },
+    { model: 'omni-moderation-latest', input: 'Hi.' },
+  ],
+  [
+    '/batches',
+    { ...OPENAI, files: ['batches'], interface: 'BatchCreateParams' },
+    { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' },
+  ],
+  [
+    '/messages/batches',
+    { ...ANTHROPIC, files: ['messages/batches', 'messages/messages'], interface: 'BatchCreateParams' },
+    { requests: [line] },
+  ],
+]
+
+type Way = keyof typeof WAYS
+
+/** Known from no package. */
+const RANKED: readonly FieldPlace[] = ['model', 'query', 'documents', 'top_n', 'return_documents'].map(name => ({
+  name,
+  bodyWith: value => ({ model: 'cohere/rerank-v3.5', query: 'x', documents: ['x'], [name]: value }),
+}))
+
+export interface OddTargets {
+  proxy: TestProxy
+  /** Of a project with keys of every provider. */
+  key: string
+  testKey: string
+}
+
+/** A project with keys of all providers, and one of the sandbox; neither is limited. */
+export async function openOddTargets(proxy: TestProxy, stores: Parameters<typeof storeKey>[0]): Promise<OddTargets> {
+  const key = await proxy.createKey({ project: 'a', type: 'project' })
+  const testKey = await proxy.createKey({ project: 'b', type: 'test' })
+  for (const provider of ['openai', 'anthropic', 'groq'] as const)
+    await storeKey(stores, 'a', provider, `sk-${provider}`)
+  await proxy.query(`
+    update plans set requests_per_minute_per_key = 1000000, requests_per_minute_per_address = 1000000,
+      requests_per_month = 100000000, test_requests_per_minute = 1000000, test_requests_per_month = 100000000`)
+  return { proxy, key, testKey }
+}
+
+/** What went wrong; null for an answer, or for an error that says in JSON what the client did. */
+export async function findFault({ proxy }: OddTargets, path: string, by: string, body: string): Promise<string | null> {
+  const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
+  const asked = fetch(proxy.baseUrl + path, { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) })
+  const answer = await asked.then(readAnswer).catch((error: unknown) => `${error}`)
+  if (typeof answer === 'string') return answer
+  const isTold = answer.status < 400 || typeof answer.json?.error?.message === 'string'
+  // In a stream, too.
+  const isOurs = answer.status >= 500 || /on our side|could not be answered/.test(answer.text)
+  return isTold && !isOurs ? null : `${answer.status} ${answer.text.slice(0, 200)}`
+}
+
+const MOST_TOLD = 20
+const AT_ONCE = 8
+
+/** Each field gets so many of the values, in turn: over the fields, the ways and the turns each value comes everywhere. */
+async function tryFields(
+  targets: OddTargets,
+  path: string,
+  { by, fields, values, turn }: { by: string; fields: readonly FieldPlace[]; values: number; turn: number },
+): Promise<string[]> {
+  const faults: string[] = []
+  const cases = fields.flatMap(({ name, bodyWith }, at) => {
+    const whole = JSON.stringify({
+      ...(at % 3 === 0 && MAY_STREAM.has(path) ? { stream: true } : {}),
+      ...bodyWith(PLACE),
+    })
+    return Array.from({ length: values }, (_, n) => {
+      const odd = ODD_VALUES[n === 0 && turn % 2 === 0 ? 0 : (at * 7 + turn * 3 + n * 5) % ODD_VALUES.length] ?? ''
+      return { name, odd, body: whole.replace(JSON.stringify(PLACE), odd) }
+    })
+  })
+  async function work(): Promise<void> {
+    for (let next = cases.pop(); next; next = cases.pop()) {
+      const fault = await findFault(targets, path, by, next.body)
+      if (fault !== null) faults.push(`${next.name} = ${next.odd.slice(0, 60)}: ${fault}`)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return faults.slice(0, MOST_TOLD)
+}
+
+const MAY_STREAM = new Set(['/chat/completions', '/responses', '/messages', '/completions'])
+
+/** `values`: how many each field gets. */
+export function describeOddValues(open: () => OddTargets, { ways, values }: { ways: readonly Way[]; values: number }) {
+  const tried = { timeout: 600_000 }
+
+  describe.each(ways)('by %s', way => {
+    test.each(ASKED.map(([path, type, body], turn) => ({ path, type, body, turn })))(
+      '$path, $type.interface of $type.files',
+      tried,
+      async ({ path, type, body, turn }) => {
+        const fields = listFields({ ...type, body: { model: WAYS[way], ...body } })
+        expect(fields.length).toBeGreaterThan(100)
+        const by = way === 'sandbox' ? open().testKey : open().key
+        expect(await tryFields(open(), path, { by, fields, values, turn: turn + ways.indexOf(way) })).toEqual([])
+      },
+    )
+  })
+
+  test.each(OTHERS.map(([path, type, body]) => ({ path, type, body })))(
+    '$path',
+    tried,
+    async ({ path, type, body }) => {
+      const fields = listFields({ ...type, body: body as Record<string, unknown> })
+      expect(fields.length).toBeGreaterThan(2)
+      await expectAll(path, fields)
+    },
+  )
+  test('/rerank', tried, () => expectAll('/rerank', RANKED))
+
+  /** Of few fields, each gets all values. */
+  async function expectAll(path: string, fields: readonly FieldPlace[]): Promise<void> {
+    const all = fields.length < 50 ? ODD_VALUES.length : values
+    for (const by of [open().key, open().testKey])
+      expect(await tryFields(open(), path, { by, fields, values: all, turn: 1 })).toEqual([])
+  }
+}
