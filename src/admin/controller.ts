@@ -135,7 +135,17 @@ async function readJson(request: Request): Promise<unknown> {
   if (text.trim() === '') return {}
   const value = parseJsonObject(text)
   if (value === undefined) throw invalidRequest('The body of your request must be a JSON object.')
+  if (hasField(value, UNREADABLE)) throw invalidRequest(`There is no field '${UNREADABLE}' here.`, UNREADABLE)
   return value
+}
+
+/** Elysia puts a value that it refuses into a text, which would call this field. No operation has one. */
+const UNREADABLE = 'toString'
+
+/** As deep as `measureJson` allows. */
+function hasField(value: unknown, name: string): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.hasOwn(value, name) || Object.values(value).some(each => hasField(each, name))
 }
 
 function asProxyError(code: unknown, error: unknown, log: Log): ProxyError {

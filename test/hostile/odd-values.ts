@@ -1,6 +1,6 @@
 /** Odd values in each field that the vendors' packages know, at each door, on each way to a provider. */
 import { describe, expect, test } from 'vitest'
-import { readAnswer } from '../harness/client.ts'
+import { type Answer, readAnswer } from '../harness/client.ts'
 import { storeKey } from '../harness/direct-upstreams.ts'
 import type { TestProxy } from '../harness/proxy.ts'
 import { type FieldPlace, listFields, type RequestType } from '../harness/vendor-fields.ts'
@@ -137,16 +137,26 @@ export async function openOddTargets(proxy: TestProxy, stores: Parameters<typeof
   return { proxy, key, testKey }
 }
 
+/** Nothing waits as long, however busy the machine is. */
+const HUNG_MS = 120_000
+
 /** What went wrong; null for an answer, or for an error that says in JSON what the client did. */
 export async function findFault({ proxy }: OddTargets, path: string, by: string, body: string): Promise<string | null> {
   const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
-  const asked = fetch(proxy.baseUrl + path, { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) })
-  const answer = await asked.then(readAnswer).catch((error: unknown) => `${error}`)
+  const ask = () => fetch(proxy.baseUrl + path, { method: 'POST', headers, body, signal: AbortSignal.timeout(HUNG_MS) })
+  const answer = await ask()
+    .then(readAnswer)
+    .catch((error: unknown) => `${error}`)
   if (typeof answer === 'string') return answer
   const isTold = answer.status < 400 || typeof answer.json?.error?.message === 'string'
   // In a stream, too.
-  const isOurs = answer.status >= 500 || /on our side|could not be answered/.test(answer.text)
+  const isOurs = (answer.status >= 500 && !isBusy(answer)) || /on our side|could not be answered/.test(answer.text)
   return isTold && !isOurs ? null : `${answer.status} ${answer.text.slice(0, 200)}`
+}
+
+/** A database that answered too late: it says when to come again, and nothing of the value. */
+function isBusy({ status, headers }: Answer): boolean {
+  return status === 503 && headers.has('retry-after')
 }
 
 const MOST_TOLD = 20

@@ -95,15 +95,19 @@ function composeContent(
   return `Answer ${hashText(asked)} to: ${asked.slice(0, 80)}${variant}\nThe stand-in adds some words, so that a stream has chunks.`
 }
 
+function nameOf({ name }: JsonObject): string {
+  return typeof name === 'string' ? name : ''
+}
+
 /** A tool is called where the request demands one, or where the user names it. */
 function chooseCalls(request: JsonObject, scenario: AnswerScenario, asked: string): ScriptedToolCall[] {
   if (scenario.content !== undefined || !Array.isArray(request.tools) || request.tool_choice === 'none') return []
   const functions = request.tools.map(tool => tool?.function).filter(isObject)
   const demanded = isObject(request.tool_choice) ? request.tool_choice.function : undefined
   const name = isObject(demanded) ? demanded.name : undefined
-  const named = functions.filter(fn => fn.name === name || asked.includes(String(fn.name)))
+  const named = functions.filter(fn => fn.name === name || asked.includes(nameOf(fn)))
   const chosen = named.length === 0 && request.tool_choice === 'required' ? functions.slice(0, 1) : named
-  return chosen.map(fn => ({ name: String(fn.name), arguments: instanceOfSchema(fn.parameters) }))
+  return chosen.map(fn => ({ name: nameOf(fn), arguments: instanceOfSchema(fn.parameters) }))
 }
 
 function nameCalls(calls: ScriptedToolCall[], asked: string): ComposedChoice['toolCalls'] {
