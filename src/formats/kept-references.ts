@@ -12,6 +12,9 @@ export interface KeptReference {
   field: string
 }
 
+const BRACKET = /[[\]]/
+/** What a list's item is named by, or nothing: `[]`. */
+const INDEX = /^\d*$/
 /** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id`, too. */
 const FILE = /(?:^|_)file_ids?$/
 /** Fields that name something by id. */
@@ -111,9 +114,13 @@ function walk(value: unknown, path: Path, found: KeptReference[]): void {
   })
 }
 
-/** A form's field may be named `mask[file_id]`. */
+/** No field of an API has a longer name. */
+const LONGEST_NAME_CHARS = 256
+
+/** A form's field may be named `mask[file_id]`, or `file_ids[0]`. */
 export function kindOf(name: string): KeptReference['kind'] | null {
-  const last = name.replace(/(?:\[\d*\])+$/, '').replace(/^.*\[([^\]]*)\]$/, '$1')
+  if (name.length > LONGEST_NAME_CHARS) return null
+  const last = name.split(BRACKET).findLast(step => !INDEX.test(step)) ?? ''
   if (FILE.test(last)) return 'file'
   return OTHER.test(last) ? 'other' : null
 }

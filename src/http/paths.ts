@@ -120,7 +120,7 @@ function pathOf({ kind, endpoint }: Extract<Target, { endpoint: Endpoint }>): st
 const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
 
 /** What Gemini's clients ask, whatever base address they were given. */
-const GEMINI = /(?<=\/models\/[^/]+:)(\w+Contents?|countTokens)$|(?<=\/v1beta\d*\/)models(?=\/|$)/
+const GEMINI = /\/models\/[^/]+:(?<called>\w+Contents?|countTokens)$|(?<=\/v1beta\d*\/)models(?=\/|$)/
 
 /** One response, or a part of it; its ids contain no character that needs escaping. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
@@ -218,6 +218,7 @@ export function notFound(pathname: string): ProxyError {
   const known = ELSEWHERE.find(([pattern]) => pattern.test(pathname))
   if (!known) return refuse('pathUnknown')
   const [pattern, api, advice] = known
-  const endpoint = (pattern.exec(pathname)?.[0] ?? '').replace(/^\/|\/$/g, '')
+  const found = pattern.exec(pathname)
+  const endpoint = (found?.groups?.called ?? found?.[0] ?? '').replace(/^\/|\/$/g, '')
   return refuse('endpointElsewhere', { endpoint, api, advice })
 }

@@ -74,6 +74,6 @@ export function namesEvent(event: Uint8Array, names: readonly string[]): boolean
     'latin1',
   )
   const named =
-    /^event: ?(.*?)\s*$/m.exec(beginning)?.[1] ?? /^data: ?\{\s*"type"\s*:\s*"([^"]*)"/m.exec(beginning)?.[1]
+    /^event: ?(.*)/m.exec(beginning)?.[1]?.trimEnd() ?? /^data: ?\{\s*"type"\s*:\s*"([^"]*)"/m.exec(beginning)?.[1]
   return named !== undefined && names.includes(named)
 }

@@ -114,7 +114,7 @@ class PatternReader {
 
   #readRepeated(): Part {
     const part = this.#readPart()
-    const [sign, from, comma, to] = this.#take(/(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/y) ?? []
+    const [sign, from, comma, to] = this.#take(/(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y) ?? []
     if (sign === undefined) return part
     if (from !== undefined)
       return { part, least: Number(from), most: to ? Number(to) : comma ? Infinity : Number(from) }

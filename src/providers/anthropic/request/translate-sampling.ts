@@ -17,6 +17,9 @@ export function readMaxTokens(body: JsonObject, limit: number | null): number {
   return limit ?? DEFAULT_MAX_TOKENS
 }
 
+/** They are looked for in each piece of an answer. */
+const MOST_OWN_CHARS = 256
+
 export interface StopSequences {
   /** Sent to Anthropic, which accepts none of white space only. */
   sent: string[]
@@ -29,6 +32,11 @@ export function translateStop(body: JsonObject): StopSequences {
   const sequences = (Array.isArray(stop) ? stop : [stop]).map(sequence => readText(sequence, 'stop'))
   if (sequences.includes('')) throw invalidRequest('stop must not be an empty string.', 'stop')
   const { sent = [], own = [] } = Object.groupBy(sequences, sequence => (sequence.trim() === '' ? 'own' : 'sent'))
+  if (own.join('').length > MOST_OWN_CHARS)
+    throw invalidRequest(
+      `stop must have at most ${MOST_OWN_CHARS} characters of white space alone for Claude models.`,
+      'stop',
+    )
   return { sent, own }
 }
 

@@ -16,6 +16,9 @@ describe('unfence', () => {
     ['{"a":"```"}', '{"a":"```"}'],
     ['```json\n{"a":"```"}\n```', '{"a":"```"}'],
     ['```json\n```', ''],
+    ['```json\n{}````', '{}`'],
+    ['```json\n{}\n``` ```', '{}\n```'],
+    [`\n\`\`\`${' '.repeat(200)}\n{}`, `\n\`\`\`${' '.repeat(200)}\n{}`],
   ])('%j', (text, bare) => expect(unfence(text)).toBe(bare))
 
   test('gives the same however the text is cut', () => {

@@ -1,0 +1,16 @@
+/** Texts that patterns and loops have stumbled over: short pieces, many times, and an end that makes a match fail at the last moment. */
+
+const UNITS = [
+  ...['[', ']', '[]', '(', '{"', '}', '<', '`', '"', '\\', "'", '='],
+  ...[' ', '\n', '\r\n', '\t', '. ', '.', ',', ';', ':', '/', '-', '_', '@', 'a@', '.a', 'a.', '%', '$', '#', '*'],
+  ...['a', 'a ', 'aA', '0', '1 ', '0,', '+1', '\u0301', 'e\u0301', '\u4e2d', '\u{1f600}', '\u00a0', '\u2028', '\0'],
+] as const
+const ENDS = ['', 'x', '\n!'] as const
+
+/** `[[[[…`, `a@a@…x` and so on, each by its name. */
+export const HOSTILE_SHAPES: readonly { name: string; write(chars: number): string }[] = UNITS.flatMap(unit =>
+  ENDS.map(end => ({
+    name: `${JSON.stringify(unit)}…${JSON.stringify(end)}`,
+    write: (chars: number) => unit.repeat(Math.ceil((chars - end.length) / unit.length)) + end,
+  })),
+)
