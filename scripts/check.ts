@@ -1,10 +1,11 @@
-/** `bun run check`: format, lint and dependency rule, types, generated types against the schema, dead code, migrations. Runs all, then says what failed. */
+/** `bun run check`: format, lint and dependency rule, types, generated types against the schema, patterns, dead code, migrations. Runs all, then says what failed. */
 
 const checks: Record<string, string[]> = {
   'format, lint, dependency rule': ['biome', 'check', '--error-on-warnings', '.'],
   types: ['tsc', '--noEmit'],
   'types of the dashboard’s pages': ['tsc', '--noEmit', '-p', 'src/dashboard/pages'],
   'generated types against the live schema': ['bun', 'scripts/generate-types.ts', '--check'],
+  'patterns that are slow on some texts': ['bun', 'scripts/check-patterns.ts'],
   'dead code': ['knip', '--no-progress'],
   migrations: ['squawk', '-c', '.squawk.toml', ...new Bun.Glob('sql/migrations/*.sql').scanSync()],
 }

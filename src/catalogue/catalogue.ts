@@ -160,7 +160,7 @@ export function findTier({ provider, conditionalPrices }: PricedModel, named: st
 /** Plain decimal notation, never with an exponent. */
 export function formatUsd(usd: number): string {
   if (usd === 0) return '0'
-  return usd.toFixed(10).replace(/\.?0+$/, '')
+  return usd.toFixed(10).replace(/\.?(?<!0)0+$/, '')
 }
 
 const REFRESH_MS = 30_000

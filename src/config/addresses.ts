@@ -6,7 +6,8 @@ import type { Environment, Values } from './values.ts'
 export function createAddresses(environment: Environment, { optionalText, fileText, problem }: Values) {
   function baseUrl(name: string, fallback: string): string {
     const value = optionalText(name) ?? fallback
-    if (URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol)) return value.replace(/\/+$/, '')
+    if (URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol))
+      return value.replace(/(?<!\/)\/+$/, '')
     problem(name, 'an address that begins with http:// or https://', fallback)
     return fallback
   }

@@ -104,9 +104,7 @@ function findPassword(
       // A socket's folder counts as localhost.
       const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
       for (const line of lines) {
-        const fields = (line.match(/(?:\\.|[^:\\])*(?::|$)/g) ?? []).map(field =>
-          field.replace(/:$/, '').replace(/\\(.)/g, '$1'),
-        )
+        const fields = splitFields(line)
         if (wanted.every((value, i) => fields[i] === '*' || fields[i] === value)) return fields[4] ?? null
       }
     }
@@ -167,4 +165,14 @@ function decode(text: string): string {
   } catch {
     return text
   }
+}
+
+/** Between colons; a backslash makes what follows it a plain character. */
+function splitFields(line: string): string[] {
+  const fields = ['']
+  for (const piece of line.match(/\\[\s\S]|:|[^:\\]+/g) ?? []) {
+    if (piece === ':') fields.push('')
+    else fields.push(`${fields.pop()}${piece.startsWith('\\') ? piece.slice(1) : piece}`)
+  }
+  return fields
 }

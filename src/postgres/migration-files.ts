@@ -1,5 +1,6 @@
 /** Reads what sql/ brings: migrations in steps, and what is deployed anew when its text changes. */
 import { readdir } from 'node:fs/promises'
+import { basename } from 'node:path'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
 /** In order of dependency; compatibility holds functions that only the release before calls. */
@@ -53,7 +54,7 @@ export function readSteps(file: string, text: string): MigrationStep[] {
       kind: (marks[at - 1]?.[1] ?? 'locked') as StepKind,
       text: text.slice(start, starts[at + 1]),
     }))
-    .filter(step => /^(?!\s*(--|$))/m.test(step.text))
+    .filter(step => step.text.split('\n').some(line => !/^\s*(--|$)/.test(line)))
     .map(step => ({ ...step, checksum: digest(step.text) }))
 }
 
@@ -76,7 +77,7 @@ export async function readDeployed(): Promise<DeployedFile[]> {
 
 /** A view comes after those that it reads. */
 function inOrder(views: readonly DeployedFile[]): DeployedFile[] {
-  const nameOf = ({ name }: DeployedFile) => /(\w+)\.sql$/.exec(name)?.[1] ?? name
+  const nameOf = ({ name }: DeployedFile) => basename(name, '.sql')
   const reads = (one: DeployedFile, other: DeployedFile) =>
     one !== other && new RegExp(`\\b(from|join) ${nameOf(other)}\\b`).test(one.text)
   const ordered: DeployedFile[] = []

@@ -135,7 +135,7 @@ const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
 
 /** Of several sentences, some may be material for the others. Only questions, and what the user says of himself, are normalized. */
 function writeSentences(text: string): string | null {
-  const sentences = text.match(/[^.?!]+(?:[.?!] ?)+|[^.?!]+$/g) ?? []
+  const sentences = text.match(/[^.?!]+(?:[.?!] ?)*/g) ?? []
   if (!sentences.some(asks)) return null
   if (sentences.some(sentence => requestVerbs.has(sentence.split(' ')[0] ?? ''))) return text
   return sentences
@@ -163,7 +163,7 @@ function writeSentence(
 
 /** A contraction that is asked about: "when do I use it's", "its or it's". */
 function isMentioned(sentence: string): boolean {
-  return /(?:(?:^| )(?:not|or|versus|vs|between|uses?|used|using|than|write|type|put|with|for|from|into|by|about|like|of|is|are|was|were|do|does|did|can) \w+'\w+)|\w+'\w+ (?:or|versus|vs|and)\b|(?:'s|'re|'m|'ve|'ll)$|\b(?:mean|means|meaning|meant)$/.test(
+  return /(?:(?:^| )(?:not|or|versus|vs|between|uses?|used|using|than|write|type|put|with|for|from|into|by|about|like|of|is|are|was|were|do|does|did|can) \w+'\w)|\w'\w+ (?:or|versus|vs|and)\b|(?:'s|'re|'m|'ve|'ll)$|\b(?:mean|means|meaning|meant)$/.test(
     sentence,
   )
 }
@@ -219,7 +219,7 @@ const exclaimed = wordSet('explain describe list give show help')
 
 /** Removes the final mark of what asks; one that may be an operand, a name's part or the subject stays. */
 function trimClosingMark(sentence: string, isAsked: boolean): string {
-  const [found = ''] = /(?: [.?!])+$/.exec(sentence) ?? []
+  const [found = ''] = /(?<! [.?!])(?: [.?!])+$/.exec(sentence) ?? []
   const bare = sentence.slice(0, sentence.length - found.length)
   const marks = found.replaceAll(' ', '')
   const last = bare.split(' ').at(-1) ?? ''

@@ -26,7 +26,7 @@ async function syncOffered(dryRun: boolean): Promise<number> {
   const config = readConfig()
   const { models, skipped } = await fetchAggregatorModels(config.aggregator)
   const { host, pathname } = new URL(config.aggregator.baseUrl)
-  const source = `${host}${pathname.replace(/\/+$/, '')}/models`
+  const source = `${host}${pathname.replace(/(?<!\/)\/+$/, '')}/models`
   const changes = await withOperatorDatabase(config, database =>
     syncAggregatorModels(database, { offered: models, source, dryRun }),
   )

@@ -30,7 +30,7 @@ const NAME = 'anthropic'
 /** `ask` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
   const { apiKey, projectId, limits: bounds, probe, maxOutputTokensOf } = options
-  const baseUrl = `${options.baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
+  const baseUrl = `${options.baseUrl.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1`
   const url = `${baseUrl}/messages`
   const credentials = new Credentials([apiKey])
   return {

@@ -26,10 +26,15 @@ const UNITS: Record<string, readonly (readonly [title: string, size: number])[]>
   ],
 }
 
+/** The last word of a setting's name. */
+function unitOf(name: string): string {
+  return name.slice(name.lastIndexOf('_') + 1)
+}
+
 export function SettingField({ kind, ...field }: SettingFieldProps) {
   const { name, type, title, help, least, most } = kind
   if (type === 'choice') return <ChoiceField kind={kind} {...field} />
-  if (name.replace(/.*_/, '') in UNITS) return <AmountField kind={kind} {...field} />
+  if (unitOf(name) in UNITS) return <AmountField kind={kind} {...field} />
   const isNumber = type === 'number' || type === 'whole'
   const limits = isNumber
     ? {
@@ -78,7 +83,7 @@ function ChoiceField({ kind: { title, words, choices }, value, disabled, onChang
 
 function AmountField({ kind: { name, title, help, most }, value, disabled, onChange }: SettingFieldProps) {
   const id = useId()
-  const units = UNITS[name.replace(/.*_/, '')] ?? []
+  const units = UNITS[unitOf(name)] ?? []
   const [chosen, setChosen] = useState<number | null>(null)
   // The largest unit that divides the amount.
   const fitting = units.findLastIndex(([, size]) => Number(value) > 0 && Number(value) % size === 0)

@@ -1,0 +1,31 @@
+/** `bun run check` refuses a pattern whose time grows faster than its text. */
+import { expect, test } from 'vitest'
+import { collectPatterns, findSlow } from '../../scripts/check-patterns.ts'
+
+const ask = ({ source, flags }: RegExp) => findSlow({ source, flags })
+
+// Written as text: the linter would have some of them changed.
+test.each([
+  'a search that begins anew at each place: \\/+$',
+  'of more than one character: (?:\\[\\d*\\])+$',
+  'a beginning that eats its end: ^.*\\[([^\\]]*)\\]$',
+  'parts that may share: ^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$',
+  'a look behind: (?<=\\/models\\/[^/]+:)(\\w+Contents?|countTokens)$',
+  'an option between two of a kind: \\{(\\d+)(,?)(\\d*)\\}',
+  'a list in a list: ^(?:a+)+$',
+])('refused: %s', named => {
+  expect(ask(new RegExp(named.slice(named.indexOf(': ') + 2)))).not.toBeNull()
+})
+
+test.each([/(?<!\/)\/+$/, /^[^@\s]+@[^@\s][^@\s.]*\.[^@\s]+$/, /\{(\d+)(?:(,)(\d*))?\}/, /\s+/, /^Bearer +(\S+) *$/i])(
+  'taken: %s',
+  pattern => expect(ask(pattern)).toBeNull(),
+)
+
+test('looked at are literals, and what modules build', async () => {
+  const sources = (await collectPatterns()).map(({ place, source }) => `${place.split(':')[0]} ${source}`)
+  expect(sources).toContain('src/formats/kept-references.ts (?:^|_)file_ids?$')
+  expect(sources.filter(each => each.startsWith('src/formats/kept-references.ts ^(?:vector_store_ids?|'))).toHaveLength(
+    1,
+  )
+})
