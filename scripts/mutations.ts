@@ -36,6 +36,7 @@ const WHOLE = 'test/integration/whole-answers.test.ts'
 const EMBEDDINGS = 'test/integration/embeddings.test.ts'
 const COMPLETENESS = 'test/unit/formats/chat/completeness.test.ts'
 const FORMAT_OF = 'test/unit/formats/format-of.test.ts'
+const OFF_LOOP = 'test/unit/event-loop/off-loop.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -51,6 +52,25 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'if (crowd.isNear() || !farFromLimits.has(account)) return',
     becomes: '',
     noticedBy: [ADMISSION],
+  },
+  // A project's job beside the event loop keeps its own requests waiting, no others.
+  {
+    file: 'src/event-loop/off-loop.ts',
+    line: '!this.#busy.some(({ busy }) => busy?.owner === owner)',
+    becomes: 'owner !== undefined',
+    noticedBy: [OFF_LOOP],
+  },
+  {
+    file: 'src/event-loop/off-loop.ts',
+    line: 'this.#threads.size < MOST_THREADS && [...this.#threads].every(isLate)',
+    becomes: 'this.#threads.size === 0',
+    noticedBy: [OFF_LOOP],
+  },
+  {
+    file: 'src/event-loop/off-loop.ts',
+    line: "if (isFull && first.busy) this.#giveUp(first.busy, refuse('workTooLong'))",
+    becomes: 'if (isFull && first.busy) return',
+    noticedBy: [OFF_LOOP],
   },
   // A key is used from its addresses alone, also where another list was known; tokens are counted as a whole, and what was not used is not.
   {

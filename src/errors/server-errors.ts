@@ -46,6 +46,13 @@ export const SERVER_ERRORS = {
     message: 'The proxy is busy; try again shortly.',
     headers: SOON,
   },
+  workTooLong: {
+    status: 503,
+    code: 'service_unavailable',
+    when: 'Reading or translating one long request or answer took more than ten seconds, while other projects waited for their turn.',
+    message: 'This took longer to work on than one project may keep others waiting; send less at once, or try again.',
+    headers: SOON,
+  },
   providerKeyUnread: {
     status: 503,
     code: 'service_unavailable',

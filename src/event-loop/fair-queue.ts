@@ -1,22 +1,26 @@
 /** A queue in which owners take turns: an owner with many items delays only itself. */
 
-export class FairQueue<Item> {
+export class FairQueue<Owner, Item> {
   /** Owners with items, in the order of their turns. */
-  readonly #owners = new Map<string | number, Item[]>()
+  readonly #owners = new Map<Owner, Item[]>()
 
-  add(owner: string | number, item: Item): void {
+  add(owner: Owner, item: Item): void {
     const own = this.#owners.get(owner)
     if (own) own.push(item)
     else this.#owners.set(owner, [item])
   }
 
-  take(): Item | undefined {
-    for (const [owner, own] of this.#owners) {
-      const item = own.shift()
-      this.#owners.delete(owner)
-      if (own.length > 0) this.#owners.set(owner, own)
-      return item
-    }
-    return undefined
+  /** Whose turn it is, of those who may have one. */
+  next(mayHave: (owner: Owner) => boolean): Owner | undefined {
+    return this.#owners.keys().find(mayHave)
+  }
+
+  /** The owner's first item; its next one has its turn after those of others. */
+  take(owner: Owner): Item | undefined {
+    const own = this.#owners.get(owner)
+    const item = own?.shift()
+    this.#owners.delete(owner)
+    if (own && own.length > 0) this.#owners.set(owner, own)
+    return item
   }
 }

@@ -1,4 +1,7 @@
-/** Runs work that would block the event loop in a worker thread: one job at a time, owners in turn. */
+/**
+ * Runs work that would block the event loop in a worker thread: one job at a time, owners in turn. An owner whose job takes long waits behind
+ * it alone: others have a second worker, and where both take long, the one that has worked longest ends.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { type CarriedError, refuse, restoreError } from '../errors.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -34,14 +37,19 @@ export interface JobRequest {
 /** The job's result, or the error it threw. */
 export type JobReply = JobDone<unknown> | CarriedError
 
+export type Owner = string | number
+/** Of what no project asked for. */
+export const NOBODY = 0
+
 export interface JobOptions {
-  /** The job's owner. With several waiting, each owner gets one job done before any gets a second. */
-  owner?: string | number
+  /** The job's owner, a project. With several waiting, each owner gets one job done before any gets a second; none has two at once. */
+  owner: Owner
   /** Buffers of the input that are transferred: they are empty afterwards. */
   transfer?: ArrayBuffer[]
 }
 
 interface Asked {
+  owner: Owner
   /** Null once it is given up: what waits behind others holds no memory then. */
   request: JobRequest | null
   transfer: ArrayBuffer[]
@@ -51,24 +59,43 @@ interface Asked {
   endLimit(): void
 }
 
-/** An idle worker keeps half as much memory as all the rest of an idle process: mostly vocabularies. Loading them again takes .3 s. */
-const IDLE_MS = 60_000
-/** For a job to begin, and then to be done: the longest take six seconds of a processor. */
-const LIMIT_MS = 30_000
+interface Thread {
+  worker: Worker
+  busy: Asked | null
+  beganAtMs: number
+  ending: ReturnType<typeof setTimeout> | undefined
+}
 
-/** Starts the worker at first use, ends it when it is idle or late, and restarts it if a job killed it. It keeps no process alive. */
+interface Limits {
+  /** For a job to begin, and then to be done. */
+  limitMs: number
+  /** So long a job keeps other owners waiting; then they have another worker. */
+  patienceMs: number
+  /** So long a job may take while other owners wait for a worker. */
+  shareMs: number
+  idleMs: number
+}
+
+const LIMITS: Limits = {
+  // The longest jobs take six seconds of a processor.
+  limitMs: 30_000,
+  patienceMs: 500,
+  shareMs: 10_000,
+  // An idle worker keeps half as much memory as all the rest of an idle process: mostly vocabularies. Loading them again takes .3 s.
+  idleMs: 60_000,
+}
+const MOST_THREADS = 2
+
+/** Starts workers as they are needed, ends those that are idle or late, and replaces one that its job killed. It keeps no process alive. */
 export class OffLoop {
-  readonly #waiting = new FairQueue<Asked>()
-  #worker: Worker | null = null
-  #busy: Asked | null = null
+  readonly #waiting = new FairQueue<Owner, Asked>()
+  readonly #threads = new Set<Thread>()
   readonly #given = new Map<string, number>()
-  readonly #idleMs: number
-  readonly #limitMs: number
-  #ending: ReturnType<typeof setTimeout> | null = null
+  readonly #limits: Limits
+  #watch: ReturnType<typeof setTimeout> | undefined
 
-  constructor({ idleMs = IDLE_MS, limitMs = LIMIT_MS } = {}) {
-    this.#idleMs = idleMs
-    this.#limitMs = limitMs
+  constructor(limits: Partial<Limits> = {}) {
+    this.#limits = { ...LIMITS, ...limits }
   }
 
   /** Number of jobs since the start, by name. */
@@ -77,13 +104,13 @@ export class OffLoop {
   }
 
   /** Rejects with what the job threw; with a 503 when it does not begin or end in time. */
-  run<Input, Output>(job: Job<Input, Output>, input: Input, options: JobOptions = {}): Promise<Output> {
+  run<Input, Output>(job: Job<Input, Output>, input: Input, { owner, transfer = [] }: JobOptions): Promise<Output> {
     this.#given.set(job.name, (this.#given.get(job.name) ?? 0) + 1)
     const { promise: done, resolve, reject } = Promise.withResolvers<unknown>()
     const request = { module: job.module, name: job.name, input }
-    const asked: Asked = { request, transfer: options.transfer ?? [], done, resolve, reject, endLimit: () => {} }
+    const asked: Asked = { owner, request, transfer, done, resolve, reject, endLimit: () => {} }
     this.#limit(asked)
-    this.#waiting.add(options.owner ?? '', asked)
+    this.#waiting.add(owner, asked)
     this.#giveNext()
     return done as Promise<Output>
   }
@@ -91,66 +118,112 @@ export class OffLoop {
   /** Resolves when no job waits or runs, and whoever asked for the last one has gone on from there. */
   async idle(): Promise<void> {
     do {
-      await this.#busy?.done.catch(() => {})
+      await Promise.all(this.#busy.map(({ busy }) => busy?.done.catch(() => {})))
       await setImmediate()
-    } while (this.#busy)
+    } while (this.#busy.length > 0)
+  }
+
+  get #busy(): Thread[] {
+    return [...this.#threads].filter(({ busy }) => busy)
   }
 
   #limit(asked: Asked): void {
     asked.endLimit()
-    asked.endLimit = startTimeLimit(this.#limitMs, () => this.#giveUp(asked))
+    asked.endLimit = startTimeLimit(this.#limits.limitMs, () => this.#giveUp(asked, refuse('busy')))
   }
 
-  #giveUp(asked: Asked): void {
+  #giveUp(asked: Asked, error: Error): void {
+    asked.endLimit()
     asked.request = null
     asked.transfer = []
-    asked.reject(refuse('busy'))
-    if (asked !== this.#busy) return
-    this.#end()
-    this.#busy = null
+    asked.reject(error)
+    for (const thread of this.#threads) if (thread.busy === asked) this.#end(thread)
     this.#giveNext()
   }
 
+  /** Gives jobs to workers as long as there are both; then looks again when a job has had its time. */
   #giveNext(): void {
-    if (this.#busy) return
-    let next = this.#waiting.take()
-    while (next && !next.request) next = this.#waiting.take()
-    this.#busy = next ?? null
-    if (this.#ending) clearTimeout(this.#ending)
-    this.#ending = next ? null : setTimeout(() => this.#end(), this.#idleMs).unref()
-    if (!next) return
-    this.#limit(next)
-    this.#worker ??= this.#start()
-    this.#worker.postMessage(next.request, next.transfer)
+    clearTimeout(this.#watch)
+    const isFree = (owner: Owner) => !this.#busy.some(({ busy }) => busy?.owner === owner)
+    for (let owner = this.#waiting.next(isFree); owner !== undefined; owner = this.#waiting.next(isFree)) {
+      const thread = this.#freeThread()
+      if (!thread) {
+        this.#watchOver()
+        return
+      }
+      const asked = this.#waiting.take(owner)
+      if (asked?.request) this.#give(thread, asked.request, asked)
+      else this.#rest(thread)
+    }
   }
 
-  #end(): void {
-    this.#worker?.terminate()
-    this.#worker = null
+  #freeThread(): Thread | undefined {
+    const idle = [...this.#threads].find(({ busy }) => !busy)
+    if (idle) return idle
+    const isLate = ({ beganAtMs }: Thread) => performance.now() - beganAtMs >= this.#limits.patienceMs
+    return this.#threads.size < MOST_THREADS && [...this.#threads].every(isLate) ? this.#start() : undefined
   }
 
-  #start(): Worker {
-    const started = new Worker(new URL('./off-loop-worker.ts', import.meta.url))
-    started.onmessage = ({ data }: MessageEvent<JobReply>) => {
-      if (started !== this.#worker) return
-      const done = this.#busy
-      this.#busy = null
-      done?.endLimit()
-      if ('output' in data) done?.resolve(data.output)
-      else done?.reject(restoreError(data))
+  /** Somebody waits whose turn it would be. */
+  #watchOver(): void {
+    const { patienceMs, shareMs } = this.#limits
+    const [first] = this.#busy.toSorted((a, b) => a.beganAtMs - b.beganAtMs)
+    if (!first) return
+    const isFull = this.#threads.size >= MOST_THREADS
+    const beganAtMs = isFull ? first.beganAtMs : Math.max(...this.#busy.map(thread => thread.beganAtMs))
+    const leftMs = beganAtMs + (isFull ? shareMs : patienceMs) - performance.now()
+    this.#watch = setTimeout(
+      () => {
+        if (isFull && first.busy) this.#giveUp(first.busy, refuse('workTooLong'))
+        else this.#giveNext()
+      },
+      Math.max(1, Math.ceil(leftMs)),
+    )
+  }
+
+  #give(thread: Thread, request: JobRequest, asked: Asked): void {
+    clearTimeout(thread.ending)
+    thread.busy = asked
+    thread.beganAtMs = performance.now()
+    this.#limit(asked)
+    thread.worker.postMessage(request, asked.transfer)
+  }
+
+  /** One that is needed again soon is kept. */
+  #rest(thread: Thread): void {
+    clearTimeout(thread.ending)
+    thread.busy = null
+    thread.ending = setTimeout(() => this.#end(thread), this.#limits.idleMs).unref()
+  }
+
+  #end(thread: Thread): void {
+    clearTimeout(thread.ending)
+    thread.worker.terminate()
+    this.#threads.delete(thread)
+  }
+
+  #start(): Thread {
+    const worker = new Worker(new URL('./off-loop-worker.ts', import.meta.url))
+    const thread: Thread = { worker, busy: null, beganAtMs: 0, ending: undefined }
+    this.#threads.add(thread)
+    worker.onmessage = ({ data }: MessageEvent<JobReply>) => {
+      const done = thread.busy
+      if (!this.#threads.has(thread) || !done) return
+      this.#rest(thread)
+      done.endLimit()
+      if ('output' in data) done.resolve(data.output)
+      else done.reject(restoreError(data))
       this.#giveNext()
     }
-    started.onerror = event => {
-      if (started !== this.#worker) return
-      this.#end()
-      const died = this.#busy
-      this.#busy = null
-      died?.endLimit()
-      died?.reject(new Error(`A worker died of its job: ${event.message}`))
+    worker.onerror = event => {
+      if (!this.#threads.has(thread)) return
+      this.#end(thread)
+      thread.busy?.endLimit()
+      thread.busy?.reject(new Error(`A worker died of its job: ${event.message}`))
       this.#giveNext()
     }
-    started.unref()
-    return started
+    worker.unref()
+    return thread
   }
 }
 

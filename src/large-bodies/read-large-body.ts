@@ -39,14 +39,14 @@ export interface ParsedLargeBody extends LargeBody {
 
 export interface LargeBodyReader {
   /** The bytes are transferred to the worker: they are empty afterwards. Rejects with a 400 for a body that cannot be a request. */
-  read(bytes: Uint8Array, options?: LargeBodyOptions): Promise<LargeBody>
+  read(bytes: Uint8Array, options: LargeBodyOptions): Promise<LargeBody>
 }
 
 export interface LargeBodyOptions {
   irrelevant?: ReadonlySet<string> | undefined
   endpoint?: string
   /** The project whose request it is. */
-  owner?: number
+  owner: number
   /** Reserves memory for what is made of the bytes; may throw. */
   hold?: (bytes: number) => void
 }
@@ -54,7 +54,7 @@ export interface LargeBodyOptions {
 const READ = new Job<LargeBodyInput, ParsedLargeBody>(new URL('./jobs.ts', import.meta.url), 'readLargeBody')
 
 export const largeBodies: LargeBodyReader = {
-  async read(bytes, { irrelevant, endpoint, owner = 0, hold } = {}) {
+  async read(bytes, { irrelevant, endpoint, owner, hold }) {
     // A view of a larger buffer cannot be transferred.
     const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
     const transfer = [whole.buffer as ArrayBuffer]

@@ -29,13 +29,17 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const { endpoint, body, bytes, stream } = query
   const refusesTools = account.unsupported_tools === 'refuse'
   const marksCache = account.anthropic_cache_marks === 'on'
-  const asked = { endpoint, headers: request.headers, stream, refusesTools, marksCache, signal: call.signal }
+  const asked = {
+    ...{ endpoint, headers: request.headers, stream, refusesTools, marksCache },
+    owner: account.project_id,
+    signal: call.signal,
+  }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
   accounting.noteAnswered(answer)
   if (answer.status !== 200) return passOnError(context, answer)
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   if (!isStream) return { response: await answerPlain(context, answer, stages) }
-  return { response: relayStream(context, { ...answer, body: shareEvents(query, answer.body) }, stages) }
+  return { response: relayStream(context, { ...answer, body: shareEvents(query, answer.body, account) }, stages) }
 }
 
 async function answerPlain(
@@ -43,18 +47,20 @@ async function answerPlain(
   answer: UpstreamAnswer,
   stages: Stages,
 ): Promise<ProxyResponse> {
-  const { query, provider, subscriber } = context
+  const { query, account, provider, subscriber } = context
   const { endpoint, body } = query
-  const read = await readAnswer(answer.body, provider.name, { endpoint, wanted: formatOf(endpoint).wantedOf(body) })
+  const owner = account.project_id
+  const wanted = formatOf(endpoint).wantedOf(body)
+  const read = await readAnswer(answer.body, provider.name, { endpoint, wanted, owner })
   const { completeness, callsTools } = read
-  const bytes = await shareBytes(query, read.bytes)
+  const bytes = await shareBytes(query, read.bytes, account)
   const hasFailed = isUpstreamFailure(completeness)
   const asked = askedCall(query, provider, stages.catalogue)
   noteKept(context, read.id)
-  const usage = await usageOf(asked, { ...read, hasFailed })
+  const usage = await usageOf(asked, { ...read, hasFailed, owner })
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream
-    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query) }
+    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query, account) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
   const isComplete = completeness === 'whole' && answer.mayStore()
   if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: false }, usage, stages)

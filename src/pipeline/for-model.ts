@@ -21,7 +21,7 @@ export async function forModel(
 ): Promise<CompletionQuery> {
   if (!query.bytes) return withModel(query, model)
   const { bytes: bodyBytes, endpoint, headers } = query
-  const bytes = await renameInLong({ bodyBytes }, model, `${owner}`)
+  const bytes = await renameInLong({ bodyBytes, owner }, model)
   return parseBytes({ endpoint, headers, body }, bytes, largeBodies, owner)
 }
 

@@ -104,7 +104,7 @@ async function finishAnswer(
 ): Promise<ProxyResponse> {
   const { mayBeKept, ownFields } = query
   const bound = mayBeKept ? await bindMade({ query, account, provider }, response, database) : response
-  const own = ownFields ? await withOwnFields(ownFields, bound) : bound
+  const own = ownFields ? await withOwnFields(ownFields, bound, account) : bound
   return mayBeKept ? conversations.keep({ query, account }, own) : own
 }
 

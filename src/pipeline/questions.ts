@@ -38,7 +38,9 @@ async function read(
   { largeBodies, conversations }: Stages,
 ): Promise<Question> {
   const bytes = await body.readBytes()
-  const large = isLargeBody(bytes) ? await largeBodies.read(bytes, { hold: body.hold }) : null
+  const large = isLargeBody(bytes)
+    ? await largeBodies.read(bytes, { owner: account.project_id, hold: body.hold })
+    : null
   const text = large ? '' : decodeUtf8(bytes)
   const fields = large?.body ?? parseObject(text)
   if (target.kind === 'count') {
@@ -47,7 +49,7 @@ async function read(
     const asIs = { model: readModel(fields), stream: false, body: fields, sent, references: null }
     const counted = { kind: 'count', endpoint, ...asIs } as const
     const query = await resolveAlias<CountQuery>(counted, account, async model => {
-      return { ...counted, model, body: { ...fields, model }, sent: await renameSent(sent, model) }
+      return { ...counted, model, body: { ...fields, model }, sent: await renameSent(sent, model, account) }
     })
     if (endpoint !== 'responses' || !namesEarlier(fields)) return query
     // What was said earlier counts, too.
@@ -68,8 +70,12 @@ async function read(
   return Object.assign(query, { kind: 'explain' as const })
 }
 
-async function renameSent(sent: string | Uint8Array, model: string): Promise<string | Uint8Array> {
-  return typeof sent === 'string' ? renameInText(sent, model) : renameInLong({ bodyBytes: sent }, model)
+async function renameSent(
+  sent: string | Uint8Array,
+  model: string,
+  { project_id: owner }: Account,
+): Promise<string | Uint8Array> {
+  return typeof sent === 'string' ? renameInText(sent, model) : renameInLong({ bodyBytes: sent, owner }, model)
 }
 
 /** Tells the operation to be explained from its body, because the path does not name it. */
@@ -96,7 +102,7 @@ async function countTokens(
   const named = references ?? findKeptReferences(body, null)
   const keeper = await checkReferences(database, named, account, provider)
   const { headers, signal } = request
-  const asked = { endpoint, headers, stream: false, countsAlone: true, signal }
+  const asked = { endpoint, headers, stream: false, countsAlone: true, owner: account.project_id, signal }
   const answer = await keeper.ask(
     typeof sent === 'string' ? { ...asked, body, bodyText: sent } : withLongBody(asked, body, sent),
   )

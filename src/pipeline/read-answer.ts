@@ -21,17 +21,17 @@ const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>
 export async function readAnswer(
   body: ReadableStream<Uint8Array>,
   provider: string,
-  asked: AnswerInput,
+  { owner, ...asked }: AnswerInput & { owner: number },
 ): Promise<ReadAnswer & { completeness: NonNullable<ReadAnswer['completeness']> }> {
   const bytes = await readBytes(body, provider, MAX_PLAIN_BYTES)
-  const read = 'whole' in bytes ? assessAnswer(bytes.whole, asked) : await assessAside(bytes.gathered, asked)
+  const read = 'whole' in bytes ? assessAnswer(bytes.whole, asked) : await assessAside(bytes.gathered, asked, owner)
   const { completeness } = read
   if (completeness === null) throw broken(provider, 'gave an answer that is not a JSON object')
   return { ...read, completeness }
 }
 
-function assessAside(gathered: GatheredBytes, asked: AnswerInput): Promise<ReadAnswer> {
-  return offLoop.run(READ, { parts: gathered.parts, ...asked }, { transfer: gathered.buffers })
+function assessAside(gathered: GatheredBytes, asked: AnswerInput, owner: number): Promise<ReadAnswer> {
+  return offLoop.run(READ, { parts: gathered.parts, ...asked }, { owner, transfer: gathered.buffers })
 }
 
 /** What an answer used, as far as it says so itself. */
@@ -48,7 +48,7 @@ export interface ReportedUsage extends Pick<ReadAnswer, 'usage' | 'id' | 'model'
  */
 export async function usageOf(
   call: AskedCall,
-  { usage, id, hasFailed, cut, model, text }: ReportedUsage,
+  { usage, id, hasFailed, cut, model, text, owner }: ReportedUsage & { owner: number },
 ): Promise<SpentUsage> {
   const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
   if (usage && !cut) return { ...usage, ...answeredAs }
@@ -56,7 +56,7 @@ export async function usageOf(
   const isPriced = most.isPresumed === true && most.isUnpriced !== true
   if (isPriced && (id !== null || !hasFailed) && (cut || !isSentAsWritten(call))) return { ...most, ...answeredAs }
   const { endpoint, body: request } = call
-  const counting = countAside({ endpoint: endpoint as Endpoint, request, text })
+  const counting = countAside({ endpoint: endpoint as Endpoint, request, text }, owner)
   // A worker that died of its job must not keep the request open.
   const { promptTokens, textTokens } = await counting.catch(() => ({
     promptTokens: estimatePromptTokens(request, endpoint),

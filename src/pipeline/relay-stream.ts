@@ -140,18 +140,20 @@ function usageOfStream(
   { usage, body, completeness }: AssembledStream,
   { catalogue }: Stages,
 ): Promise<SpentUsage> {
-  const { query, provider } = context
+  const { query, account, provider } = context
   const format = formatOf(query.endpoint)
   noteKept(context, body.id)
   const hasEnded = format.hasEnded(body)
   const call = askedCall(query, provider, catalogue)
+  const reported = format.readUsage(usage, body)
   return usageOf(call, {
-    usage: format.readUsage(usage, body),
+    usage: reported,
     id: body.id ?? null,
     hasFailed: isUpstreamFailure(completeness),
     ...(!hasEnded && { cut: body }),
     model: body.model,
-    text: format.textOf(body),
+    owner: account.project_id,
+    text: reported && hasEnded ? '' : format.textOf(body),
   })
 }
 

@@ -6,6 +6,7 @@ import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { parseJsonObject } from '../json/canonical.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
@@ -13,14 +14,14 @@ import type { RoutedContext, Stages } from './request-context.ts'
 import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
 
 export function serveHit(
-  { query, cacheQuery, accounting }: RoutedContext<CompletionQuery>,
+  { query, account, cacheQuery, accounting }: RoutedContext<CompletionQuery>,
   match: Match,
   { parsedBodies }: Stages,
   judgeUsd = 0,
 ): ProxyResponse {
   const { entry, result } = match
   const headers = Object.assign(hitHeaders(match, judgeUsd), query.stream ? SSE_TYPE : JSON_TYPE)
-  const body = query.stream ? replayStream(entry.body, query) : entry.body
+  const body = query.stream ? replayStream(entry.body, query, account) : entry.body
   parsedBodies.keep(query)
   accounting.noteHeaders()
   accounting.noteMatch(match)
@@ -70,10 +71,12 @@ const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakM
 export function replayStream(
   body: Uint8Array,
   { endpoint, includeUsage }: Pick<CompletionQuery, 'endpoint' | 'includeUsage'>,
+  { project_id: owner }: Pick<Account, 'project_id'>,
 ): Uint8Array | ReadableStream<Uint8Array> {
   const known = includeUsage ? replays.withUsage : replays.without
   const asked = { endpoint, includeUsage, body }
-  const events = known.get(body) ?? (body.length <= LONGEST_ON_LOOP ? writeReplay(asked) : offLoop.run(REPLAY, asked))
+  const events =
+    known.get(body) ?? (body.length <= LONGEST_ON_LOOP ? writeReplay(asked) : offLoop.run(REPLAY, asked, { owner }))
   known.set(body, events)
   return events instanceof Uint8Array ? events : inPieces(events)
 }

@@ -1,6 +1,6 @@
 /** Request bodies that are rewritten: as they were sent, and in a worker if they are too long for the event loop. */
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
-import { type Job, offLoop } from '../event-loop/off-loop.ts'
+import { type Job, NOBODY, type Owner, offLoop } from '../event-loop/off-loop.ts'
 import { decodeUtf8, hasInexactNumber, type JsonObject } from '../json/canonical.ts'
 import { parseExactly } from '../json/exact-json.ts'
 import type { UpstreamRequest } from './upstream.ts'
@@ -23,6 +23,7 @@ export function withLongBody(
   bodyBytes: Uint8Array,
 ): LongRequest {
   const { headers, stream, signal, endpoint, countsAlone = false, refusesTools = false, marksCache = false } = asked
+  const { owner = NOBODY } = asked
   return {
     endpoint,
     headers,
@@ -31,6 +32,7 @@ export function withLongBody(
     countsAlone,
     refusesTools,
     marksCache,
+    owner,
     body,
     bodyBytes,
     get bodyText() {
@@ -42,9 +44,8 @@ export function withLongBody(
 /** Runs a job on a copy of a request's body: the request may have to be sent again. */
 export async function runOnBody<Options extends object, Output>(
   job: Job<Options & { bytes: Uint8Array }, Output>,
-  { bodyBytes }: Pick<LongRequest, 'bodyBytes'>,
+  { bodyBytes, owner = NOBODY }: Pick<LongRequest, 'bodyBytes'> & { owner?: Owner },
   options: Options,
-  owner = '',
 ): Promise<Output> {
   const bytes = await copyInTurns(bodyBytes)
   return offLoop.run(job, { ...options, bytes }, { owner, transfer: [bytes.buffer] })

@@ -34,8 +34,8 @@ export function renameModel(provider: Provider, name: string): Provider {
 }
 
 /** Returns a copy of a long body with another model, written by a worker. */
-export function renameInLong(request: { bodyBytes: Uint8Array }, name: string, owner = ''): Promise<Uint8Array> {
-  return runOnBody(RENAME, request, { name }, owner)
+export function renameInLong(request: { bodyBytes: Uint8Array; owner?: number }, name: string): Promise<Uint8Array> {
+  return runOnBody(RENAME, request, { name })
 }
 
 /** Changes only the model, in JSON or in a form. */

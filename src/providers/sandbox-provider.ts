@@ -32,7 +32,11 @@ function targetOf({ endpoint, stream }: UpstreamRequest): SandboxTarget {
 }
 
 async function answer(target: SandboxTarget, bodyBytes: Uint8Array): Promise<UpstreamAnswer> {
-  const { contentType, bytes } = await runOnBody<SandboxTarget, SandboxAnswer>(ANSWER, { bodyBytes }, target, TEST_KEYS)
+  const { contentType, bytes } = await runOnBody<SandboxTarget, SandboxAnswer>(
+    ANSWER,
+    { bodyBytes, owner: TEST_KEYS },
+    target,
+  )
   return {
     status: 200,
     headers: new Headers({ 'content-type': contentType }),

@@ -27,6 +27,8 @@ export interface UpstreamRequest {
   isTranslated?: boolean
   /** Whether a prompt that is translated for Anthropic is marked for its cache. */
   marksCache?: boolean
+  /** The project that asks: work of one project beside the event loop does not keep another's waiting. */
+  owner?: number
   /** Aborted when the response is not needed any more. */
   signal: AbortSignal
 }

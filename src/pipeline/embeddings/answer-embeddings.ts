@@ -32,12 +32,12 @@ type EmbeddingsContext = RoutedContext<CompletionQuery>
  * Throws a ProxyError when limits are exceeded or the upstream cannot be reached or understood, and ClientGone when the client has left.
  */
 async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt> {
-  const { query, provider, accounting } = context
+  const { query, account, provider, accounting } = context
   const { embeddings: asked } = query
   if (!asked) throw new Error('This request is answered as a whole')
   const yieldTurn = createYieldTurn()
   const inputs = await nameInputs(context, asked, yieldTurn)
-  const counter = createInputCounter(query.model, yieldTurn)
+  const counter = createInputCounter(query.model, account.project_id, yieldTurn)
   const underWay = new Set<() => SpentUsage>()
   const gathered = await gatherVectors({ context, inputs, counter, underWay, yieldTurn, stages })
   if (gathered.end) return endEarly(context, gathered, underWay, stages)

@@ -17,7 +17,7 @@ export interface InputCounter {
   count(inputs: readonly Input[]): Promise<number[]>
 }
 
-export function createInputCounter(model: string, yieldTurn: YieldTurn): InputCounter {
+export function createInputCounter(model: string, owner: number, yieldTurn: YieldTurn): InputCounter {
   const known = new Map<Input, number>()
   let exactChars = 0
   let counted = 0
@@ -25,7 +25,7 @@ export function createInputCounter(model: string, yieldTurn: YieldTurn): InputCo
 
   async function countExactly(texts: readonly string[]): Promise<void> {
     const beginnings = texts.map(text => text.slice(0, CHARS_AT_A_TIME))
-    const counts = await countTextsAside({ texts: beginnings, model })
+    const counts = await countTextsAside({ texts: beginnings, model }, owner)
     for (const [at, text] of texts.entries()) {
       const beginning = beginnings[at] ?? ''
       const tokens = counts[at] ?? 0

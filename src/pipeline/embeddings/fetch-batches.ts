@@ -107,7 +107,7 @@ export async function fetchBatch(
   { inputs, isVerbatim }: Batch,
   signal: AbortSignal,
 ): Promise<FetchedBatch | { refusal: ErrorResponse }> {
-  const { request, query, provider, accounting } = context
+  const { request, query, account, provider, accounting } = context
   const { catalogue } = stages
   const countEach = () => counter.count(inputs.map(({ input }) => input))
   const body = writeBody(context, { inputs, isVerbatim })
@@ -122,7 +122,7 @@ export async function fetchBatch(
   const counting = inputs.length > 1 ? countEach() : null
   // The rejection is handled where the count is awaited; this only prevents an unhandled one.
   counting?.catch(() => {})
-  const sent = { endpoint, headers: request.headers, stream: false, signal }
+  const sent = { endpoint, headers: request.headers, stream: false, owner: account.project_id, signal }
   const upstream = await provider.ask({ ...sent, ...body }).catch(failure => {
     if (!mayHaveCost(failure, null)) underWay.delete(presume)
     throw failure
@@ -137,7 +137,11 @@ export async function fetchBatch(
       refusal: { status: upstream.status, headers: { ...headers, ...missHeaders(provider.name, 0) }, body: bytes },
     }
   }
-  const { bytes, answer } = await readLong(await readBytes(upstream.body, provider.name, mostBytes), inputs.length)
+  const { bytes, answer } = await readLong(
+    await readBytes(upstream.body, provider.name, mostBytes),
+    inputs.length,
+    account.project_id,
+  )
   if (!answer) throw broken(provider.name, 'gave an answer that does not hold one vector for each input')
   underWay.delete(presume)
 
@@ -163,10 +167,10 @@ export async function fetchBatch(
   }
 }
 
-async function readLong(answer: AnswerBytes, inputs: number): Promise<ReadEmbeddings> {
+async function readLong(answer: AnswerBytes, inputs: number, owner: number): Promise<ReadEmbeddings> {
   if ('gathered' in answer) {
     const { parts, buffers } = answer.gathered
-    return offLoop.run(READ, { parts, inputs }, { transfer: buffers })
+    return offLoop.run(READ, { parts, inputs }, { owner, transfer: buffers })
   }
   const bytes = answer.whole
   return { bytes, answer: readEmbeddingsAnswer(new TextDecoder().decode(bytes), inputs) }

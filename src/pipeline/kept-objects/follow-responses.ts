@@ -78,6 +78,7 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
       const { usage: told, model } = await readAnswer(answer.body, provider.name, {
         endpoint: 'responses',
         wanted: formatOf('responses').wantedOf({}),
+        owner: open.project_id,
       })
       const usage = isOf(open.model, model) ? told : null
       const find = (name: string) => catalogue.find(pricedAs, name)

@@ -39,8 +39,8 @@ export async function startBatch(
   vendor?: NamedVendor,
 ): Promise<ProxyResponse> {
   const { request, account } = context
-  const { database, largeBodies, modelRouter } = stages
-  const { passed, references } = await readPassedBody(request, false, largeBodies)
+  const { database, modelRouter } = stages
+  const { passed, references } = await readPassedBody(request, false, account, stages)
   // A test key learns that it has no files at all, rather than that this file is not its own.
   const anybody = modelRouter.keeperOfObjects(account, 'batches', { vendor })
   if ((account.key_type === 'test' || vendor !== undefined) && anybody instanceof ProxyError) throw anybody

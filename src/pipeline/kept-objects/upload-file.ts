@@ -48,10 +48,10 @@ export async function uploadAnthropicFile(context: RequestContext, stages: Stage
 }
 
 async function readFile(
-  { request }: RequestContext,
-  { largeBodies }: Stages,
+  { request, account }: RequestContext,
+  stages: Stages,
 ): Promise<{ passed: PassedBody; form: Form }> {
-  const { passed } = await readPassedBody(request, true, largeBodies)
+  const { passed } = await readPassedBody(request, true, account, stages)
   const { form } = passed
   if (form?.parts.some(({ name, isFile }) => isFile && name === 'file')) return { passed, form }
   throw invalidRequest('The body of your request must be a multipart form with a file.', 'file')

@@ -65,7 +65,11 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   const read =
     'whole' in received
       ? assessPassed(received.whole, wanted)
-      : await offLoop.run(READ, { parts: received.gathered.parts, ...wanted }, { transfer: received.gathered.buffers })
+      : await offLoop.run(
+          READ,
+          { parts: received.gathered.parts, ...wanted },
+          { owner: context.account.project_id, transfer: received.gathered.buffers },
+        )
   const { bytes, hasResults } = read
   // Invalid JSON was probably cut.
   if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')

@@ -3,7 +3,7 @@ import { readCacheControl } from '../../cache/cache-control.ts'
 import { invalidRequest } from '../../errors.ts'
 import { findKeptReferences, type KeptReference, kindOf } from '../../formats/kept-references.ts'
 import { canonicalizeBody, decodeUtf8, hasInexactNumber, type JsonObject, parseObject } from '../../json/canonical.ts'
-import { isLargeBody, type LargeBodyReader } from '../../large-bodies/read-large-body.ts'
+import { isLargeBody } from '../../large-bodies/read-large-body.ts'
 import { readForm, readValue } from '../../multipart/read-form.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { OPERATIONS, type PassedOperation } from '../../providers/operations.ts'
@@ -24,10 +24,10 @@ export async function readPassed(request: ProxyRequest, account: Account, stages
   // What is meant without a model is OpenAI's.
   const defaultModel = vendor === undefined ? OPERATIONS[operation].defaultModel : null
   const describe = (read: PassedBodyRead) => describePassed(operation, read, { headers, control, defaultModel })
-  const read = await readPassedBody(request, OPERATIONS[operation].takesForms, stages.largeBodies)
+  const read = await readPassedBody(request, OPERATIONS[operation].takesForms, account, stages)
   return resolveAlias(describe(read), account, async model => {
-    const bytes = await renamePassed(read, model)
-    return describe(await parsePassedBody(bytes, read.passed.contentType, { hold: body.hold, ...stages }))
+    const bytes = await renamePassed(read, model, account)
+    return describe(await parsePassedBody(bytes, read.passed.contentType, { hold: body.hold, account, ...stages }))
   })
 }
 
@@ -58,8 +58,12 @@ function describePassed(
 }
 
 /** The same bytes with another model. */
-async function renamePassed({ passed, json }: PassedBodyRead, model: string): Promise<Uint8Array> {
-  if (json?.isLarge) return renameInLong({ bodyBytes: passed.bytes }, model)
+async function renamePassed(
+  { passed, json }: PassedBodyRead,
+  model: string,
+  { project_id: owner }: Account,
+): Promise<Uint8Array> {
+  if (json?.isLarge) return renameInLong({ bodyBytes: passed.bytes, owner }, model)
   return renameInBody(passed, model).bytes
 }
 
@@ -90,21 +94,26 @@ const DECISIVE = /^\s*(model|purpose|n|size|quality|partial_images|frame_count|o
 export async function readPassedBody(
   { body, headers }: Pick<ProxyRequest, 'body' | 'headers'>,
   takesForms: boolean,
-  largeBodies: LargeBodyReader,
+  account: Account,
+  { largeBodies }: Pick<Stages, 'largeBodies'>,
 ): Promise<PassedBodyRead> {
   const bytes = await body.readBytes(takesForms)
   const contentType = headers.get('content-type') ?? 'application/json'
-  return parsePassedBody(bytes, contentType, { hold: body.hold, largeBodies })
+  return parsePassedBody(bytes, contentType, { hold: body.hold, account, largeBodies })
 }
 
 async function parsePassedBody(
   bytes: Uint8Array,
   contentType: string,
-  { hold, largeBodies }: Pick<ProxyRequest['body'], 'hold'> & Pick<Stages, 'largeBodies'>,
+  {
+    hold,
+    account,
+    largeBodies,
+  }: Pick<ProxyRequest['body'], 'hold'> & Pick<Stages, 'largeBodies'> & { account: Account },
 ): Promise<PassedBodyRead> {
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (isLargeBody(bytes)) {
-    const large = await largeBodies.read(bytes, { hold })
+    const large = await largeBodies.read(bytes, { owner: account.project_id, hold })
     const passed = { bytes: large.bytes, contentType, fields: large.body, form: null }
     return { passed, json: { ...large, isLarge: true }, references: large.references }
   }

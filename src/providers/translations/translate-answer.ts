@@ -49,6 +49,7 @@ export async function translatePlain(
   answer: AnswerBytes,
   provider: string,
   translated: TranslationContext,
+  owner: number,
 ): Promise<Uint8Array> {
   const translation =
     'whole' in answer
@@ -56,7 +57,7 @@ export async function translatePlain(
       : await offLoop.run(
           TRANSLATE,
           { parts: answer.gathered.parts, translated },
-          { transfer: answer.gathered.buffers },
+          { owner, transfer: answer.gathered.buffers },
         )
   if ('fault' in translation) throw broken(provider, translation.fault)
   return translation.bytes

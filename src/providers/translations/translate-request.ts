@@ -1,5 +1,5 @@
 /** Translates requests to chat completions, a long one in a worker. */
-import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { Job, NOBODY, offLoop } from '../../event-loop/off-loop.ts'
 import {
   type RequestTarget,
   type Told,
@@ -55,7 +55,8 @@ export async function translateRequest(
 /** Estimates the request's tokens, in the worker. Throws as the translation does. */
 export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
   if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
-  return offLoop.run(COUNT, { endpoint, bytes: new TextEncoder().encode(request.bodyText) })
+  const bytes = new TextEncoder().encode(request.bodyText)
+  return offLoop.run(COUNT, { endpoint, bytes }, { owner: request.owner ?? NOBODY })
 }
 
 /** Says of the client's own request what an error says of the chat request: the translation is made once more, to find the place. */
@@ -69,6 +70,6 @@ export async function tellOwnRequest(
   return tellOwn(endpoint, readExactBody(request), target, told)
 }
 
-function headOf({ headers, stream, signal, marksCache = false }: UpstreamRequest) {
-  return { headers, stream, signal, marksCache, isTranslated: true }
+function headOf({ headers, stream, signal, marksCache = false, owner = NOBODY }: UpstreamRequest) {
+  return { headers, stream, signal, marksCache, owner, isTranslated: true }
 }

@@ -3,6 +3,7 @@
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { carryError, restoreError } from '../../errors.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
+import { NOBODY } from '../../event-loop/off-loop.ts'
 import { isTranslated } from '../../formats/format-of.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
 import { type Told, type TranslationContext, translationOf } from '../../formats/translation.ts'
@@ -68,7 +69,7 @@ async function askByChat(
   // The body enforces its own limits.
   if (status === 200) {
     const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
-    return { ...answer, body: inPieces(await translatePlain(bytes, provider.name, translated)) }
+    return { ...answer, body: inPieces(await translatePlain(bytes, provider.name, translated, chat.owner ?? NOBODY)) }
   }
   const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY))
   const told = status === 400 || status === 422 ? await tellError(text, tell) : text

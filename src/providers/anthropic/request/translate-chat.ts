@@ -33,7 +33,7 @@ export async function translateChat(
   limits: ModelLimits,
   owner: number,
 ): Promise<TranslatedChat<string | Uint8Array>> {
-  if (isLong(request)) return runOnBody(TRANSLATE, request, { limits }, `${owner}`)
+  if (isLong(request)) return runOnBody(TRANSLATE, { bodyBytes: request.bodyBytes, owner }, { limits })
   return translateBody(readExactBody(request), limits)
 }
 

@@ -141,7 +141,7 @@ describe('planBatches', () => {
 
 describe('checkTokenLimits', () => {
   const check = (inputs: (string | number[])[], knownTokens = 0, asked = model) =>
-    checkTokenLimits(asked, inputs, knownTokens, createInputCounter(asked, createYieldTurn()))
+    checkTokenLimits(asked, inputs, knownTokens, createInputCounter(asked, 1, createYieldTurn()))
   const tokens = (count: number) => Array.from({ length: count }, () => 1)
   const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
 
