@@ -7,8 +7,13 @@ const UNITS = [
 ] as const
 const ENDS = ['', 'x', '\n!'] as const
 
+export interface HostileShape {
+  name: string
+  write(chars: number): string
+}
+
 /** `[[[[…`, `a@a@…x` and so on, each by its name. */
-export const HOSTILE_SHAPES: readonly { name: string; write(chars: number): string }[] = UNITS.flatMap(unit =>
+export const HOSTILE_SHAPES: readonly HostileShape[] = UNITS.flatMap(unit =>
   ENDS.map(end => ({
     name: `${JSON.stringify(unit)}…${JSON.stringify(end)}`,
     write: (chars: number) => unit.repeat(Math.ceil((chars - end.length) / unit.length)) + end,

@@ -1,0 +1,157 @@
+/** Every place in which somebody else's text can stand: in bodies, forms, headers and addresses of requests. */
+import { readFileSync } from 'node:fs'
+import { methodsOf, TARGETS } from '../../src/http/paths.ts'
+import type { Target } from '../../src/pipeline/request.ts'
+import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
+import { type Place, placesOf, readTypes } from './typed-places.ts'
+
+/** Which type of which package a door's body has, and a body that is answered. */
+interface BodyOfDoor {
+  from: 'openai' | '@anthropic-ai/sdk' | null
+  type: string
+  body: Record<string, unknown>
+}
+
+const says = (content: string) => [{ role: 'user', content }]
+const CHAT = { model: 'claude-haiku-4-5', messages: says('Hello.') }
+const MESSAGE = { model: 'openai/gpt-4o-mini', messages: says('Hello.'), max_tokens: 9 }
+const BODIES: Record<string, BodyOfDoor> = {
+  '/chat/completions': { from: 'openai', type: 'ChatCompletionCreateParamsBase', body: CHAT },
+  '/completions': {
+    from: 'openai',
+    type: 'CompletionCreateParamsBase',
+    body: { model: 'openai/gpt-3.5-turbo-instruct', prompt: 'Hello.' },
+  },
+  '/responses': {
+    from: 'openai',
+    type: 'ResponseCreateParamsBase',
+    body: { model: 'claude-haiku-4-5', input: 'Hello.' },
+  },
+  '/responses/input_tokens': {
+    from: 'openai',
+    type: 'InputTokenCountParams',
+    body: { model: 'claude-haiku-4-5', input: 'Hello.' },
+  },
+  '/messages': { from: '@anthropic-ai/sdk', type: 'MessageCreateParamsBase', body: MESSAGE },
+  '/messages/count_tokens': { from: '@anthropic-ai/sdk', type: 'MessageCountTokensParams', body: MESSAGE },
+  '/embeddings': {
+    from: 'openai',
+    type: 'EmbeddingCreateParams',
+    body: { model: 'openai/text-embedding-3-small', input: 'Hello.' },
+  },
+  '/images/generations': { from: 'openai', type: 'ImageGenerateParamsBase', body: { prompt: 'A hat.' } },
+  '/images/edits': { from: 'openai', type: 'ImageEditParamsBase', body: { prompt: 'A hat.', image: 'x' } },
+  '/images/variations': { from: 'openai', type: 'ImageCreateVariationParams', body: { image: 'x' } },
+  '/audio/speech': {
+    from: 'openai',
+    type: 'SpeechCreateParams',
+    body: { model: 'tts-1', voice: 'alloy', input: 'Hello.' },
+  },
+  '/audio/transcriptions': {
+    from: 'openai',
+    type: 'TranscriptionCreateParamsBase',
+    body: { model: 'whisper-1', file: 'x' },
+  },
+  '/audio/translations': { from: 'openai', type: 'TranslationCreateParams', body: { model: 'whisper-1', file: 'x' } },
+  '/moderations': { from: 'openai', type: 'ModerationCreateParams', body: { input: 'Hello.' } },
+  '/rerank': { from: null, type: '', body: { model: 'cohere/rerank-v3.5', query: 'hat', documents: ['A hat.'] } },
+  '/files': { from: 'openai', type: 'FileCreateParams', body: { purpose: 'batch', file: '{}' } },
+  '/batches': {
+    from: 'openai',
+    type: 'BatchCreateParams',
+    body: { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' },
+  },
+  '/messages/batches': {
+    from: '@anthropic-ai/sdk',
+    type: 'BatchCreateParams',
+    body: { requests: [{ custom_id: 'a', params: { ...MESSAGE, model: 'claude-haiku-4-5' } }] },
+  },
+  '/cache/feedback': { from: null, type: '', body: { request_id: 'x', verdict: 'wrong' } },
+  '/cache/explain': { from: 'openai', type: 'ChatCompletionCreateParamsBase', body: CHAT },
+}
+
+/** Doors that take a body, from the tables by which requests find theirs. */
+export const BODY_DOORS = [
+  ...Object.keys(TARGETS).filter(path => methodsOf(TARGETS[path] as Target).includes('POST')),
+  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...Object.values(COLLECTION_PATHS).map(path => `/v1${path}`),
+].map(path => path.replace('/v1', ''))
+
+export const FORM_DOORS = [
+  ...Object.entries(OPERATIONS).flatMap(([operation, { takesForms }]) => (takesForms ? [`/${operation}`] : [])),
+  COLLECTION_PATHS.files,
+]
+
+const types = new Map<string, ReturnType<typeof readTypes>>()
+
+export function bodyPlacesOf(path: string): Place[] {
+  const door = BODIES[path]
+  if (!door) throw new Error(`${path} is a new door: say what its body is`)
+  const { from, type, body } = door
+  const own = Object.keys(body).map((name): Place => ({ path: `.${name}`, write: text => ({ [name]: text }) }))
+  const known = from && (types.get(from) ?? types.set(from, readTypes(from)).get(from))
+  const places = known
+    ? placesOf(known, type)
+    : [{ path: '.{name}', write: (name: string) => ({ [name]: 'x' }) }, ...own]
+  return places.map(place => ({ path: place.path, write: text => ({ ...body, ...pickWritten(place, text) }) }))
+}
+
+/** The one field that the place is in. */
+function pickWritten({ path, write }: Place, text: string): Record<string, unknown> {
+  const [, field = ''] = /^\.(\{name\}|[^.[<]+)/.exec(path.replace(/^<[^>]*>/, '')) ?? []
+  const name = field === '{name}' ? text : field
+  const written = write(text) as Record<string, unknown>
+  return { [name]: written[name] }
+}
+
+/** What can be a form's: the names and values of fields, the name and type of a file. */
+export const FORM_PLACES: Record<string, (text: string) => FormData> = {
+  'a field’s name': text => formOf(form => form.set(text, 'x')),
+  'a field’s name in brackets': text => formOf(form => form.set(`mask[${text}`, 'x')),
+  'a value': text => formOf(form => form.set('user', text)),
+  'an id': text => formOf(form => form.set('file_id', text)),
+  'a model': text => formOf(form => form.set('model', text)),
+  'a purpose': text => formOf(form => form.set('purpose', text)),
+  'a file’s name': text => formOf(form => form.set('file', new File(['{}'], text))),
+  'a file’s content': text => formOf(form => form.set('file', new File([text], 'in.jsonl'))),
+}
+
+function formOf(change: (form: FormData) => void): FormData {
+  const form = new FormData()
+  form.set('model', 'whisper-1')
+  form.set('purpose', 'batch')
+  form.set('file', new File(['{}'], 'in.jsonl'))
+  change(form)
+  return form
+}
+
+/** Headers that the source reads by their names. */
+export const READ_HEADERS: readonly string[] = [
+  ...new Set(
+    [...new Bun.Glob('src/**/*.ts').scanSync()].flatMap(file =>
+      [...readText(file).matchAll(/headers\.get\('([\w-]+)'\)/gi)].map(([, name = '']) => name.toLowerCase()),
+    ),
+  ),
+  'x-proxy-tags',
+  'x-proxy-cache-ttl',
+  'x-proxy-cache-threshold',
+  'x-proxy-cache-namespace',
+]
+
+function readText(file: string): string {
+  return readFileSync(file, 'utf8')
+}
+
+/** Ids, models and questions in addresses. */
+export const ADDRESSES: Record<string, (text: string) => string> = {
+  'a path': text => `/${text}`,
+  'a model': text => `/models/${text}`,
+  'a file': text => `/files/${text}`,
+  'a file’s content': text => `/files/${text}/content`,
+  'a batch': text => `/messages/batches/${text}/results`,
+  'a response': text => `/responses/${text}/input_items`,
+  'a deployment': text => `/openai/deployments/${text}/chat/completions`,
+  'one of Gemini’s': text => `/v1beta/models/${text}:generateContent`,
+  'a query’s name': text => `/files?${text}=1`,
+  'a query’s value': text => `/files?after=${text}`,
+}
