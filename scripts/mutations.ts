@@ -37,6 +37,7 @@ const EMBEDDINGS = 'test/integration/embeddings.test.ts'
 const COMPLETENESS = 'test/unit/formats/chat/completeness.test.ts'
 const FORMAT_OF = 'test/unit/formats/format-of.test.ts'
 const OFF_LOOP = 'test/unit/event-loop/off-loop.test.ts'
+const UNFINISHED = 'test/unit/cache/unfinished-writes.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -619,6 +620,44 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'and k.collection = of_collection',
     becomes: '',
     noticedBy: [FILES_BY_VENDOR],
+  },
+  // Whoever asks what a write under way could answer waits for it, and for no longer than a lookup takes.
+  {
+    file: 'src/cache/unfinished-writes.ts',
+    line: 'Promise.all([this.#byName.get(name), written])',
+    becomes: 'written',
+    noticedBy: [UNFINISHED],
+  },
+  {
+    file: 'src/cache/unfinished-writes.ts',
+    line: 'if (this.#byName.get(name) === all) this.#byName.delete(name)',
+    becomes: 'this.#byName.delete(name)',
+    noticedBy: [UNFINISHED],
+  },
+  {
+    file: 'src/cache/unfinished-writes.ts',
+    line: 'this.#withinLimit(writing).catch(() => {})',
+    becomes: 'writing',
+    noticedBy: [UNFINISHED],
+  },
+  {
+    file: 'src/cache/unfinished-writes.ts',
+    line: 'nameOf(account.project_id, contextHash, null), ',
+    becomes: '',
+    noticedBy: [UNFINISHED],
+  },
+  {
+    file: 'src/cache/unfinished-writes.ts',
+    line: 'nameOf(account.project_id, semantic.contextHash',
+    becomes: 'nameOf(1, semantic.contextHash',
+    noticedBy: [UNFINISHED],
+  },
+  {
+    file: 'src/cache/search.ts',
+    line: 'await unfinished.before(query, asked)',
+    becomes: '',
+    noticedBy: ['test/integration/unfinished-writes.test.ts'],
+    test: 'have left already if the process is alone, and whoever asks for the same waits for them',
   },
   // What a provider keeps stays its project's.
   {

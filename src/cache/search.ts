@@ -65,8 +65,7 @@ export function createSearch({ database, unfinished }: SearchOptions): Search {
         threshold: searchThreshold(query, semantic),
         anchorHash: vector && anchorFor(query, semantic),
       }
-      const writing = unfinished.before(query, asked)
-      if (writing) await withinLookupTime(writing)
+      await unfinished.before(query, asked)
       return ask(query, query.requestHash, asked)
     },
     async readResponse(query, picked) {

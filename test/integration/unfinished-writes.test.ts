@@ -12,22 +12,24 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
   let upstream: Standin
   let proxy: TestProxy | null = null
   let written = 0
+  let storing = () => Bun.sleep(200)
 
   beforeEach(async () => {
     await Promise.all([proxy?.stop(), upstream?.stop()])
     upstream = await startStandin()
     written = 0
+    storing = () => Bun.sleep(200)
   })
   afterAll(() => Promise.all([proxy?.stop(), upstream.stop()]))
 
-  /** A proxy whose PostgreSQL takes a fifth of a second to store an answer. */
+  /** A proxy whose PostgreSQL takes a fifth of a second to store an answer, or what `storing` takes. */
   async function start({ losesCopies = false } = {}) {
     const stores = await backend.open()
     const database: Database = {
       ...stores.database,
       async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
         const isStoring = text.includes('from store_answers(')
-        if (isStoring) await Bun.sleep(200)
+        if (isStoring) await storing()
         const rows = await stores.database.call<Row>(text, values, options)
         if (isStoring) written++
         return rows
@@ -54,6 +56,19 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     expect(written).toBe(isAlone ? 0 : 1)
     expect((await ask(proxy, key, question('Lost?'))).cache).toBe('HIT')
     expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('are waited for no longer than a lookup may take, which then finds what was stored before', async () => {
+    const { proxy, key } = await start()
+    const asked = question('How do I change the oil of a mower?')
+    expect((await ask(proxy, key, asked)).cache).toBe('MISS')
+    await proxy.settle()
+    const held = Promise.withResolvers<void>()
+    storing = () => held.promise
+    expect((await ask(proxy, key, asked, { 'cache-control': 'no-cache' })).cache).toBe('MISS')
+    const found = await ask(proxy, key, question('how do I change the oil of a mower')).finally(held.resolve)
+    expect(found.cache).toBe('HIT-SEMANTIC')
+    expect(upstream.requests).toHaveLength(2)
   })
 
   test('are among what an explanation compares with', async () => {
