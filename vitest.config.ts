@@ -14,7 +14,12 @@ export default defineConfig({
     hookTimeout: 120_000,
     maxWorkers: 2,
     sequence: { sequencer: FileOrder },
-    setupFiles: ['test/harness/property-seed.ts', 'test/harness/after-file.ts', 'test/harness/hold-answers.ts'],
+    setupFiles: [
+      'test/harness/property-seed.ts',
+      'test/harness/after-file.ts',
+      'test/harness/hold-answers.ts',
+      'test/harness/broken-sql.ts',
+    ],
     globalSetup: ['test/harness/global-setup.ts'],
   },
 })

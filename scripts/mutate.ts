@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { SqlBreak, SqlOutcome } from '../test/harness/broken-sql.ts'
 import { MUTATIONS, type Mutation } from './mutations.ts'
 
 const COPIED = [
@@ -29,17 +30,19 @@ const LIMIT_MS = 60_000
 /** All that is listed, without a line broken, beside other tests on a slow machine. */
 const AS_IT_IS_LIMIT_MS = 300_000
 
-/** Deployed over what the tests' database starts from (test/harness/take-embedded.ts): making that anew takes longer than most tests. */
+/** Deployed in turn over the database of tests that go on (test/harness/broken-sql.ts). */
 const DEPLOYED = /^sql\/(functions|views)\//
+/** In one process. Both copies are to have some. */
+const MOST_TOGETHER = 12
 
-type Outcome = 'noticed' | 'UNNOTICED' | 'NOT FOUND' | 'DOES NOT RUN'
+type Outcome = SqlOutcome | 'NOT FOUND'
 
 const root = join(import.meta.dir, '..')
 const { values: options, positionals } = parseArgs({ options: { tested: { type: 'boolean' } }, allowPositionals: true })
 const chosen = MUTATIONS.filter(({ file }) => file.includes(positionals[0] ?? ''))
 const startedAtMs = performance.now()
 let noticed = 0
-const waiting: (Mutation | null)[] = options.tested ? [...chosen] : [null, ...chosen]
+const waiting: (Mutation[] | null)[] = options.tested ? group(chosen) : [null, ...group(chosen)]
 
 await Promise.all(Array.from({ length: COPIES }, work))
 const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
@@ -52,7 +55,7 @@ async function work(): Promise<void> {
   try {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       if (next === null) await testAsItIs(copy)
-      else report(next, await tryOut(copy, next))
+      else await tryAll(copy, next)
     }
   } finally {
     rmSync(copy, { recursive: true, force: true })
@@ -76,18 +79,77 @@ async function testAsItIs(copy: string): Promise<void> {
   waiting.length = 0
 }
 
-async function tryOut(copy: string, { file, line, becomes, noticedBy, test }: Mutation): Promise<Outcome> {
+/** SQL that the same tests notice is tried together; anything else by itself. */
+function group(mutations: readonly Mutation[]): Mutation[][] {
+  const groups: Mutation[][] = []
+  const open = new Map<string, Mutation[]>()
+  for (const mutation of mutations) {
+    const name = mutation.noticedBy.join()
+    const found = DEPLOYED.test(mutation.file) ? open.get(name) : undefined
+    if (found && found.length < MOST_TOGETHER) found.push(mutation)
+    else {
+      const opened = [mutation]
+      groups.push(opened)
+      if (DEPLOYED.test(mutation.file)) open.set(name, opened)
+    }
+  }
+  return groups
+}
+
+async function tryAll(copy: string, mutations: readonly Mutation[]): Promise<void> {
+  const found = mutations.filter(mutation => {
+    const isFound = breakLine(copy, mutation) !== null
+    if (!isFound) report(mutation, 'NOT FOUND')
+    return isFound
+  })
+  const [first] = found
+  if (!first) return
+  if (!DEPLOYED.test(first.file)) return report(first, await tryOut(copy, first))
+  const outcomes = await tryDeployed(copy, found)
+  for (const [at, mutation] of found.entries()) {
+    // What an earlier break left behind may have failed it.
+    const isOwn = outcomes[at] === 'noticed' || outcomes[at] === 'UNNOTICED' || found.length === 1
+    const [outcome = 'DOES NOT RUN'] = isOwn ? [outcomes[at]] : await tryDeployed(copy, [mutation])
+    report(mutation, outcome)
+  }
+}
+
+/** The file's text, and what it becomes; null where the line is not there once. */
+function breakLine(copy: string, { file, line, becomes }: Mutation): Pick<SqlBreak, 'whole' | 'broken'> | null {
   const path = join(copy, file)
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const [before, after, ...more] = text.split(line)
-  if (before === undefined || after === undefined || more.length > 0) return 'NOT FOUND'
-  const brokenSql = DEPLOYED.test(file) ? join(copy, 'broken.sql') : null
-  writeFileSync(brokenSql ?? path, `${before}${becomes}${after}`)
-  const tests = test ? [...noticedBy, `--testNamePattern=${RegExp.escape(test)}`] : noticedBy
-  const { failed } = await runTests(copy, tests, { brokenSql })
-  writeFileSync(path, text)
+  const whole = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const [before, after, ...more] = whole.split(line)
+  if (before === undefined || after === undefined || more.length > 0) return null
+  return { whole, broken: `${before}${becomes}${after}` }
+}
+
+async function tryOut(copy: string, mutation: Mutation): Promise<Outcome> {
+  const { file, noticedBy, test } = mutation
+  const { whole = '', broken = '' } = breakLine(copy, mutation) ?? {}
+  const path = join(copy, file)
+  writeFileSync(path, broken)
+  const { failed } = await runTests(copy, test ? [...noticedBy, namePattern([test])] : noticedBy)
+  writeFileSync(path, whole)
   if (failed === null) return 'DOES NOT RUN'
   return failed > 0 ? 'noticed' : 'UNNOTICED'
+}
+
+/** Of mutations that the same tests notice; none where these do not run or end. */
+async function tryDeployed(copy: string, mutations: readonly Mutation[]): Promise<SqlOutcome[]> {
+  const path = join(copy, 'broken-sql.json')
+  const breaks = mutations.map(mutation => ({ test: mutation.test, ...breakLine(copy, mutation) }))
+  writeFileSync(path, JSON.stringify(breaks))
+  rmSync(`${path}.outcomes`, { force: true })
+  const names = mutations.flatMap(({ test }) => test ?? [])
+  const files = mutations[0]?.noticedBy ?? []
+  const tests = names.length === mutations.length ? [...files, namePattern(names)] : files
+  await runTests(copy, tests, { limitMs: LIMIT_MS * mutations.length, environment: { BROKEN_SQL: path }, bails: false })
+  if (!existsSync(`${path}.outcomes`)) return []
+  return JSON.parse(readFileSync(`${path}.outcomes`, 'utf8')) as SqlOutcome[]
+}
+
+function namePattern(names: readonly string[]): string {
+  return `--testNamePattern=${[...new Set(names)].map(name => RegExp.escape(name)).join('|')}`
 }
 
 function report({ file, line, becomes }: Mutation, outcome: Outcome): void {
@@ -114,15 +176,20 @@ interface Tested {
 async function runTests(
   copy: string,
   files: readonly string[],
-  { limitMs = LIMIT_MS, brokenSql = null }: { limitMs?: number; brokenSql?: string | null } = {},
+  {
+    limitMs = LIMIT_MS,
+    environment = {},
+    bails = true,
+  }: { limitMs?: number; environment?: object; bails?: boolean } = {},
 ): Promise<Tested> {
   const result = join(copy, 'result.json')
   rmSync(result, { force: true })
-  const { DATABASE_URL: _, REDIS_URL: __, ...environment } = process.env
-  const options = ['--bail=1', '--maxWorkers=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${result}`]
+  const { DATABASE_URL: _, REDIS_URL: __, ...usual } = process.env
+  const options = ['--maxWorkers=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${result}`]
+  if (bails) options.push('--bail=1')
   const running = Bun.spawn(['bun', 'run', 'test', ...files, ...options], {
     cwd: copy,
-    env: { ...environment, ...(brokenSql !== null && { BROKEN_SQL: brokenSql }) },
+    env: { ...usual, ...environment },
     stdout: 'ignore',
     stderr: 'ignore',
     timeout: limitMs,
@@ -131,9 +198,7 @@ async function runTests(
   await running.exited
   if (running.signalCode !== null) return { failed: 1, names: [] }
   if (!existsSync(result)) return { failed: null, names: [] }
-  const written = readFileSync(result, 'utf8')
-  if (written.includes('The broken SQL does not run')) return { failed: null, names: [] }
-  const { numFailedTests, numTotalTests, testResults } = JSON.parse(written) as TestReport
+  const { numFailedTests, numTotalTests, testResults } = JSON.parse(readFileSync(result, 'utf8')) as TestReport
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
   const names = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
   return { failed: numTotalTests === 0 ? null : numFailedTests, names }

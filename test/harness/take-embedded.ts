@@ -22,15 +22,13 @@ export async function takeEmbedded(): Promise<Database> {
   const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
   // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
   await maintainUsagePartitions(database)
-  // Of `bun run mutate`.
-  const { BROKEN_SQL: broken } = process.env
-  if (broken) {
-    await database.runScript(await Bun.file(broken).text()).catch(cause => {
-      throw new Error('The broken SQL does not run', { cause })
-    })
-  }
   taken = { database, fingerprint: await readFingerprint(database) }
   return database
+}
+
+/** The one that tests of this worker use now; null before any does. */
+export function embeddedInUse(): Database | null {
+  return taken?.database ?? null
 }
 
 /** Seeds, and what was made after the cluster was: the schema, roles. */

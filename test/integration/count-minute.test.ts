@@ -46,6 +46,26 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await alone(9, SECOND - 3_600)).toBe(1)
   })
 
+  test('keeps the most that any process saw in Redis in a second, in whatever order they tell of it', async () => {
+    const { alone, withRedis } = await openKey()
+    expect(await alone(1)).toBe(1)
+    expect(await withRedis(2, [2, 4])).toBe(2)
+    // From before the two, and told late.
+    expect(await withRedis(1, [2, 3])).toBe(1)
+    expect(await alone(LIMIT)).toBe(3)
+  })
+
+  test('is counted by every process for a former value of the key, too', async () => {
+    const { database, keyId, alone } = await openKey()
+    await database.call(`select rotate_key(${keyId}, interval '1 hour')`, [])
+    await alone(1)
+    const [row] = await database.call<{ marked: number }>(
+      'select count(minute_counted_until)::integer as marked from key_accounts',
+      [],
+    )
+    expect(row?.marked).toBe(2)
+  })
+
   test('marks the key, and what it counts begins with what is recorded', async () => {
     const { database, projectId, keyId, alone, withRedis } = await openKey()
     const marked = async () =>

@@ -83,6 +83,53 @@ describeBackends('find_answers()', backend => {
     expect(beside?.answers).toMatchObject([{ match: 'similar', prompt: 'near' }])
   })
 
+  test('of no other project and context, and of nothing that has expired or is older than asked for', async () => {
+    const { database } = await backend.open()
+    const spaceId = await makeSpace(database)
+    const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
+    const elsewhere = { ...place, projectId: await makeProject(database, 'elsewhere') }
+    await storeAnswers(database, [answerTo('prompt', place)])
+    // By the request, by the normal form, by the vector.
+    const asks = (of: typeof place) => {
+      const [ask, { requestHash }] = [rewordingOf('prompt', of), answerTo('prompt', of)]
+      const named = ask.semantic && { ...ask.semantic, normalizedHash: sha256('prompt'), vector: null }
+      return [{ ...ask, requestHash, semantic: null }, { ...ask, semantic: named }, ask]
+    }
+    const found = async (of = place, maxAgeSeconds: number | null = null) => {
+      const all = asks(of).map(each => findAnswer(database, { ...each, maxAgeSeconds }))
+      return (await Promise.all(all)).map(rows => rows.map(({ match }) => match).join())
+    }
+    const kinds = ['exact', 'normalized', 'similar']
+    expect(await found()).toEqual(kinds)
+    const none = ['', '', '']
+    expect([await found(elsewhere), await found({ ...place, context: 'another' })]).toEqual([none, none])
+    for (const table of ['cache_entries', 'cache_prompts'])
+      await database.call(`update ${table} set created_at = created_at - interval '100 seconds'`, [])
+    expect([await found(place, 200), await found(place, 50)]).toEqual([kinds, none])
+    for (const table of ['cache_entries', 'cache_prompts'])
+      await database.call(`update ${table} set expires_at = now()`, [])
+    expect(await found()).toEqual(none)
+  })
+
+  test('what was deleted while it was stored stays deleted, and the latest of two answers stays', async () => {
+    const { database } = await backend.open()
+    const place = { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'c' }
+    const answer = answerTo('prompt', place)
+    const ask = { ...rewordingOf('prompt', place), requestHash: answer.requestHash, semantic: null }
+    await storeAnswers(database, [{ ...answer, cacheGeneration: -1 }])
+    expect(await findAnswer(database, ask)).toEqual([])
+    await storeAnswers(database, [answer, { ...answer, response: '{"newer":1}' }])
+    expect(await findAnswer(database, ask)).toMatchObject([{ response: '{"newer":1}' }])
+    const [lasts] = await database.call(`select expires_at > now() + interval '1 day' as long from cache_entries`, [])
+    expect(lasts).toEqual({ long: false })
+    await storeAnswers(database, [{ ...answer, ttlSeconds: 500_000, test: true }])
+    const [ofTest] = await database.call<{ days: number }>(
+      `select round(extract(epoch from expires_at - now()) / 86400)::integer as days from cache_entries`,
+      [],
+    )
+    expect(ofTest).toEqual({ days: 1 })
+  })
+
   describe('given an anchor, compares what was stored with the same', () => {
     async function open(anchors: readonly (string | null)[]) {
       const { database } = await backend.open()
@@ -129,15 +176,17 @@ describeBackends('find_answers()', backend => {
     test('and all of a context in which a person has called two the same', async () => {
       const { database, place, find } = await open(['a'])
       expect(await find('prompt 0', 'b')).toEqual([])
-      for (const [context, found] of [
-        ['another', []],
-        [place.context, ['prompt 0']],
+      for (const [context, source, verdict, found] of [
+        ['another', 'person', 'same', []],
+        [place.context, 'judge', 'same', []],
+        [place.context, 'person', 'different', []],
+        [place.context, 'person', 'same', ['prompt 0']],
       ] as const) {
         await sql`
           insert into cache_verdicts (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at)
-          values (${place.projectId}, ${Buffer.from(sha256(context), 'hex')}, ${Buffer.alloc(32)}, ${Buffer.alloc(32)}, 'person', 'same', 'infinity')
+          values (${place.projectId}, ${Buffer.from(sha256(context), 'hex')}, ${Buffer.alloc(32, verdict)}, ${Buffer.alloc(32, verdict)}, ${source}, ${verdict}, 'infinity')
         `.execute(database.queries)
-        expect(await find('prompt 0', 'b')).toEqual(found)
+        expect([source, verdict, await find('prompt 0', 'b')]).toEqual([source, verdict, found])
       }
     })
   })

@@ -232,6 +232,13 @@ describeOnce('a login by OpenID Connect', backend => {
     expect((await logInAs('heidi')).response.headers.get('location')).toBe('/dashboard')
   })
 
+  test('makes void an invitation that somebody has for a reader’s address', async () => {
+    const judy = await addUser(proxy, 'judy@example.org', 'reader')
+    const [row] = await proxy.query<{ token: string }>(`select write_invitation(${judy}) as token`)
+    await logInAs('judy')
+    expect(await proxy.query(`select * from find_invitation('${row?.token}')`)).toEqual([])
+  })
+
   test('logs in a new person, who sees nothing until added to a project', async () => {
     await proxy.query(`select create_project('secret', 'free')`)
     const { visit } = await logInAs('grace')
@@ -321,6 +328,24 @@ describeOnce('a login limited by domain and groups', backend => {
     const session = (await (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()) as { user: { role: string } }
     if (role === null) expect(response.headers.get('location')).toBe('/dashboard?login=outside')
     else expect(session.user.role).toBe(role)
+  })
+
+  test('the last administrator who can log in stays one, whatever the groups say', async () => {
+    await proxy.query(`update users set role = 'reader'`)
+    PEOPLE.olive = { groups: ['platform'] }
+    await logInAt(proxy, 'olive')
+    PEOPLE.olive = { groups: ['engineers'] }
+    const roleNow = async () => {
+      const { visit } = await logInAt(proxy, 'olive')
+      const session = await (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
+      return (session as { user?: { role: string } }).user?.role
+    }
+    expect(await roleNow()).toBe('owner')
+    // Who was only invited could not log in yet.
+    await proxy.query(`select create_user('invited@example.org', 'owner')`)
+    expect(await roleNow()).toBe('owner')
+    await addUser(proxy, 'second@example.org', 'owner')
+    expect(await roleNow()).toBe('reader')
   })
 
   test('a changed role holds in open sessions at once; who may log in no more loses them, and all end after half a day', async () => {

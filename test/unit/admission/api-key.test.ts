@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createKeyValidation, hashBearerKey } from '../../../src/admission/api-key.ts'
+import { createKeyValidation, hashBearerKey, mayComeFrom } from '../../../src/admission/api-key.ts'
 import type { Account, UnknownKey } from '../../../src/postgres/admit.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 
@@ -60,4 +60,12 @@ test('requests with one key from one address share a call', async () => {
   const { asked, codeOf } = openValidation()
   await Promise.all(Array.from({ length: 20 }, () => codeOf('active 1')))
   expect(asked).toEqual(['active 1'])
+})
+
+test('an address is in a network of a key whatever zone it is told with, and each form of address in its own', () => {
+  const mayCome = (address: string, networks: string[]) => mayComeFrom(address, { allowed_addresses: networks })
+  expect([mayCome('fe80::1%eth0', ['fe80::/10']), mayCome('fe80::1', ['fe80::/10'])]).toEqual([true, true])
+  expect(mayCome('fe80::1%eth0', ['fec0::/10'])).toBe(false)
+  expect([mayCome('10.0.0.1', ['10.0.0.0/8']), mayCome('::a00:1', ['10.0.0.0/8'])]).toEqual([true, false])
+  expect([mayCome('192.0.2.7', ['192.0.2.7/32']), mayCome('192.0.2.8', ['192.0.2.7/32'])]).toEqual([true, false])
 })

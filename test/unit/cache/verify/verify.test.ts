@@ -146,6 +146,17 @@ const words = fc.constantFrom(
 )
 const questions = fc.array(words, { minLength: 3, maxLength: 12 }).map(parts => parts.join(' '))
 
+test('of two words, one that differs is much: the threshold rises, and vectors must tell meaning', () => {
+  const [one, other] = [readPrompt('How do I repair a tire?'), readPrompt('How do I fix a tire?')]
+  const vetoAt = (similarity: number, isSemantic = true) =>
+    findVeto(one, other, { ...near('balanced', isSemantic), similarity })
+  // The threshold is .95.
+  expect([0.9501, 0.9649, 0.9651].map(each => vetoAt(each))).toEqual(['words', 'words', null])
+  expect(vetoAt(0.9999, false)).toBe('words')
+  // Of three, it does not.
+  expect(veto('How do I repair a flat tire?', 'How do I fix a flat tire?')).toBeNull()
+})
+
 test('the verdict is the same both ways, and a text asks the same as itself', () => {
   fc.assert(
     fc.property(questions, questions, (one, other) => {

@@ -1,0 +1,74 @@
+/**
+ * For `bun run mutate`: runs each test that must notice broken SQL as it is, then in turn with each break and as it is again, and says which
+ * of these runs failed. One process for many breaks: to start one takes far longer than most tests.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, type RunnerTask, type RunnerTestSuite } from 'vitest'
+import { embeddedInUse } from './take-embedded.ts'
+
+/** One break, and what came of it. */
+export interface SqlBreak {
+  /** Part of the names of the tests that must notice; undefined: of all. */
+  test?: string | undefined
+  broken: string
+  whole: string
+}
+export type SqlOutcome = 'noticed' | 'UNNOTICED' | 'DOES NOT RUN' | 'FAILS UNBROKEN'
+
+const { BROKEN_SQL: path } = process.env
+
+if (path) {
+  const breaks = JSON.parse(readFileSync(path, 'utf8')) as SqlBreak[]
+  const doNotRun = new Set<SqlBreak>()
+  const breaksOf = (task: RunnerTask) => {
+    const name = fullNameOf(task)
+    return breaks.filter(({ test = '' }) => name.includes(test))
+  }
+  let tests: RunnerTask[] = []
+
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest takes no other form of what is not used
+  beforeAll(({}, suite) => {
+    tests = testsOf(suite)
+    for (const test of tests) test.repeats = breaksOf(test).length * 2
+  })
+
+  beforeEach(async ({ task }) => {
+    const run = task.result?.repeatCount ?? 0
+    if (run === 0) return
+    const tried = breaksOf(task)[Math.floor((run - 1) / 2)]
+    if (!tried) return
+    const isBroken = run % 2 === 1
+    await deploy(isBroken ? tried.broken : tried.whole).catch(error => {
+      if (isBroken) doNotRun.add(tried)
+      throw error
+    })
+  })
+
+  afterAll(() => {
+    const outcomes = breaks.map((each): SqlOutcome => {
+      if (doNotRun.has(each)) return 'DOES NOT RUN'
+      const runs = tests.flatMap(test => {
+        const at = breaksOf(test).indexOf(each)
+        const states = test.result?.attempts?.map(({ state }) => state) ?? []
+        return at < 0 || states.length <= at * 2 ? [] : [{ whole: states[at * 2], broken: states[at * 2 + 1] }]
+      })
+      if (runs.some(({ whole }) => whole === 'fail')) return 'FAILS UNBROKEN'
+      return runs.some(({ broken }) => broken === 'fail') ? 'noticed' : runs.length > 0 ? 'UNNOTICED' : 'DOES NOT RUN'
+    })
+    writeFileSync(`${path}.outcomes`, JSON.stringify(outcomes))
+  })
+}
+
+async function deploy(sql: string): Promise<void> {
+  const database = embeddedInUse()
+  if (!database) throw new Error('These tests use no embedded database')
+  await database.runScript(sql)
+}
+
+function testsOf(suite: Readonly<RunnerTestSuite>): RunnerTask[] {
+  return suite.tasks.flatMap(task => (task.type === 'suite' ? testsOf(task) : [task]))
+}
+
+function fullNameOf({ name, suite }: RunnerTask): string {
+  return suite ? `${fullNameOf(suite)} ${name}` : name
+}

@@ -1,0 +1,278 @@
+/** What PostgreSQL itself lets whom do, below the admin API: rights of callers, sessions, invitations and keys that end. */
+import { beforeEach, expect, test } from 'vitest'
+import type { Database } from '../../../src/postgres/database.ts'
+import { createProject, findProjectId, issueKey } from '../../../src/postgres/projects.ts'
+import { describeOnce } from '../../harness/backends.ts'
+
+describeOnce('rights in the database', backend => {
+  let database: Database
+  beforeEach(async () => {
+    database = (await backend.open()).database
+  })
+
+  const query = <Row>(text: string) => database.call<Row>(text, [])
+  const read = async <T = string>(expression: string) =>
+    (await query<{ value: T }>(`select ${expression} as value`))[0]?.value as T
+  /** As the admin API does for a user who is logged in; null: for an operator. */
+  const actAs = (user: number | null, statement: string) =>
+    database.call<{ row: { value: unknown } }>('select act_as($1::json, false, $2, null::json) as row', [
+      JSON.stringify(user === null ? {} : { user_id: user, name: 'somebody' }),
+      `select ${statement} as value`,
+    ])
+  const addUser = (name: string, role = 'reader') =>
+    read<number>(`create_user('${name}@example.org', '${role}', 'hash')::integer`)
+
+  let tokens = 0
+  const openSession = async (name: string) => {
+    const token = String(++tokens).padStart(64, '0')
+    await query(`select open_session('${name}@example.org', '${token}', '192.0.2.7', 'test', '192.0.2.7')`)
+    return token
+  }
+  const isOpen = async (token: string) => (await query(`select from admit_session('${token}')`)).length === 1
+
+  /** A project with a key, and a user of each role there. */
+  async function openProject(name = 'acme') {
+    await createProject(database, name, 'free')
+    const secret = await issueKey(database, name, 'project', 'k')
+    const id = await findProjectId(database, name)
+    const people: Record<string, number> = {}
+    for (const role of ['owner', 'member', 'viewer']) {
+      people[role] = await addUser(`${role}-of-${name}`)
+      await query(`select set_member('${name}', ${people[role]}, '${role}')`)
+    }
+    const key = await read<number>(`find_key('${secret}')::integer`)
+    return { id, key, secret, people, stranger: await addUser(`stranger-to-${name}`) }
+  }
+
+  test('what concerns everybody takes an administrator', async () => {
+    const [reader, admin] = [await addUser('reader'), await addUser('admin', 'owner')]
+    const { people } = await openProject()
+    for (const statement of [
+      `set_user_role(${reader}, 'owner')`,
+      `delete_user(${admin})`,
+      `invite_user(${reader})`,
+      `create_user('new@example.org', 'owner')`,
+      `create_administrator('reader@example.org')`,
+      `issue_admin_key('admin@example.org', 'k')`,
+      `delete_admin_key(1)`,
+      `set_budget(null, 'usd', 1, 'month')`,
+      `set_spend_alert(null, 1, '{ops@example.org}')`,
+    ])
+      for (const user of [reader, people.owner ?? 0])
+        await expect(actAs(user, statement), statement).rejects.toThrow('this takes an administrator')
+    expect(await read(`(select role from users where id = ${reader})`)).toBe('reader')
+    await expect(query(`select issue_admin_key('reader@example.org', 'k')`)).rejects.toThrow(
+      'there is no administrator',
+    )
+    await actAs(admin, `create_administrator('reader@example.org')`)
+    expect(await read(`(select role from users where id = ${reader})`)).toBe('owner')
+  })
+
+  test('what concerns a project takes a role there', async () => {
+    const { id, key, secret, people, stranger } = await openProject()
+    const { people: elsewhere } = await openProject('elsewhere')
+    const needed = {
+      owner: [
+        `set_key_limits(${key}, '{"requests_per_minute": 1}')`,
+        `set_budget('acme', 'usd', 1, 'month')`,
+        `set_spend_alert('acme', 1, '{ops@example.org}')`,
+        `add_webhook('acme', 'https://example.com/', '{}', '')`,
+        `set_member('acme', ${stranger}, 'viewer')`,
+        `archive_project('acme')`,
+      ],
+      member: [
+        `rotate_key(${key}, interval '0')`,
+        `issue_key('acme', 'project', 'another')`,
+        `purge_cache('acme')`,
+        `set_setting('acme', 'cache_mode', 'off')`,
+        `deactivate_key('${secret}')`,
+      ],
+    }
+    for (const statement of needed.owner)
+      for (const role of ['member', 'viewer'])
+        await expect(actAs(people[role] ?? 0, statement), statement).rejects.toThrow('and this takes owner')
+    for (const statement of needed.member)
+      await expect(actAs(people.viewer ?? 0, statement), statement).rejects.toThrow('and this takes member')
+    for (const statement of [...needed.owner, ...needed.member])
+      for (const user of [stranger, elsewhere.owner ?? 0])
+        await expect(actAs(user, statement), statement).rejects.toThrow('you are not a member')
+    expect(await query(`select from api_keys where project_id = ${id} and deactivated_at is null`)).toHaveLength(1)
+    for (const statement of needed.member.slice(1, 3)) await actAs(people.member ?? 0, statement)
+  })
+
+  test('the last administrator who can log in is neither demoted nor deleted', async () => {
+    const [first, second] = [await addUser('first', 'owner'), await addUser('second', 'owner')]
+    await query(`select create_user('invited@example.org', 'owner')`)
+    await query(`select set_user_role(${second}, 'reader')`)
+    for (const change of [`set_user_role(${first}, 'reader')`, `delete_user(${first})`])
+      await expect(query(`select ${change}`)).rejects.toThrow('is the last administrator who can log in')
+    await query(`select set_user_role(${second}, 'owner')`)
+    await query(`select delete_user(${first})`)
+  })
+
+  test('a person is known by what their own provider calls them', async () => {
+    const logIn = async (issuer: string, email: string) => {
+      const token = String(++tokens).padStart(64, '0')
+      const user = await read<number>(
+        `log_in_by_identity('${issuer}', 'the-subject', '${email}', null, '${token}', '192.0.2.7', 'test', '192.0.2.7')::integer`,
+      )
+      return { user, token }
+    }
+    const [one, other] = [
+      await logIn('https://one', 'one@example.org'),
+      await logIn('https://other', 'other@example.org'),
+    ]
+    expect(one.user).not.toBe(other.user)
+    expect((await logIn('https://one', 'renamed@example.org')).user).toBe(one.user)
+    await query(`select shut_out_identity('https://other', 'the-subject')`)
+    expect([await isOpen(one.token), await isOpen(other.token)]).toEqual([true, false])
+  })
+
+  test('a session ends by itself, and at the latest when it says so', async () => {
+    await addUser('ada')
+    const [idle, over, lasting] = [await openSession('ada'), await openSession('ada'), await openSession('ada')]
+    const set = (token: string, change: string) =>
+      query(`update sessions set ${change} where token_hash = decode('${token}', 'hex')`)
+    await set(idle, `last_seen_at = now() - interval '8 days'`)
+    await set(over, `expires_at = now()`)
+    await set(lasting, `last_seen_at = now() - interval '6 days'`)
+    expect(await Promise.all([idle, over, lasting].map(isOpen))).toEqual([false, false, true])
+    const seen = `(select last_seen_at > now() - interval '1 minute' from sessions where token_hash = decode('${lasting}', 'hex'))`
+    expect(await read<boolean>(seen)).toBe(true)
+  })
+
+  test('an invitation ends after a week and with its use, and what was open before ends with it', async () => {
+    const ada = await addUser('ada')
+    const earlier = await openSession('ada')
+    const [late, good] = [await read(`write_invitation(${ada})`), await read(`write_invitation(${ada})`)]
+    await expect(query(`select accept_invitation('${late}', 'new')`)).rejects.toThrow(
+      'does not exist, was used, or has expired',
+    )
+    const lasts = `(select expires_at - created_at = interval '7 days' from invitations)`
+    expect(await read<boolean>(lasts)).toBe(true)
+    await query(`update invitations set expires_at = now()`)
+    await expect(query(`select accept_invitation('${good}', 'new')`)).rejects.toThrow('has expired')
+    expect([await query(`select from find_invitation('${good}')`), await isOpen(earlier)]).toEqual([[], true])
+    await query(`update invitations set expires_at = now() + interval '1 minute'`)
+    await query(`select accept_invitation('${good}', 'new')`)
+    expect([await isOpen(earlier), await read(`find_password_hash('ada@example.org')`)]).toEqual([false, 'new'])
+    await expect(query(`select accept_invitation('${good}', 'newer')`)).rejects.toThrow('was used')
+  })
+
+  test('a new password ends all other sessions of its user, and nobody else’s', async () => {
+    const [ada] = [await addUser('ada'), await addUser('eve')]
+    const [here, there, others] = [await openSession('ada'), await openSession('ada'), await openSession('eve')]
+    await actAs(ada, `set_password('new', '${here}')`)
+    expect(await Promise.all([here, there, others].map(isOpen))).toEqual([true, false, true])
+  })
+
+  test('a session’s id ends it for its own user alone, who sees no other', async () => {
+    const [ada, eve] = [await addUser('ada'), await addUser('eve')]
+    const [hers, others] = [await openSession('ada'), await openSession('eve')]
+    const id = await read<number>(`(select id::integer from sessions where token_hash = decode('${hers}', 'hex'))`)
+    await expect(actAs(eve, `close_session_with_id(${id})`)).rejects.toThrow('does not exist, or has ended')
+    await actAs(eve, `close_session('${hers}')`)
+    expect(await isOpen(hers)).toBe(true)
+    const seen = await actAs(ada, `(select array_agg(o.id) from own_sessions('${hers}') o)`)
+    expect(seen).toEqual([{ row: { value: [id] } }])
+    await actAs(ada, `close_session_with_id(${id})`)
+    expect([await isOpen(hers), await isOpen(others)]).toEqual([false, true])
+  })
+
+  test('the last known login of a member is seen by members of the same project, and nobody else', async () => {
+    const { people, stranger } = await openProject()
+    const seenBy = async (user: number) =>
+      (await actAs(user, `(select count(*) from login_states(array[${people.member}]))`))[0]?.row.value
+    const admin = await addUser('admin', 'owner')
+    expect(await Promise.all([people.member ?? 0, people.viewer ?? 0, admin, stranger].map(seenBy))).toEqual([
+      1, 1, 1, 0,
+    ])
+  })
+
+  test('a key of a session is its user’s, lasts an hour, and ends with what let it be made', async () => {
+    const { people, stranger } = await openProject()
+    const session = await openSession('member-of-acme')
+    const issue = `issue_session_key('acme', 'project', '${session}')`
+    await expect(actAs(stranger, issue)).rejects.toThrow('this session does not exist')
+    await expect(actAs(people.owner ?? 0, issue)).rejects.toThrow('this session does not exist')
+    await actAs(people.member ?? 0, issue)
+    const made = `from api_keys where session_id is not null and deactivated_at is null`
+    expect(await query(`select expires_at - created_at = interval '1 hour' as lasts ${made}`)).toEqual([
+      { lasts: true },
+    ])
+    await query(`select set_member('acme', ${people.member}, 'owner')`)
+    expect(await query(`select ${made}`)).toHaveLength(1)
+    // Leaving another project changes nothing here.
+    await createProject(database, 'elsewhere', 'free')
+    await query(`select set_member('elsewhere', ${people.member}, 'member')`)
+    await query(`select remove_member('elsewhere', ${people.member})`)
+    expect(await query(`select ${made}`)).toHaveLength(1)
+    await query(`select set_member('acme', ${people.member}, 'viewer')`)
+    expect(await query(`select ${made}`)).toEqual([])
+    await query(`select set_member('acme', ${people.member}, 'member')`)
+    await actAs(people.member ?? 0, issue)
+    await query(`select remove_member('acme', ${people.member})`)
+    expect(await query(`select ${made}`)).toEqual([])
+    await query(`select set_member('acme', ${people.member}, 'member')`)
+    await actAs(people.member ?? 0, issue)
+    await actAs(people.member ?? 0, `close_session('${session}')`)
+    expect(await query(`select ${made}`)).toEqual([])
+  })
+
+  test('a former value of a key is what the key is, ends with it, and no later than it', async () => {
+    const { key, secret } = await openProject()
+    const limits = {
+      requests_per_minute: 7,
+      tokens_per_minute: 700,
+      allowed_models: ['gpt-4o'],
+      allowed_addresses: ['10.0.0.0/8'],
+    }
+    await query(`select set_key_limits(${key}, '${JSON.stringify(limits)}')`)
+    await query(`update api_keys set expires_at = now() + interval '1 hour' where id = ${key}`)
+    await query(`select rotate_key(${key}, interval '1 day')`)
+    const former = await read<number>(`find_key('${secret}')::integer`)
+    const rows = () =>
+      query<object>(`select a.key_id::integer, a.key_type, a.verdict, a.requests_per_minute, a.tokens_per_minute, a.key_allowed_models,
+        a.allowed_addresses::text[], (select k.expires_at = o.expires_at from api_keys o where o.id = ${key}) as is_as_long
+        from key_accounts a join api_keys k on k.key_hash = a.key_hash order by k.id`)
+    const [ofKey, ofFormer] = await rows()
+    expect(ofKey).toMatchObject({ key_id: key, verdict: 'active', requests_per_minute: 7, tokens_per_minute: 700 })
+    expect(ofFormer).toEqual(ofKey)
+    // By either id.
+    await query(`select set_key_limits(${former}, '{"requests_per_minute": 5}')`)
+    expect((await rows()).map(row => (row as typeof limits).requests_per_minute)).toEqual([5, 5])
+    await expect(query(`select rotate_key(${former}, interval '0')`)).rejects.toThrow('a former value of another')
+    await query(`select deactivate_key_with_id(${key})`)
+    expect((await rows()).map(row => (row as { verdict: string }).verdict)).toEqual(['disabled', 'disabled'])
+    await expect(query(`select rotate_key(${key}, interval '0')`)).rejects.toThrow('is not active')
+  })
+
+  test('no key is rotated that has expired, and none is made in a project that is archived', async () => {
+    const { key } = await openProject()
+    await query(`update api_keys set expires_at = now() where id = ${key}`)
+    await expect(query(`select rotate_key(${key}, interval '1 day')`)).rejects.toThrow('is not active')
+    await query(`update api_keys set expires_at = null where id = ${key}`)
+    await query(`select archive_project('acme')`)
+    expect(await query(`select verdict from key_accounts`)).toEqual([{ verdict: 'disabled' }])
+    await expect(query(`select issue_key('acme', 'project', 'new')`)).rejects.toThrow('is archived')
+  })
+
+  test('a test key takes tokens and answers as long as its plan lets it, and no longer than a day', async () => {
+    await createProject(database, 'acme', 'free')
+    for (const type of ['project', 'test'] as const) await issueKey(database, 'acme', type, type)
+    await query('update api_keys set tokens_per_minute = 500')
+    const ofType = (column: string) =>
+      query<{ value: number }>(`select ${column} as value from key_accounts order by key_type`)
+    expect((await ofType('tokens_per_minute')).map(({ value }) => value)).toEqual([500, null])
+    expect((await ofType('max_cache_ttl_seconds')).map(({ value }) => value > 86_400)).toEqual([true, false])
+    expect((await ofType('cache_ttl_seconds')).map(({ value }) => value > 86_400)).toEqual([true, false])
+  })
+
+  test('networks of a key have no host bits, and hold no IPv4 address in the form of an IPv6 one', async () => {
+    for (const network of ['10.0.0.1/8', '2001:db8::1/32', '::ffff:10.0.0.0/104', '::ffff:10.0.0.1', 'x', ''])
+      await expect(query(`select parse_networks('{"${network}"}')`), network).rejects.toThrow('it takes an address')
+    expect(await read(`parse_networks('{" 10.0.0.0/8",192.0.2.7,2001:db8::/32}')::text`)).toBe(
+      '{10.0.0.0/8,192.0.2.7/32,2001:db8::/32}',
+    )
+  })
+})

@@ -1,0 +1,471 @@
+/** What PostgreSQL and one process keep of budgets, without requests: each sum is its own, and nothing stays of what is over. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type Budgets, createBudgets } from '../../src/admission/budgets.ts'
+import { createTokenWindows } from '../../src/admission/token-windows.ts'
+import { Spending } from '../../src/pipeline/spending.ts'
+import type { Account } from '../../src/postgres/admit.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
+import {
+  batchSpendingId,
+  keepSpending,
+  presumeExpiredSpending,
+  releaseSpending,
+  renewSpending,
+  type SpendingAsk,
+} from '../../src/postgres/spending.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import { describeBackends } from '../harness/backends.ts'
+
+const DAY_MS = 86_400_000
+const MODEL = 'gpt-4o-mini'
+
+describeBackends('the ledger of budgets', backend => {
+  let database: Database
+  let budgets: Budgets
+  let project: string
+  let projectId: number
+  let keyId: number
+
+  beforeEach(async () => {
+    database = (await backend.open()).database
+    budgets = createBudgets(database)
+    ;({ project, projectId, keyId } = await addProject())
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  const query = <Row>(text: string) => database.call<Row>(text, [])
+
+  async function addProject() {
+    const project = `l-${crypto.randomUUID()}`
+    await createProject(database, project, 'free')
+    await issueKey(database, project, 'project', 'k')
+    const projectId = await findProjectId(database, project)
+    const [key] = await query<{ id: number }>(`select id::integer from api_keys where project_id = ${projectId}`)
+    return { project, projectId, keyId: key?.id ?? 0 }
+  }
+
+  /** `more`: further arguments of set_budget(), in SQL. */
+  async function setBudget(amount: number, { unit = 'usd', per = 'month', more = '', of = project } = {}) {
+    const [row] = await query<{ id: number }>(
+      `select set_budget('${of}', '${unit}', ${amount}, '${per}'${more})::integer as id`,
+    )
+    return row?.id ?? 0
+  }
+
+  async function setAlert(amount: number, { of = project, id = 'null' }: { of?: string; id?: number | 'null' } = {}) {
+    const [row] = await query<{ id: number }>(
+      `select set_spend_alert('${of}', ${amount}, '{ops@example.org}', null, ${id})::integer as id`,
+    )
+    return row?.id ?? 0
+  }
+
+  async function standOf(id: number) {
+    const [row] = await query<{ spent: number; reserved: number; held: number }>(
+      `select coalesce(sum(c.spent), 0)::float8 as spent, coalesce(sum(c.reserved), 0)::float8 as reserved,
+        (select count(*)::integer from budget_reservations r where r.budget_id = ${id}) as held
+      from budget_periods c where c.budget_id = ${id}`,
+    )
+    return row
+  }
+
+  async function hasBudgets(of = projectId) {
+    const [row] = await query<{ has: boolean }>(`select has_budgets as has from projects where id = ${of}`)
+    return row?.has
+  }
+
+  function spending(usd: number, more: Partial<SpendingAsk> = {}): SpendingAsk {
+    const id = crypto.randomUUID()
+    return { id, project_id: projectId, key_id: keyId, model: MODEL, tags: null, usd, tokens: 1, ...more }
+  }
+
+  /** As the record of a request does that is over. */
+  function settle(asks: readonly SpendingAsk[], at = new Date()) {
+    const done = asks.map(ask => ({ ...ask, tags: ask.tags === null ? null : JSON.parse(ask.tags), at }))
+    return database.call('select settle_spending($1::text::json)', [JSON.stringify(done)])
+  }
+
+  const told = () =>
+    query<{ payload: { percent: number; spend_alert_id?: string } }>(
+      `select payload from events where project_id = ${projectId} and kind = 'budget.threshold' order by at`,
+    )
+
+  test('an alert is changed and removed by its project alone', async () => {
+    const other = await addProject()
+    const alert = await setAlert(5)
+    await setAlert(7, { of: other.project })
+    await expect(setAlert(1, { of: other.project, id: alert })).rejects.toThrow('no such spend alert')
+    await expect(query(`select remove_spend_alert('${other.project}', ${alert})`)).rejects.toThrow(
+      'no such spend alert',
+    )
+    await expect(query(`select remove_spend_alert(null, ${alert})`)).rejects.toThrow('no such spend alert')
+    const amounts = await query(`select amount::integer from spend_alerts where id = ${alert}`)
+    expect(amounts).toEqual([{ amount: 5 }])
+    await query(`select remove_spend_alert('${project}', ${alert})`)
+    expect(await query(`select from list_spend_alerts(${projectId})`)).toEqual([])
+    expect(await query(`select from list_spend_alerts(${other.projectId})`)).toHaveLength(1)
+  })
+
+  test('a budget is removed by its project alone', async () => {
+    const other = await addProject()
+    const budget = await setBudget(5)
+    for (const of of [`'${other.project}'`, 'null'])
+      await expect(query(`select remove_budget(${of}, ${budget})`)).rejects.toThrow('has no such budget')
+    expect(await query(`select from list_budgets(${projectId})`)).toHaveLength(1)
+    expect(await query(`select from list_budgets(${other.projectId})`)).toEqual([])
+  })
+
+  test('a threshold and an alert are told once in each period', async () => {
+    await setBudget(1, { per: 'day' })
+    const today = new Date()
+    for (const at of [new Date(today.getTime() - DAY_MS), today, today]) await settle([spending(0.45)], at)
+    await settle([spending(0.45)], new Date(today.getTime() - DAY_MS))
+    expect((await told()).map(({ payload }) => payload.percent)).toEqual([80, 80])
+    await setAlert(0.005)
+    await settle([spending(0.01)])
+    await settle([spending(0.01)])
+    expect((await told()).map(({ payload }) => payload.spend_alert_id !== undefined)).toEqual([false, false, true])
+  })
+
+  test('an alert says nothing of a period that was over before it was there', async () => {
+    await setBudget(1, { per: 'day' })
+    await settle([spending(0.5)], new Date(Date.now() - DAY_MS))
+    await setBudget(0.3, { per: 'day' })
+    await settle([spending(0.1)])
+    expect(await told()).toEqual([])
+  })
+
+  test('the same request may reserve again: both are held, and both are released', async () => {
+    const budget = await setBudget(1)
+    const ask = spending(0.2)
+    await budgets.reserve(ask)
+    await budgets.reserve({ ...ask, usd: 0.3 })
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.5, held: 1 })
+    await expect(budgets.reserve({ ...ask, usd: 0.6 })).rejects.toMatchObject({ code: 'insufficient_quota' })
+    budgets.release(ask.id)
+    await budgets.drain(10_000)
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
+  })
+
+  test('what is reserved is in every budget that applies, or in none', async () => {
+    const other = await addProject()
+    const [wide, narrow, ofModel, ofOther] = [
+      await setBudget(1),
+      await setBudget(0.1, { per: 'day' }),
+      await setBudget(1, { more: `, of_model => 'gpt-4o'` }),
+      await setBudget(0.01, { of: other.project }),
+    ]
+    const all = [wide, narrow, ofModel, ofOther]
+    await expect(budgets.reserve(spending(0.2))).rejects.toMatchObject({ code: 'insufficient_quota' })
+    expect(await Promise.all(all.map(standOf))).toEqual(all.map(() => ({ spent: 0, reserved: 0, held: 0 })))
+    expect(await budgets.reserve(spending(0.05))).toBeCloseTo(0.05, 9)
+    expect((await Promise.all(all.map(standOf))).map(stand => stand?.reserved)).toEqual([0.05, 0.05, 0, 0])
+  })
+
+  test('what is not known to be priced is held as all that was reserved, and so is a part of what shares an id', async () => {
+    const budget = await setBudget(1)
+    const ask = spending(0.2)
+    await budgets.reserve(ask)
+    await settle([
+      { ...ask, usd: 0.01 },
+      { ...ask, usd: null },
+    ])
+    expect(await standOf(budget)).toEqual({ spent: 0.2, reserved: 0, held: 0 })
+  })
+
+  test('a request that is over on another day is paid from the day that it reserved on', async () => {
+    const budget = await setBudget(1, { per: 'day' })
+    const ask = spending(0.2)
+    await budgets.reserve(ask)
+    await settle([{ ...ask, usd: 0.15 }], new Date(Date.now() + DAY_MS))
+    expect(
+      await query(`select spent::float8, reserved::float8 from budget_periods where budget_id = ${budget}`),
+    ).toEqual([{ spent: 0.15, reserved: 0 }])
+  })
+
+  test('what reserved on two days is paid from the first', async () => {
+    const budget = await setBudget(1, { per: 'day' })
+    const ask = spending(0.2)
+    await budgets.reserve(ask)
+    // As if midnight had passed.
+    const moved = ['budget_periods', 'budget_reservations'].map(
+      table => `update ${table} set begins = begins - interval '1 day' where budget_id = ${budget};`,
+    )
+    await query(`do $$ begin set local session_replication_role = replica; ${moved.join(' ')} end $$`)
+    await budgets.reserve(ask)
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.4, held: 2 })
+    await settle([{ ...ask, usd: 0.15 }])
+    const periods = `select spent::float8, reserved::float8 from budget_periods where budget_id = ${budget} order by begins`
+    expect(await query(periods)).toEqual([
+      { spent: 0.15, reserved: 0 },
+      { spent: 0, reserved: 0 },
+    ])
+  })
+
+  test('a new budget begins with what its own requests have cost since its period began, and a total with nothing', async () => {
+    const other = await addProject()
+    const [{ zone = '' } = {}] = await query<{ zone: string }>(
+      // One in which today began a minute ago.
+      `select to_char((now() - interval '1 minute') at time zone 'UTC', '"<x>+"HH24:MI:SS') as zone`,
+    )
+    const record = (of: number, key: number, model: string, tags: string, age: string, usd: number) =>
+      `(now() - interval '${age}', 'r', ${of}, ${key}, 'chat', '${model}', 200, false, 10, 0, 1, 0, ${usd}, 0, 1, 1, '${tags}')`
+    await query(`insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed, prompt_tokens,
+        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, tags)
+      values ${[
+        record(projectId, keyId, MODEL, '{"team": "a"}', '1 s', 1),
+        record(projectId, keyId, 'gpt-4o', '{"team": "a"}', '1 s', 2),
+        record(projectId, keyId + 1_000, MODEL, '{"team": "b"}', '1 s', 4),
+        record(other.projectId, other.keyId, MODEL, '{"team": "a"}', '1 s', 8),
+        record(projectId, keyId, MODEL, '{"team": "a"}', '2 min', 16),
+      ].join()}`)
+    const put = async (
+      of: number | null,
+      more: { unit?: string; per?: string; key?: number; model?: string; tag?: string },
+    ) => {
+      const { unit = 'usd', per = 'day', key = null, model, tag } = more
+      const quoted = (text?: string) => (text === undefined ? 'null' : `'${text}'`)
+      const [row] = await query<{ id: number }>(
+        `select put_budget(${of}, '${unit}', 100, '${per}', ${key}, ${quoted(model)}, ${quoted(tag)}, '${zone}', true)::integer as id`,
+      )
+      return (await standOf(row?.id ?? 0))?.spent
+    }
+    expect(await put(projectId, {})).toBe(7)
+    expect(await put(projectId, { key: keyId })).toBe(3)
+    expect(await put(projectId, { model: 'openai/gpt-4o-mini' })).toBe(5)
+    expect(await put(projectId, { tag: '{"team": "a"}' })).toBe(3)
+    expect(await put(projectId, { unit: 'tokens' })).toBe(33)
+    expect(await put(projectId, { per: 'total' })).toBe(0)
+    expect(await put(null, {})).toBe(15)
+  })
+
+  test('an enforced budget stays so when an alert comes and goes, and none is left when both are gone', async () => {
+    await setBudget(1)
+    const alert = await setAlert(0.5)
+    await expect(budgets.reserve(spending(1.1))).rejects.toMatchObject({ code: 'insufficient_quota' })
+    await query(`select remove_spend_alert('${project}', ${alert})`)
+    expect([(await query(`select from budgets`)).length, await hasBudgets()]).toEqual([1, true])
+    const [{ id = 0 } = {}] = await query<{ id: number }>('select id::integer from budgets')
+    await query(`select remove_budget('${project}', ${id})`)
+    expect([await query(`select from budgets`), await hasBudgets()]).toEqual([[], false])
+  })
+
+  test('an alert outlives the limit beside it, and limits nothing', async () => {
+    const budget = await setBudget(1)
+    const alert = await setAlert(0.5)
+    await query(`select remove_budget('${project}', ${budget})`)
+    expect(await query('select id::integer, enforced from budgets')).toEqual([{ id: budget, enforced: false }])
+    await budgets.reserve(spending(100))
+    await settle([spending(0.6)])
+    expect((await told()).map(({ payload }) => payload.spend_alert_id)).toEqual([`spend_alert_${alert}`])
+  })
+
+  test('a budget of the organization concerns every project, and leaves those that have one of their own', async () => {
+    const other = await addProject()
+    const own = await setBudget(1)
+    await query(`select set_budget(null, 'usd', 0.1, 'month')`)
+    expect([await hasBudgets(), await hasBudgets(other.projectId)]).toEqual([true, true])
+    await expect(
+      budgets.reserve(spending(0.2, { project_id: other.projectId, key_id: other.keyId })),
+    ).rejects.toMatchObject({ code: 'insufficient_quota' })
+    await query(`select remove_budget('${project}', ${own})`)
+    expect([await hasBudgets(), await hasBudgets(other.projectId)]).toEqual([true, true])
+    await query(`select set_budget(null, 'usd', null, 'month')`)
+    expect([await hasBudgets(), await hasBudgets(other.projectId)]).toEqual([false, false])
+  })
+
+  test('what is set for an alert alone leaves what limits, and its amount', async () => {
+    const budget = await setBudget(1)
+    await query(`select put_budget(${projectId}, 'usd', 9, 'month', null, null, null, 'UTC', false)`)
+    expect(await query(`select id::integer, amount::float8, enforced from budgets`)).toEqual([
+      { id: budget, amount: 1, enforced: true },
+    ])
+  })
+
+  test('a budget of a key is of one of the project’s own', async () => {
+    const other = await addProject()
+    await expect(setBudget(1, { more: `, of_key => ${other.keyId}` })).rejects.toThrow('has no such key')
+  })
+
+  test('the judge is charged in no budget of a key or a tag, in none where one has too little left, and given back', async () => {
+    const [all, ofKey, ofTag] = [
+      await setBudget(0.5),
+      await setBudget(0.5, { more: `, of_key => ${keyId}` }),
+      await setBudget(0.5, { more: `, of_tag => 'team=a'` }),
+    ]
+    const narrow = await setBudget(0.2, { per: 'day' })
+    await settle([spending(0.01)], new Date(Date.now() - 40 * DAY_MS))
+    const charge = async (usd: number) =>
+      (await query<{ isCharged: boolean }>(`select charge_budgets(${projectId}, '${MODEL}', ${usd}) as "isCharged"`))[0]
+        ?.isCharged
+    expect([await charge(0.3), await charge(0.15), await charge(-0.05)]).toEqual([false, true, true])
+    const spent = (id: number) =>
+      query(`select spent::float8 as usd from budget_periods where budget_id = ${id} order by begins desc`)
+    for (const id of [all, narrow]) expect(await spent(id)).toEqual([{ usd: 0.1 }, { usd: 0.01 }])
+    // What a request with this key cost, once.
+    expect([await spent(ofKey), await spent(ofTag)]).toEqual([[{ usd: 0 }, { usd: 0.01 }], [{ usd: 0 }]])
+    await budgets.reserve(spending(0.1))
+    expect([await charge(0.05), await charge(0)]).toEqual([false, true])
+    await setBudget(0.01)
+    expect([await charge(0.01), await charge(-0.02)]).toEqual([false, true])
+  })
+
+  test('what is held for a batch is held until the batch is over', async () => {
+    const budget = await setBudget(1)
+    const ask = spending(0.2)
+    await budgets.reserve(ask)
+    await keepSpending(database, ask.id, projectId, 'batch_1')
+    budgets.close(ask.id)
+    await query(`update budget_reservations set expires_at = expires_at - interval '1 day'`)
+    await presumeExpiredSpending(database)
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.2, held: 1 })
+    for (const batch of [batchSpendingId(projectId + 1, 'batch_1'), batchSpendingId(projectId, 'batch_2')])
+      await releaseSpending(database, [batch])
+    expect((await standOf(budget))?.held).toBe(1)
+    await releaseSpending(database, [batchSpendingId(projectId, 'batch_1')])
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
+  })
+
+  test('what is under way is renewed each minute, and nothing else', async () => {
+    const renewed: unknown[] = []
+    const renewing: Promise<unknown>[] = []
+    const noting: Database = {
+      ...database,
+      call(text, values, options) {
+        const called = database.call<never>(text, values, options)
+        if (text.includes('renew_spending(')) {
+          renewed.push(values[0])
+          renewing.push(called)
+        }
+        return called
+      },
+    }
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const ours = createBudgets(noting)
+    const budget = await setBudget(1)
+    const [stays, ends, fails] = [spending(0.1), spending(0.1), spending(0.1)]
+    for (const ask of [stays, ends, fails]) await ours.reserve(ask)
+    ours.close(ends.id)
+    ours.release(fails.id)
+    await ours.drain(10_000)
+    await query(`update budget_reservations set expires_at = now() + interval '10 seconds'`)
+    vi.advanceTimersByTime(60_000)
+    expect(renewed).toEqual([[stays.id]])
+    const lasting = `select id from budget_reservations where expires_at > now() + interval '4 minutes'`
+    await Promise.all(renewing)
+    expect([await query(lasting), (await standOf(budget))?.held]).toEqual([[{ id: stays.id }], 2])
+    ours.close(stays.id)
+    vi.advanceTimersByTime(600_000)
+    expect(renewed).toHaveLength(1)
+    // The next one is renewed again.
+    const next = spending(0.1)
+    await ours.reserve(next)
+    vi.advanceTimersByTime(60_000)
+    expect(renewed.slice(1)).toEqual([[next.id]])
+    await renewSpending(database, [])
+  })
+
+  test('what could not be released is released when the database is there again', async () => {
+    const budget = await setBudget(1)
+    let failures = 2
+    const failing: Database = {
+      ...database,
+      async call(text, values, options) {
+        if (text.includes('settle_spending(') && failures-- > 0) throw new Error('gone')
+        return database.call(text, values, options)
+      },
+    }
+    const ours = createBudgets(failing)
+    const ask = spending(0.2)
+    await ours.reserve(ask)
+    ours.release(ask.id)
+    await ours.drain(30_000)
+    expect([failures, await standOf(budget)]).toEqual([-1, { spent: 0, reserved: 0, held: 0 }])
+  })
+
+  test('only what has expired is taken for spent, once', async () => {
+    const budget = await setBudget(1)
+    const [gone, lives] = [spending(0.2), spending(0.1)]
+    for (const ask of [gone, lives]) await budgets.reserve(ask)
+    await query(`update budget_reservations set expires_at = now() - interval '1 second' where id = '${gone.id}'`)
+    await presumeExpiredSpending(database)
+    await renewSpending(database, [gone.id, lives.id])
+    await presumeExpiredSpending(database)
+    expect(await standOf(budget)).toEqual({ spent: 0.2, reserved: 0.1, held: 2 })
+  })
+
+  describe('of a request', () => {
+    const TOKENS = 100
+    let tokenWindows: ReturnType<typeof createTokenWindows>
+    let account: Account
+    beforeEach(() => {
+      tokenWindows = createTokenWindows(createInProcessStore())
+      account = { project_id: projectId, key_id: keyId, has_budgets: true, tokens_per_minute: TOKENS } as Account
+    })
+    const open = () => new Spending({ budgets, tokenWindows }, account)
+    const left = () => tokenWindows.remaining({ project_id: projectId, key_id: keyId, tokens_per_minute: TOKENS })
+
+    test('that is over before what it asked for is reserved, neither money nor tokens are kept', async () => {
+      const budget = await setBudget(1)
+      const request = open()
+      const reserving = request.reserve(MODEL, { usd: 0.2, tokens: 30 })
+      request.end(null)
+      await reserving
+      await Promise.all([budgets.drain(10_000), tokenWindows.drain(10_000)])
+      expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0, held: 0 }, TOKENS])
+    })
+
+    test('that ends twice, tokens are given back once', async () => {
+      await setBudget(1)
+      const [one, other] = [open(), open()]
+      for (const each of [one, other]) await each.reserve(MODEL, { usd: 0.1, tokens: 30 })
+      for (let i = 0; i < 2; i++) one.release()
+      await tokenWindows.drain(10_000)
+      expect(await left()).toBe(TOKENS - 30)
+    })
+
+    test('what was reserved before the cache was asked is not reserved again for the same model, and is for another', async () => {
+      const budget = await setBudget(1)
+      const request = open()
+      await request.reserveAhead(MODEL, { usd: 0.2, tokens: 30 })
+      expect(await left()).toBe(TOKENS)
+      await request.reserve(MODEL, { usd: 0.2, tokens: 30 })
+      expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0.2, held: 1 }, TOKENS - 30])
+      await request.reserve('gpt-4o', { usd: 0.3, tokens: 40 })
+      expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0.5, held: 1 }, TOKENS - 70])
+      request.release()
+      await Promise.all([budgets.drain(10_000), tokenWindows.drain(10_000)])
+      expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0, held: 0 }, TOKENS])
+    })
+
+    test('what is left to a later record is not released with its request', async () => {
+      const budget = await setBudget(1)
+      const closed: string[] = []
+      const closing = { ...budgets, close: (id: string) => void closed.push(id) }
+      const request = new Spending({ budgets: closing, tokenWindows }, account)
+      await request.reserveMoney(MODEL, { usd: 0.2, tokens: 30 })
+      const id = request.leave()
+      request.release()
+      await budgets.drain(10_000)
+      expect([closed, await standOf(budget)]).toEqual([[id], { spent: 0, reserved: 0.2, held: 1 }])
+      const later = open()
+      later.take(id ?? '')
+      expect(later.end({ cacheResult: 'MISS', usage: { promptTokens: 1, completionTokens: 1 } as never })).toBe(id)
+    })
+
+    test('a miss keeps the tokens that it used, a hit none', async () => {
+      for (const [cacheResult, kept] of [
+        ['MISS', 25],
+        ['HIT', 0],
+      ] as const) {
+        const before = await left()
+        account = { ...account, has_budgets: false }
+        const request = open()
+        await request.reserve(MODEL, { usd: 0.2, tokens: 30 })
+        request.end({ cacheResult, usage: { promptTokens: 20, completionTokens: 5 } as never })
+        await tokenWindows.drain(10_000)
+        expect(before - (await left())).toBe(kept)
+      }
+    })
+  })
+})

@@ -1,0 +1,166 @@
+/** Which event is raised when, and whom it is told, without any delivery. */
+import { beforeEach, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
+import { settleDelivery, takeDeliveries } from '../../src/postgres/events.ts'
+import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
+import { describeOnce } from '../harness/backends.ts'
+
+describeOnce('the outbox of events', backend => {
+  let database: Database
+  let ours: number
+  let theirs: number
+  beforeEach(async () => {
+    database = (await backend.open()).database
+    await query('delete from webhooks')
+    for (const name of ['ours', 'theirs']) await createProject(database, name, 'free')
+    ;[ours, theirs] = [await findProjectId(database, 'ours'), await findProjectId(database, 'theirs')]
+  })
+
+  const query = <Row>(text: string) => database.call<Row>(text, [])
+  const addWebhook = async (project: string, kinds = '{}') =>
+    (
+      await query<{ id: number }>(
+        `select add_webhook('${project}', 'https://example.com/', '${kinds}', '')::integer as id`,
+      )
+    )[0]?.id ?? 0
+  const raise = (project: number, once: string | null = null) =>
+    query(`select raise_event(${project}, 'budget.threshold', '{}', ${once === null ? 'null' : `'${once}'`})`)
+  const told = async (webhook: number) =>
+    (
+      await query<{ kind: string }>(
+        `select e.kind from event_deliveries d join events e on e.id = d.event_id where d.webhook_id = ${webhook} order by d.id`,
+      )
+    ).map(({ kind }) => kind)
+  const raised = async (project: number) =>
+    (
+      await query<{ once: string }>(
+        `select once from events where project_id = ${project} and once is not null order by 1`,
+      )
+    ).map(({ once }) => once)
+
+  test('an event is told to the addresses of its project that take it and are there', async () => {
+    const [all, some, none, gone, other] = [
+      await addWebhook('ours'),
+      await addWebhook('ours', '{budget.threshold}'),
+      await addWebhook('ours', '{api_key.created}'),
+      await addWebhook('ours'),
+      await addWebhook('theirs'),
+    ]
+    await query(`update webhooks set disabled_at = now() where id = ${gone}`)
+    await raise(ours)
+    expect(await Promise.all([all, some, none, gone, other].map(told))).toEqual([
+      ['budget.threshold'],
+      ['budget.threshold'],
+      [],
+      [],
+      [],
+    ])
+  })
+
+  test('a named event is raised once in its project, whatever another has', async () => {
+    const [mine, other] = [await addWebhook('ours'), await addWebhook('theirs')]
+    for (const project of [ours, ours, theirs]) await raise(project, 'a name')
+    expect([await told(mine), await told(other)]).toEqual([['budget.threshold'], ['budget.threshold']])
+  })
+
+  test('a quota is told of where it is used up this month, by its own limit, and once each', async () => {
+    await query(`insert into plans values ('quotas', 1000, 1000, 100, 1000, 10)`)
+    for (const project of ['ours', 'theirs']) await query(`select set_plan('${project}', 'quotas')`)
+    const count = (project: number, type: string, month: string, requests: number) =>
+      query(
+        `insert into monthly_counters (project_id, key_type, month, requests) values (${project}, '${type}', ${month}, ${requests})`,
+      )
+    await count(ours, 'project', 'current_month()', 79)
+    await count(ours, 'test', 'current_month()', 8)
+    await count(ours, 'test', `(current_month() - interval '1 month')::date`, 10)
+    await count(theirs, 'project', 'current_month()', 100)
+    await query(`update projects set archived_at = now() where id = ${theirs}`)
+    const due = async () => {
+      await query('select raise_due_events()')
+      const month = (await query<{ month: string }>('select current_month()::text as month'))[0]?.month ?? ''
+      return (await raised(ours)).map(once => once.replace(month, 'now'))
+    }
+    expect(await due()).toEqual(['test:now:80'])
+    await query(`update monthly_counters set requests = 80 where project_id = ${ours} and key_type = 'project'`)
+    expect(await due()).toEqual(['project:now:80', 'test:now:80'])
+    expect([await due(), await raised(theirs)]).toEqual([['project:now:80', 'test:now:80'], []])
+  })
+
+  test('a key is told of a week before it expires, or when a tenth of its life is left', async () => {
+    const add = async (name: string, created: string, expires: string) => {
+      await issueKey(database, 'ours', 'project', name)
+      await query(
+        `update api_keys set created_at = now() - interval '${created}', expires_at = now() + interval '${expires}' where name = '${name}'`,
+      )
+      return `key_${(await query<{ id: number }>(`select id::integer from api_keys where name = '${name}'`))[0]?.id}`
+    }
+    const [soon, short] = [await add('soon', '100 days', '6 days'), await add('short', '10 hours', '1 hour')]
+    const off = await add('off', '100 days', '6 days')
+    await add('later', '100 days', '8 days')
+    await add('young', '1 hour', '2 hours')
+    await add('over', '100 days', '-1 hour')
+    await query(`update api_keys set deactivated_at = now() where name = 'off'`)
+    for (let i = 0; i < 2; i++) await query('select raise_due_events()')
+    const expiring = (await raised(ours)).toSorted()
+    expect([expiring, expiring.includes(off)]).toEqual([[soon, short].toSorted(), false])
+  })
+
+  test('an address is told one event at a time, when it is due, and none once it is gone', async () => {
+    const [webhook, gone] = [await addWebhook('ours'), await addWebhook('ours')]
+    for (let i = 0; i < 2; i++) await raise(ours)
+    await query(`update webhooks set disabled_at = now() where id = ${gone}`)
+    const take = async () => (await takeDeliveries(database, 10)).filter(({ project_id }) => project_id === ours)
+    const [first, ...more] = await take()
+    expect([Number(first?.webhook_id), more, await take()]).toEqual([webhook, [], []])
+    if (!first) throw new Error('Nothing was taken')
+    // It failed: its turn comes later, the other's now.
+    await settleDelivery(database, first, { status: 500, problem: 'it answered 500' })
+    const [second, ...others] = await take()
+    expect([second?.id === first.id, others]).toEqual([false, []])
+    // The process that took it is gone: another takes it after a minute.
+    await query(`update webhooks set busy_until = now()`)
+    expect(await take()).toEqual([])
+    await query(`update event_deliveries set not_before = now() where id = ${second?.id}`)
+    expect((await take()).map(({ id }) => id)).toEqual([second?.id])
+    await settleDelivery(database, first, { status: 200, problem: null })
+    expect(await query(`select from event_deliveries where id = ${first.id} and not_before is not null`)).toEqual([])
+    await query(`update event_deliveries set not_before = now() where not_before is not null`)
+    await query(`update webhooks set busy_until = now()`)
+    expect((await take()).map(({ id }) => id)).toEqual([second?.id])
+    await settleDelivery(database, first, { status: 410, problem: 'it answered 410' })
+    await query(`update webhooks set disabled_at = null, busy_until = now() where id = ${webhook}`)
+    await query(`update event_deliveries set not_before = now() where not_before is not null`)
+    expect(await take()).toEqual([])
+  })
+
+  test('what a project’s addresses are told is its own to see and to send again', async () => {
+    const webhook = await addWebhook('ours')
+    await raise(ours)
+    const [{ id = 0 } = {}] = await query<{ id: number }>('select id::integer from event_deliveries')
+    await query(`update event_deliveries set attempts = 9, not_before = null`)
+    await query(`update webhooks set disabled_at = now()`)
+    for (const statement of [
+      `resend_delivery('theirs', ${id})`,
+      `send_test_event('theirs', ${webhook})`,
+      `remove_webhook('theirs', ${webhook})`,
+    ])
+      await expect(query(`select ${statement}`), statement).rejects.toThrow('there is no')
+    const seen = (project: number) =>
+      Promise.all([
+        query(`select from list_webhooks(${project})`),
+        query(`select from page_of_deliveries(${project}, null, null, 10)`),
+      ])
+    expect([(await seen(ours)).map(rows => rows.length), (await seen(theirs)).map(rows => rows.length)]).toEqual([
+      [1, 1],
+      [0, 0],
+    ])
+    await query(`select resend_delivery('ours', ${id})`)
+    expect(await query('select attempts, not_before is null as over from event_deliveries')).toEqual([
+      { attempts: 0, over: false },
+    ])
+    expect(await query('select from webhooks where disabled_at is null')).toHaveLength(1)
+    for (let i = 1; i < 20; i++) await addWebhook('ours')
+    await expect(addWebhook('ours')).rejects.toThrow('has 20 webhooks already')
+    await addWebhook('theirs')
+  })
+})
