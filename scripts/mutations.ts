@@ -38,7 +38,29 @@ const COMPLETENESS = 'test/unit/formats/chat/completeness.test.ts'
 const FORMAT_OF = 'test/unit/formats/format-of.test.ts'
 const OFF_LOOP = 'test/unit/event-loop/off-loop.test.ts'
 const UNFINISHED = 'test/unit/cache/unfinished-writes.test.ts'
+const LEDGER = 'test/integration/budget-ledger.test.ts'
+const RIGHTS = 'test/integration/admin/rights.test.ts'
+const OIDC = 'test/integration/admin/oidc.test.ts'
+const VERIFY = 'test/unit/cache/verify/verify.test.ts'
+const EVENTS = 'test/integration/events.test.ts'
+const LARGEST_COST = 'test/unit/pipeline/largest-cost.test.ts'
+const ALLOWED = 'test/unit/providers/allowed-models.test.ts'
+const SHARE = 'test/unit/pipeline/share-call.test.ts'
+const TAGS = 'test/unit/pipeline/tags.test.ts'
+const KEPT = 'test/integration/kept.test.ts'
+const FIND_ANSWER = 'test/integration/find-answer.test.ts'
+const POST = 'test/unit/webhooks/post.test.ts'
+const ADDRESS_PREFIX = 'test/unit/stores/address-prefix.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
+
+/** Lines of one file that one test file notices: each line, what it becomes, and the name of the test. */
+function linesOf(
+  file: string,
+  noticedBy: string,
+  lines: readonly (readonly [line: string, becomes: string, test?: string])[],
+): Mutation[] {
+  return lines.map(([line, becomes, test]) => ({ file, line, becomes, noticedBy: [noticedBy], ...(test && { test }) }))
+}
 
 export const MUTATIONS: readonly Mutation[] = [
   // What a request alone was counted in early is given back where its windows refuse it, and near a limit none is.
@@ -180,6 +202,89 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [WEBHOOKS],
     test: 'after a 410 an address is told nothing more, until somebody sends again',
   },
+  ...linesOf('sql/functions/events/raise_event.sql', EVENTS, [
+    [
+      'join webhooks w on w.project_id = of_project and w.disabled_at is null',
+      'join webhooks w on w.disabled_at is null',
+      'an event is told to the addresses',
+    ],
+    ['and w.disabled_at is null', '', 'an event is told to the addresses'],
+    ["where w.kinds = '{}' or raise_event.kind = any (w.kinds)", 'where true', 'an event is told to the addresses'],
+  ]),
+  ...linesOf('sql/functions/events/raise_due_events.sql', EVENTS, [
+    ['c.requests * 100 >= l.per_month * t.percent', 'c.requests * 100 > l.per_month * t.percent', 'a quota is told of'],
+    [
+      "case c.key_type when 'test' then s.test_requests_per_month else s.requests_per_month end",
+      's.requests_per_month',
+      'a quota is told of',
+    ],
+    ['where c.month = current_month()\n        and not exists', 'where not exists', 'a quota is told of'],
+    ['and p.archived_at is null', '', 'a quota is told of'],
+    ['where k.deactivated_at is null\n        and k.expires_at', 'where k.expires_at', 'a key is told of a week'],
+    ['and k.expires_at - (k.expires_at - k.created_at) / 10 <= now()', '', 'a key is told of a week'],
+  ]),
+  ...linesOf('sql/functions/events/take_deliveries.sql', EVENTS, [
+    ['where w.disabled_at is null\n            and', 'where', 'an address is told one event at a time'],
+    [
+      "set busy_until = now() + interval '1 minute'",
+      'set busy_until = now()',
+      'an address is told one event at a time',
+    ],
+    ['q.not_before <= now()', 'q.not_before is not null', 'an address is told one event at a time'],
+    ["not_before = now() + interval '1 minute'", 'not_before = null', 'an address is told one event at a time'],
+  ]),
+  ...linesOf('sql/functions/events/settle_delivery.sql', EVENTS, [
+    [
+      'case when not was_taken then now() + waits[d.attempts] * (1 + random() / 10) end',
+      'now() + waits[d.attempts] * (1 + random() / 10)',
+      'an address is told one event at a time',
+    ],
+    [
+      'if answered = 410 then\n        update',
+      'if false then\n        update',
+      'an address is told one event at a time',
+    ],
+    ['set busy_until = now(),', 'set busy_until = w.busy_until,', 'an address is told one event at a time'],
+  ]),
+  ...linesOf('sql/functions/events/resend_delivery.sql', EVENTS, [
+    ['and w.project_id = owner_id', '', 'what a project’s addresses are told'],
+    ['attempts = 0,', '', 'what a project’s addresses are told'],
+  ]),
+  ...linesOf('sql/functions/events/find_webhook.sql', EVENTS, [
+    ['and w.project_id = owner_id', '', 'what a project’s addresses are told'],
+  ]),
+  ...linesOf('sql/functions/events/add_webhook.sql', EVENTS, [
+    [
+      'if (select count(*) from webhooks w where w.project_id = owner_id) >= most then',
+      'if false then',
+      'what a project’s addresses are told',
+    ],
+  ]),
+  ...linesOf('sql/functions/events/page_of_deliveries.sql', EVENTS, [
+    ['w.project_id = of_project', 'true', 'what a project’s addresses are told'],
+  ]),
+  ...linesOf('sql/functions/events/list_webhooks.sql', EVENTS, [
+    ['where w.project_id = of_project', '', 'what a project’s addresses are told'],
+  ]),
+  ...linesOf('src/webhooks/post.ts', POST, [
+    [
+      'refusePrivate(\n    addresses.map(({ address }) => address),\n    toPrivateNetworks,\n  )',
+      '',
+      'https://localhost/ leads into a private network, and is asked nothing',
+    ],
+    [
+      'if (isIP(host) !== 0) refusePrivate([host], toPrivateNetworks)',
+      '',
+      'https://169.254.169.254/latest/ is refused before anything is sent',
+    ],
+  ]),
+  ...linesOf('src/webhooks/deliver.ts', WEBHOOKS, [
+    [
+      '{ projectId, provider: SEALED_AS }',
+      '{ projectId: 0, provider: SEALED_AS }',
+      'a key that is created and one that is deactivated are told, signed, once each',
+    ],
+  ]),
   // What is reserved of a budget is settled once, and never more than there is.
   {
     file: 'sql/functions/budgets/reserve_spending.sql',
@@ -479,6 +584,319 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '?? secondsOfMp3(file) ?? file.byteLength / LEAST_MP3_BYTES_A_SECOND',
     noticedBy: [BOUNDS],
   },
+  ...linesOf('sql/functions/budgets/presume_expired_spending.sql', BUDGETS, [
+    ["delete from budget_reservations r where r.presumed_at < now() - interval '1 day';", '', 'and its process dies'],
+  ]),
+  ...linesOf('sql/functions/budgets/set_spend_alert.sql', LEDGER, [
+    ['and a.budget_id = meter_id', '', 'an alert is changed and removed by its project alone'],
+  ]),
+  ...linesOf('sql/functions/budgets/remove_spend_alert.sql', LEDGER, [
+    ['and b.project_id is not distinct from owner_id', '', 'an alert is changed and removed by its project alone'],
+  ]),
+  ...linesOf('sql/functions/budgets/remove_budget.sql', LEDGER, [
+    ['and b.project_id is not distinct from owner_id', '', 'a budget is removed by its project alone'],
+  ]),
+  ...linesOf('sql/functions/budgets/reserve_spending.sql', LEDGER, [
+    [
+      'set amount = r.amount + excluded.amount',
+      'set amount = excluded.amount',
+      'the same request may reserve again: both are held, and both are released',
+    ],
+    [
+      'min(greatest(0, b.amount - c.spent - c.reserved))',
+      'max(greatest(0, b.amount - c.spent - c.reserved))',
+      'what is reserved is in every budget that applies, or in none',
+    ],
+    ["now() + interval '5 minutes'", 'now()', 'only what has expired is taken for spent, once'],
+    [
+      'if not found then\n            with',
+      'if true then\n            with',
+      'what is reserved is in every budget that applies, or in none',
+    ],
+  ]),
+  ...linesOf('sql/functions/budgets/put_budget.sql', LEDGER, [
+    [
+      'and r.recorded_at >= p.begins',
+      '',
+      'a new budget begins with what its own requests have cost since its period began, and a total with nothing',
+    ],
+    [
+      '(owner_id is null or r.project_id = owner_id)',
+      'r.project_id = owner_id',
+      'a new budget begins with what its own requests have cost since its period began, and a total with nothing',
+    ],
+    [
+      '(owner_id is null or r.project_id = owner_id)',
+      'true',
+      'a new budget begins with what its own requests have cost since its period began, and a total with nothing',
+    ],
+    [
+      'and (of_key is null or r.key_id = of_key)',
+      '',
+      'a new budget begins with what its own requests have cost since its period began, and a total with nothing',
+    ],
+    [
+      'and (of_model is null or (model_names(of_model))[1] = any (model_names(r.model)))',
+      '',
+      'a new budget begins with what its own requests have cost since its period began, and a total with nothing',
+    ],
+    [
+      'and (tagged is null or r.tags @> tagged)',
+      '',
+      'a new budget begins with what its own requests have cost since its period began, and a total with nothing',
+    ],
+    [
+      "when in_per = 'total' then 0",
+      'when false then 0',
+      'a new budget begins with what its own requests have cost since its period began, and a total with nothing',
+    ],
+    [
+      'p.id = owner_id or owner_id is null',
+      'p.id = owner_id',
+      'a budget of the organization concerns every project, and leaves those that have one of their own',
+    ],
+    [
+      'enforced = b.enforced or excluded.enforced\n        returning b.id into put_id;\n    end if;',
+      'enforced = excluded.enforced\n        returning b.id into put_id;\n    end if;',
+      'what is set for an alert alone leaves what limits, and its amount',
+    ],
+  ]),
+  ...linesOf('sql/functions/budgets/keep_spending.sql', LEDGER, [
+    [
+      "expires_at = 'infinity'",
+      'expires_at = r.expires_at',
+      'what is held for a batch is held until the batch is over',
+    ],
+    ["of_project || ' ' || batch_id", 'batch_id', 'what is held for a batch is held until the batch is over'],
+  ]),
+  ...linesOf('sql/functions/budgets/tell_thresholds.sql', LEDGER, [
+    [
+      "concat_ws(':', t.name, extract(epoch from c.begins)::bigint) as once",
+      't.name as once',
+      'a threshold and an alert are told once in each period',
+    ],
+    ['and c.begins >= present.begins', '', 'an alert says nothing of a period that was over before it was there'],
+    [
+      'c.spent >= t.amount * t.percent / 100',
+      'c.spent >= t.amount',
+      'a threshold and an alert are told once in each period',
+    ],
+  ]),
+  ...linesOf('sql/functions/budgets/renew_spending.sql', LEDGER, [
+    ["now() + interval '5 minutes'", 'r.expires_at', 'what is under way is renewed each minute, and nothing else'],
+    ['r.id = any (ids)', 'true', 'what is under way is renewed each minute, and nothing else'],
+  ]),
+  ...linesOf('sql/functions/budgets/presume_expired_spending.sql', LEDGER, [
+    [
+      'set reserved = greatest(0, c.reserved - s.amount)',
+      'set reserved = c.reserved',
+      'only what has expired is taken for spent, once',
+    ],
+    ['spent = c.spent + s.amount', 'spent = c.spent', 'only what has expired is taken for spent, once'],
+  ]),
+  ...linesOf('sql/functions/budgets/charge_budgets.sql', LEDGER, [
+    [
+      'if usd > 0 and exists',
+      'if exists',
+      'the judge is charged in no budget of a key or a tag, in none where one has too little left, and given back',
+    ],
+    [
+      'c.spent + c.reserved + usd > b.amount',
+      'c.spent + usd > b.amount',
+      'the judge is charged in no budget of a key or a tag, in none where one has too little left, and given back',
+    ],
+    [
+      'set spent = greatest(0, c.spent + usd)',
+      'set spent = c.spent',
+      'the judge is charged in no budget of a key or a tag, in none where one has too little left, and given back',
+    ],
+    [
+      'and c.begins = p.begins;\n    perform',
+      ';\n    perform',
+      'the judge is charged in no budget of a key or a tag, in none where one has too little left, and given back',
+    ],
+  ]),
+  ...linesOf('sql/functions/budgets/drop_unused_meter.sql', LEDGER, [
+    [
+      'and not b.enforced',
+      '',
+      'an enforced budget stays so when an alert comes and goes, and none is left when both are gone',
+    ],
+    [
+      'and not exists (select from spend_alerts a where a.budget_id = b.id)',
+      '',
+      'an alert outlives the limit beside it',
+    ],
+    [
+      'b.project_id = p.id or b.project_id is null',
+      'b.project_id = p.id',
+      'a budget of the organization concerns every project',
+    ],
+  ]),
+  ...linesOf('sql/functions/budgets/settle_spending.sql', LEDGER, [
+    [
+      'when o.is_unknown then g.amount',
+      'when false then g.amount',
+      'what is not known to be priced is held as all that was reserved, and so is a part of what shares an id',
+    ],
+    [
+      'g.begins = min(g.begins) over (partition by g.id, g.budget_id)',
+      'true',
+      'what reserved on two days is paid from the first',
+    ],
+    [
+      'period_of(b.per, b.time_zone, d.at) p\n    cross join lateral (select',
+      'period_of(b.per, b.time_zone, now()) p\n    cross join lateral (select',
+      'a threshold and an alert are told once in each period',
+    ],
+  ]),
+  ...linesOf('sql/functions/budgets/budgets_of.sql', LEDGER, [
+    [
+      '(b.key_id is null or b.key_id = of_key)',
+      'true',
+      'the judge is charged in no budget of a key or a tag, in none where one has too little left, and given back',
+    ],
+    ['b.project_id = of_project or', 'true or', 'what is reserved is in every budget that applies, or in none'],
+  ]),
+  ...linesOf('sql/functions/budgets/set_budget.sql', LEDGER, [
+    ['and k.project_id = owner_id', '', 'a budget of a key is of one of the project’s own'],
+  ]),
+  ...linesOf('sql/functions/budgets/open_budgets.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+    ["'owner'", "'viewer'", 'what concerns a project takes a role there'],
+  ]),
+  ...linesOf('src/pipeline/spending.ts', LEDGER, [
+    ['await this.#takeTokens(largest.tokens)', '', 'of a request that ends twice, tokens are given back once'],
+    [
+      'if (model !== this.#reservedAheadFor) await this.reserveMoney',
+      'await this.reserveMoney',
+      'of a request what was reserved before the cache was asked is not reserved again for the same model, and is for another',
+    ],
+    [
+      'if (this.#isOver) this.#limits.budgets.release(id)',
+      '',
+      'of a request that is over before what it asked for is reserved, neither money nor tokens are kept',
+    ],
+    [
+      'if (this.#isOver) this.#limits.tokenWindows.settle([taken], 0)\n    else',
+      '',
+      'of a request that is over before what it asked for is reserved, neither money nor tokens are kept',
+    ],
+    [
+      'if (!this.#isOver) this.#limits.tokenWindows',
+      'this.#limits.tokenWindows',
+      'of a request that ends twice, tokens are given back once',
+    ],
+    ['this.#id = null', '', 'of a request what is left to a later record is not released with its request'],
+    [
+      'if (id !== null) this.#limits.budgets.close(id)',
+      '',
+      'of a request what is left to a later record is not released with its request',
+    ],
+    [
+      'if (id !== null) this.#limits.budgets.release(id)',
+      '',
+      'of a request what was reserved before the cache was asked is not reserved again for the same model, and is for another',
+    ],
+    [
+      'this.#reservedAheadFor = model',
+      'this.#reservedAheadFor = null',
+      'of a request what was reserved before the cache was asked is not reserved again for the same model, and is for another',
+    ],
+  ]),
+  ...linesOf('src/admission/budgets.ts', LEDGER, [
+    [
+      'else void renewSpending(database, [...open]).catch(() => {})',
+      '',
+      'what is under way is renewed each minute, and nothing else',
+    ],
+    [
+      'renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()',
+      '',
+      'what is under way is renewed each minute, and nothing else',
+    ],
+    ['renewing = undefined', '', 'what is under way is renewed each minute, and nothing else'],
+    ['open.add(ask.id)', '', 'what is under way is renewed each minute, and nothing else'],
+    [
+      'close: id => void open.delete(id)',
+      'close: () => {}',
+      'what is under way is renewed each minute, and nothing else',
+    ],
+    ['for (const id of ids) open.delete(id)', '', 'what is under way is renewed each minute, and nothing else'],
+    [
+      'while (!(await isDone())) await Bun.sleep(RETRY_MS)',
+      'await isDone()',
+      'what could not be released is released when the database is there again',
+    ],
+  ]),
+  ...linesOf('src/pipeline/largest-cost.ts', LARGEST_COST, [
+    [
+      'amounts.includes(null) ? null :',
+      '',
+      'of several models the dearest counts, and what one of them costs must be known',
+    ],
+    [
+      'if (pricedAs === null) return null',
+      '',
+      'of several models the dearest counts, and what one of them costs must be known',
+    ],
+    ['...alternatives]', ']', 'of several models the dearest counts, and what one of them costs must be known'],
+    [
+      'if (!model) return { usd: null, tokens, unknown: tellName(named) }',
+      'if (!model) return { usd: 0, tokens }',
+      'of several models the dearest counts, and what one of them costs must be known',
+    ],
+    [
+      'row.cacheWriteUsdPerMillion ?? 0,',
+      '',
+      'every price that may apply to a request is reserved for: the dearest of them',
+    ],
+    [
+      '...model.conditionalPrices.filter(row => prompt > row.abovePromptTokens && mayBe(row.tier))',
+      '',
+      'every price that may apply to a request is reserved for: the dearest of them',
+    ],
+    [
+      'Math.max(input, audio_input, image_input)',
+      'input',
+      'every price that may apply to a request is reserved for: the dearest of them',
+    ],
+    [
+      'Math.max(audio_output, ...prices',
+      'Math.max(...prices',
+      'every price that may apply to a request is reserved for: the dearest of them',
+    ],
+    [
+      'const apart = request + toolsUsd(unitPrices, mostPricedCalls(size.bounds))',
+      'const apart = request',
+      'responses {"tools":[{"type":"function","name":"f","parameters":{}},{"type":"web_search"}]}: 10 calls, for 0.1 dollars beside the tokens',
+    ],
+  ]),
+  ...linesOf('src/pipeline/largest-tokens.ts', LARGEST_COST, [
+    [
+      'prompt: once * rounds *',
+      'prompt: once *',
+      'responses {"tools":[{"type":"function","name":"f","parameters":{}},{"type":"web_search"}]}: 10 calls, for 0.1 dollars beside the tokens',
+    ],
+    ['+ (bounds.hasTools ? TOOL_TOKENS : 0)', '', 'what makes an answer longer or a prompt larger is reserved for'],
+  ]),
+  ...linesOf('src/formats/bounds/read-bounds.ts', LARGEST_COST, [
+    [
+      "if (isGiven(body.web_search_options)) hosted.push(hostedTool('web_search'))",
+      '',
+      'chat {"web_search_options":{}}: 10 calls, for 0.1 dollars beside the tokens',
+    ],
+    [
+      "Math.max(whole(n, 'n') ?? 1, whole",
+      'Math.max(whole',
+      'what makes an answer longer or a prompt larger is reserved for',
+    ],
+    [
+      "['chat', ['max_tokens', 'max_completion_tokens']]",
+      "['chat', ['max_tokens']]",
+      'what makes an answer longer or a prompt larger is reserved for',
+    ],
+  ]),
   // A request is counted in its windows and its month, or in neither.
   {
     file: 'src/admission/count-request.ts',
@@ -528,6 +946,70 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '',
     noticedBy: [ADMISSION],
   },
+  ...linesOf('src/admission/token-windows.ts', TOKENS, [
+    ['if (wanted > limit) throw refuse', 'if (false) throw refuse', 'one that would never fit is told so'],
+    [
+      'if (granted < wanted) throw refuse',
+      'if (granted < 0) throw refuse',
+      'of many at once, only as many are asked as have room, and the others are told when to come back',
+    ],
+    ['left -= kept', '', 'a request counts as many as it may take, then as many as it took; a hit counts none'],
+  ]),
+  ...linesOf('src/admission/count-request.ts', ADMISSION, [
+    [
+      'refuseInactive(account)\n      if (!reserved)',
+      'if (!reserved)',
+      'a key that was deactivated meanwhile is refused, and nothing is counted',
+    ],
+    [
+      'if (account !== guess) keys.note(keyHash, account)',
+      '',
+      'a request that was counted under limits that changed meanwhile counts once, under the new ones: narrow_key',
+    ],
+    [
+      'guess.requests_per_minute === account.requests_per_minute &&',
+      '',
+      'a request for which the new limits have no room is refused, though the old ones had: narrow_key',
+    ],
+    [
+      "(isInDatabase || account.verdict === 'unknown' || !countsInDatabase(account))",
+      'true',
+      'a request that was counted before its key was marked is counted in the minute of all processes, too',
+    ],
+  ]),
+  ...linesOf('src/admission/admission.ts', ADMISSION, [
+    [
+      'return () => quota.refund(account, requests)',
+      'return () => quota.refund(account)',
+      'more requests are counted at once, all or none, and can be given back',
+    ],
+    [
+      '} catch (error) {\n        leave()',
+      '} catch (error) {',
+      'one that leaves makes room for another, and one that was refused took none',
+    ],
+    ['refuseInactive(account)\n  if', 'if', 'more requests are counted at once, all or none, and can be given back'],
+  ]),
+  ...linesOf('src/admission/rate-windows.ts', MINUTE, [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the line
+    ['${countsInDatabase(account)} ', '', 'is asked for by a process while the key is marked'],
+    ['if (granted < left) await takeBack(left - granted)', '', 'takes back what it does not let pass'],
+    [
+      'await takeBack(left)',
+      '',
+      'is asked for by a process while the key is marked, and what it does not let pass is taken out of the windows',
+    ],
+    [
+      'until !== null && until * 1_000 > nowMs()',
+      'until !== null',
+      'is asked for by a process while the key is marked, and what it does not let pass is taken out of the windows',
+    ],
+    [
+      'group.isInDatabase = true',
+      '',
+      'is asked for by a process while the key is marked, and what it does not let pass is taken out of the windows',
+    ],
+  ]),
   // Rate windows.
   {
     file: 'src/admission/rate-windows.ts',
@@ -621,6 +1103,19 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '',
     noticedBy: [FILES_BY_VENDOR],
   },
+  // Of few words, one that differs is much.
+  ...linesOf('src/cache/verify/verify.ts', VERIFY, [
+    [
+      'similarity <= threshold + MARGIN',
+      'similarity <= threshold',
+      'of two words, one that differs is much: the threshold rises, and vectors must tell meaning',
+    ],
+    [
+      'return !isSemantic || similarity',
+      'return similarity',
+      'pairs written before the rules of everyday-2 most that ask the same are served, and few others',
+    ],
+  ]),
   // Whoever asks what a write under way could answer waits for it, and for no longer than a lookup takes.
   {
     file: 'src/cache/unfinished-writes.ts',
@@ -753,6 +1248,49 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: 'and m.second > at_second;',
     noticedBy: [MINUTE],
   },
+  ...linesOf('sql/functions/admission/count_minute.sql', MINUTE, [
+    ['set in_redis = greatest(m.in_redis, excluded.in_redis)', 'set in_redis = excluded.in_redis'],
+    ['set in_redis = greatest(0, m.in_redis - (wanted - granted))', 'set in_redis = m.in_redis'],
+    ['and m.second > at_second - 61', ''],
+    ['case when without_redis then 0 else wanted end', '0'],
+    ['set alone = m.alone + excluded.alone', 'set alone = excluded.alone'],
+    ['where (k.id = of_key or k.replaced_by = of_key)', 'where k.id = of_key'],
+    ['coalesce(sum(m.in_redis), 0), coalesce(sum(m.recorded), 0)', 'coalesce(sum(m.in_redis), 0)'],
+  ]),
+  ...linesOf('src/stores/window-memory.ts', WINDOW_MEMORY, [
+    [
+      'found.telling === 0 ? (found.alone?.total ?? 0) : 0',
+      'found.alone?.total ?? 0',
+      'what passed without the store is reported once, however many calls could',
+    ],
+    [
+      'for (const { name, missed = 0 } of recalled.windows) this.#find(name).telling -= missed',
+      '',
+      'what could not be reported is reported with the next call',
+    ],
+    [
+      'const left = found.alone.total - missed',
+      'const left = 0',
+      'what passes while it is being reported stays to be reported',
+    ],
+    [
+      'isStale ? null : found.seen',
+      'found.seen',
+      'a window is brought back as it was seen, but for one that nobody has asked for in a minute',
+    ],
+    ['Math.min(limit - all.total, share - alone.total)', 'share - alone.total', 'nothing passes a limit of nothing'],
+  ]),
+  ...linesOf('src/stores/fast-store.ts', ADDRESS_PREFIX, [
+    ["address.split('%')[0] ?? ''", 'address', '1::2%a:b:c:d:e:f:g is limited as 1:0:0:0::/64'],
+    ['if (isIP(address) !== 6) return address', 'return address', '2001:db8:0:1::7 is limited as 2001:db8:0:1::/64'],
+  ]),
+  ...linesOf('src/stores/guarded-store.ts', GUARD, [
+    [
+      'memory.noteFailed(recalled)',
+      '',
+      'what passed without the store is told it when it is back, though it failed once more meanwhile',
+    ],
+  ]),
   // Keys.
   {
     file: 'src/admission/api-key.ts',
@@ -772,6 +1310,285 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: 'if (false) throw',
     noticedBy: [KEYS],
   },
+  // Who may do what, where a key may be used, and what ends with what.
+  ...linesOf('sql/functions/people/can_lose_role.sql', RIGHTS, [
+    [
+      "(can_log_in(u) or not exists (\n            select from users o where o.role = 'owner' and can_log_in(o)\n        ))",
+      'true',
+      'the last administrator who can log in is neither',
+    ],
+    ['and u.id <> of_user', '', 'the last administrator who can log in is neither'],
+  ]),
+  ...linesOf('sql/functions/people/set_user_role.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+    [
+      'if not can_lose_role(of_user, user_role) then',
+      'if false then',
+      'the last administrator who can log in is neither demoted nor deleted',
+    ],
+  ]),
+  ...linesOf('sql/functions/people/delete_user.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+  ]),
+  ...linesOf('sql/functions/people/invite_user.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+  ]),
+  ...linesOf('sql/functions/people/create_user.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+  ]),
+  ...linesOf('sql/functions/people/create_administrator.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+  ]),
+  ...linesOf('sql/functions/people/issue_admin_key.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+    ["and u.role = 'owner'", '', 'what concerns everybody takes an administrator'],
+  ]),
+  ...linesOf('sql/functions/people/delete_admin_key.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+  ]),
+  ...linesOf('sql/functions/people/log_in_by_identity.sql', RIGHTS, [
+    ['i.issuer = of_issuer and i.subject', 'i.subject', 'a person is known by what their own provider calls them'],
+  ]),
+  ...linesOf('sql/functions/people/shut_out_identity.sql', RIGHTS, [
+    ['i.issuer = of_issuer and', '', 'a person is known by what their own provider calls them'],
+  ]),
+  ...linesOf('sql/functions/people/admit_session.sql', RIGHTS, [
+    [
+      "and s.last_seen_at > now() - interval '7 days'\n        and s.expires_at > now();\nend;",
+      'and s.expires_at > now();\nend;',
+      'a session ends by itself, and at the latest when it says so',
+    ],
+    [
+      "and s.last_seen_at > now() - interval '7 days'\n        and s.expires_at > now();\nend;",
+      "and s.last_seen_at > now() - interval '7 days';\nend;",
+      'a session ends by itself, and at the latest when it says so',
+    ],
+  ]),
+  ...linesOf('sql/functions/people/accept_invitation.sql', RIGHTS, [
+    [
+      'and i.expires_at > now()',
+      '',
+      'an invitation ends after a week and with its use, and what was open before ends with it',
+    ],
+    [
+      'delete from sessions s where s.user_id = invited;',
+      '',
+      'an invitation ends after a week and with its use, and what was open before ends with it',
+    ],
+  ]),
+  ...linesOf('sql/functions/people/set_password.sql', RIGHTS, [
+    [
+      "and s.token_hash is distinct from decode(kept_session, 'hex')",
+      '',
+      'a new password ends all other sessions of its user, and nobody else’s',
+    ],
+    [
+      "delete from sessions s where s.user_id = current_user_id() and s.token_hash is distinct from decode(kept_session, 'hex');",
+      '',
+      'a new password ends all other sessions of its user, and nobody else’s',
+    ],
+  ]),
+  ...linesOf('sql/functions/people/close_session_with_id.sql', RIGHTS, [
+    ['and s.user_id = current_user_id()', '', 'a session’s id ends it for its own user alone, who sees no other'],
+  ]),
+  ...linesOf('sql/functions/people/own_sessions.sql', RIGHTS, [
+    ['s.user_id = current_user_id()', 'true', 'a session’s id ends it for its own user alone, who sees no other'],
+  ]),
+  ...linesOf('sql/functions/people/login_states.sql', RIGHTS, [
+    [
+      'and (\n            u.id = current_user_id()',
+      'and (\n            true or u.id = current_user_id()',
+      'the last known login of a member is seen by members of the same project, and nobody else',
+    ],
+  ]),
+  ...linesOf('sql/functions/people/authorize.sql', RIGHTS, [
+    [
+      'if array_position(ranks, held) < array_position(ranks, needed) then',
+      'if false then',
+      'what concerns a project takes a role there',
+    ],
+    ['if held is null then', 'if false then', 'what concerns a project takes a role there'],
+  ]),
+  ...linesOf('sql/functions/people/remove_member.sql', RIGHTS, [
+    [
+      'and k.project_id = owner_id',
+      '',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+    [
+      'where s.id = k.session_id and s.user_id = of_user and k.project_id = owner_id and k.deactivated_at is null;',
+      'where false;',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+  ]),
+  ...linesOf('sql/functions/people/set_member.sql', RIGHTS, [
+    [
+      "and member_role = 'viewer'",
+      '',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+    [
+      "k.deactivated_at is null and member_role = 'viewer'",
+      'false',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+  ]),
+  ...linesOf('sql/functions/people/end_session_keys.sql', RIGHTS, [
+    [
+      'k.session_id in (select g.id from gone g)',
+      'false',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+  ]),
+  ...linesOf('sql/functions/accounts/issue_session_key.sql', RIGHTS, [
+    [
+      'and s.user_id = current_user_id()',
+      '',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+    [
+      "now() + interval '1 hour'",
+      'null',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+    [
+      "update api_keys k set session_id = opened_in.id where k.key_hash = sha256(convert_to(secret, 'UTF8'));",
+      '',
+      'a key of a session is its user’s, lasts an hour, and ends with what let it be made',
+    ],
+  ]),
+  ...linesOf('sql/functions/accounts/rotate_key.sql', RIGHTS, [
+    ["perform authorize(old_key.project_id, 'member');", '', 'what concerns a project takes a role there'],
+    [
+      'old_key.deactivated_at is not null or',
+      '',
+      'a former value of a key is what the key is, ends with it, and no later than it',
+    ],
+    [
+      'old_key.expires_at <= now() or',
+      '',
+      'no key is rotated that has expired, and none is made in a project that is archived',
+    ],
+    [
+      'least(old_key.expires_at, now() + grace)',
+      'now() + grace',
+      'a former value of a key is what the key is, ends with it, and no later than it',
+    ],
+    [
+      'or old_key.replaced_by is not null',
+      '',
+      'a former value of a key is what the key is, ends with it, and no later than it',
+    ],
+    [
+      'old_key.allowed_models, old_key.allowed_addresses, rotated',
+      'old_key.allowed_models, null, rotated',
+      'a former value of a key',
+    ],
+    ['old_key.allowed_models, old_key', 'null, old_key', 'a former value of a key'],
+    [
+      'old_key.requests_per_minute, old_key.tokens_per_minute',
+      'null, old_key.tokens_per_minute',
+      'a former value of a key',
+    ],
+    [
+      'old_key.requests_per_minute, old_key.tokens_per_minute',
+      'old_key.requests_per_minute, null',
+      'a former value of a key',
+    ],
+  ]),
+  ...linesOf('sql/functions/accounts/set_key_limits.sql', RIGHTS, [
+    ['where of_key in (k.id, k.replaced_by)', 'where of_key = k.id', 'a former value of a key'],
+    ['of_key := key_of_value(of_key);', '', 'a former value of a key'],
+    ["perform authorize(owner_id, 'owner');", '', 'what concerns a project takes a role there'],
+  ]),
+  ...linesOf('sql/functions/accounts/deactivate_key_with_id.sql', RIGHTS, [
+    ['key_id in (k.id, k.replaced_by)', 'key_id = k.id', 'a former value of a key'],
+    ["perform authorize(found_key.project_id, 'member');", '', 'what concerns a project takes a role there'],
+  ]),
+  ...linesOf('sql/functions/accounts/parse_networks.sql', RIGHTS, [
+    ["or network <<= '::ffff:0:0/96'", '', 'networks of a key have no host bits'],
+    ['network <> network(network)::inet or', '', 'networks of a key have no host bits'],
+  ]),
+  ...linesOf('sql/functions/accounts/archive_project.sql', RIGHTS, [
+    [
+      'update api_keys k set deactivated_at = now() where k.project_id = owner_id and k.deactivated_at is null;',
+      '',
+      'no key is rotated that has expired',
+    ],
+  ]),
+  ...linesOf('sql/functions/accounts/issue_key.sql', RIGHTS, [
+    [
+      'if exists (select 1 from projects p where p.id = owner_id and p.archived_at is not null) then',
+      'if false then',
+      'no key is rotated that has expired',
+    ],
+  ]),
+  ...linesOf('sql/views/key_accounts.sql', RIGHTS, [
+    [
+      "case k.type when 'project' then least(k.tokens_per_minute, pl.tokens_per_minute_per_key) end",
+      'least(k.tokens_per_minute, pl.tokens_per_minute_per_key)',
+      'a test key takes tokens',
+    ],
+    ['coalesce(k.replaced_by, k.id) as key_id', 'k.id as key_id', 'a former value of a key'],
+    ["case k.type when 'test' then 86400 end", 'null::integer', 'a test key takes tokens'],
+  ]),
+  ...linesOf('sql/functions/people/close_session.sql', RIGHTS, [
+    ['and s.user_id = current_user_id()', '', 'a session’s id ends it for its own user alone'],
+  ]),
+  ...linesOf('sql/functions/people/write_invitation.sql', RIGHTS, [
+    ["interval '7 days'", "interval '70 days'", 'an invitation ends after a week'],
+  ]),
+  ...linesOf('sql/functions/people/find_invitation.sql', RIGHTS, [
+    ['and i.expires_at > now();', ';', 'an invitation ends after a week'],
+  ]),
+  ...linesOf('sql/functions/people/log_in_by_identity.sql', OIDC, [
+    ['and can_lose_role(person.id, user_role)', '', 'the last administrator who can log in stays one'],
+    ["if person.role = 'reader' then", 'if false then', 'ends what was set for a reader’s address'],
+    ['delete from invitations i where i.user_id = person.id;', '', 'makes void an invitation'],
+  ]),
+  ...linesOf('src/providers/model-router.ts', ALLOWED, [
+    [
+      'matchesAny(model, allowed_models) && matchesAny(model, key_allowed_models)',
+      'matchesAny(model, key_allowed_models)',
+      '["gpt-4o"]: gpt-4o-mini',
+    ],
+    [
+      'matchesAny(model, allowed_models) && matchesAny(model, key_allowed_models)',
+      'matchesAny(model, allowed_models)',
+      '["gpt-4o"]: gpt-4o-mini',
+    ],
+    ['return name.length - last.length >= at && name.endsWith(last)', 'return name.endsWith(last)', '["a*a"]: a'],
+    [
+      'refuseUnallowed([askedAs, ...alternatives], account)',
+      'refuseUnallowed([askedAs], account)',
+      'no other model that a request names may be asked, and none is listed, that is not allowed',
+    ],
+    [
+      'if (isAllowed(model.model, account)) byName',
+      'byName',
+      'no other model that a request names may be asked, and none is listed, that is not allowed',
+    ],
+  ]),
+  ...linesOf('src/admission/api-key.ts', KEYS, [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the line
+    ['`${keyHash} ${address}`', 'keyHash', 'requests with one key from one address share a call'],
+    [
+      'if (networks === null) return true',
+      'return true',
+      'an address is in a network of a key whatever zone it is told with, and each form of address in its own',
+    ],
+    ['else known.delete(keyHash)', '', 'each verdict has its refusal, and only an active key is remembered'],
+    [
+      "isIP(address) === 6 ? 'ipv6' : 'ipv4'",
+      "'ipv4'",
+      'an address is in a network of a key whatever zone it is told with, and each form of address in its own',
+    ],
+    [
+      'list.addSubnet(base, Number(bits)',
+      'list.addSubnet(base, 8',
+      'an address is in a network of a key whatever zone it is told with, and each form of address in its own',
+    ],
+  ]),
   // The ledger of months.
   {
     file: 'src/admission/quota.ts',
@@ -897,6 +1714,118 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [QUOTA],
     test: 'a refund whose reply was lost is sent again, and applied once',
   },
+  // What is stored or kept is found by whom it is for, and no longer than it lasts.
+  ...linesOf('sql/functions/cache/find_answers.sql', FIND_ANSWER, [
+    [
+      'where x.project_id = g.project_id\n            and x.request_hash = g.request_hash',
+      'where x.request_hash = g.request_hash',
+      'of no other project and context',
+    ],
+    ['where e.expires_at > now()\n        and (g', 'where (g', 'of no other project and context'],
+    [
+      'and (g.max_age_seconds is null or e.created_at >= now() - make_interval(secs => g.max_age_seconds));',
+      ';',
+      'of no other project and context',
+    ],
+    ['and x.expires_at > now()\n            and (h', 'and (h', 'of no other project and context'],
+    [
+      'and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))',
+      '',
+      'of no other project and context',
+    ],
+    [
+      'and x.expires_at > now()\n                    and x.created_at >= o.oldest',
+      'and x.created_at >= o.oldest',
+      'of no other project and context',
+    ],
+    ['and x.created_at >= o.oldest', '', 'of no other project and context'],
+    ["and x.verdict = 'same'", '', 'and all of a context in which a person'],
+    [
+      "and x.source = 'person'\n                    and x.verdict",
+      'and x.verdict',
+      'and all of a context in which a person',
+    ],
+    [
+      'and x.context_hash = g.context_hash\n                    and x.source',
+      'and x.source',
+      'and all of a context in which a person',
+    ],
+    [
+      's.sharing <= most_compared then null else k.group_key',
+      'true then null else k.group_key',
+      'however many have it',
+    ],
+  ]),
+  ...linesOf('sql/functions/cache/store_answers.sql', FIND_ANSWER, [
+    [
+      'where g.generation is null or g.generation = p.cache_generation',
+      'where true',
+      'what was deleted while it was stored',
+    ],
+    [
+      'order by g.project_id, g.request_hash, g.at desc',
+      'order by g.project_id, g.request_hash, g.at',
+      'what was deleted while it was stored',
+    ],
+    ['case when g.test then 86400 end', 'null', 'what was deleted while it was stored'],
+  ]),
+  ...linesOf('sql/functions/cache/find_kept_object.sql', KEPT, [
+    ['k.project_id = of_project\n        and', '', 'an object is found by its project'],
+    ['k.collection = of_collection\n            or', '', 'an object is found by its project'],
+  ]),
+  ...linesOf('sql/functions/cache/forget_kept_object.sql', KEPT, [
+    ['k.project_id = of_project', 'true', 'an object is found by its project'],
+  ]),
+  ...linesOf('sql/functions/cache/settle_batch.sql', KEPT, [
+    ['and not k.settled', '', 'a batch is settled once'],
+    ['k.project_id = of_project', 'true', 'a batch is settled once'],
+  ]),
+  ...linesOf('sql/functions/cache/tags_of_batch.sql', KEPT, [
+    ['k.project_id = of_project', 'true', 'a batch is settled once'],
+  ]),
+  ...linesOf('sql/functions/cache/tag_batch.sql', KEPT, [
+    ['k.project_id = of_project\n        and k.id = batch_id', 'k.project_id = of_project', 'a batch is settled once'],
+  ]),
+  ...linesOf('sql/functions/cache/claim_ids.sql', KEPT, [
+    [
+      'where not k.is_mine and (k.is_bound or under_shared_key)',
+      'where not k.is_mine and k.is_bound',
+      'an id is whose it is',
+    ],
+    [
+      'where not k.is_mine and (k.is_bound or under_shared_key)',
+      'where not k.is_mine and under_shared_key',
+      'an id is whose it is',
+    ],
+    ['where not under_shared_key\n            and not exists', 'where not exists', 'an id is whose it is'],
+    [
+      "left join kept_objects k on k.id = named.id and split_part(k.provider, '/', 1) = of_provider",
+      'left join kept_objects k on k.id = named.id',
+      'an id is whose it is',
+    ],
+  ]),
+  ...linesOf('sql/functions/cache/find_keepers.sql', KEPT, [
+    [
+      'k.project_id = of_project\n        and k.id = any (ids)',
+      'k.id = any (ids)',
+      'an object is asked for with the key',
+    ],
+    ["and split_part(k.provider, '/', 1) = of_provider", '', 'an object is asked for with the key'],
+    ['order by count(*) desc, k.provider', 'order by count(*), k.provider', 'an object is asked for with the key'],
+  ]),
+  ...linesOf('sql/functions/cache/find_kept_responses.sql', KEPT, [
+    ['and k.key_id = of_key', '', 'a response is its key’s'],
+    ['k.project_id = of_project\n        and', '', 'a response is its key’s'],
+    ['and k.expires_at > now()', '', 'a response is its key’s'],
+  ]),
+  ...linesOf('sql/functions/cache/forget_kept_response.sql', KEPT, [
+    ['and k.key_id = of_key', '', 'a response is its key’s'],
+    ['k.project_id = of_project\n            and', '', 'a response is its key’s'],
+  ]),
+  ...linesOf('sql/functions/cache/keep_response.sql', KEPT, [
+    ["now() + interval '7 days')", "now() + interval '1 day')", 'a response is its key’s'],
+    ['or k.expires_at < renewed_before', '', 'a response is its key’s'],
+  ]),
   // A request ends once.
   {
     file: 'src/pipeline/open-account.ts',
@@ -1105,6 +2034,72 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '',
     noticedBy: [FORMAT_OF],
   },
+  ...linesOf('src/pipeline/share-call.ts', SHARE, [
+    [
+      'if (failure && !(failure instanceof ClientGone)) return { failure }',
+      'if (failure) return { failure }',
+      'after a call that failed, then one whose client left, a request asks alone',
+    ],
+    [
+      'const isOwn = failure instanceof ProxyError && OF_ONE_KEY.has(failure.code)',
+      'const isOwn = false',
+      'a call that ends for its own key’s limit tells its followers so',
+    ],
+    [
+      'if (call.signal.aborted) throw new ClientGone()\n    const references',
+      'const references',
+      'a call that nobody waits for any more asks nobody',
+    ],
+    [
+      'return control.lookup && control.store && !control.onlyIfCached',
+      'return !control.onlyIfCached',
+      'with {"lookup":false}, a request follows no call',
+    ],
+  ]),
+  ...linesOf('src/pipeline/accounting.ts', ACCOUNTING, [
+    [
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the line
+      'if (!record || !options.takeRefused(`${account.key_id}`)) return',
+      'if (!record) return',
+      'of what is refused, thirty a minute are recorded, and all of what an upstream refused',
+    ],
+  ]),
+  ...linesOf('src/pipeline/open-account.ts', ACCOUNTING, [
+    [
+      'if (!outcome.counts) quota.refund(account)',
+      'quota.refund(account)',
+      'a request that counts is recorded, and nothing is given back',
+    ],
+    ['this.#onFinish()', '', 'a request that counts is recorded, and nothing is given back'],
+    [
+      'this.spending?.release()',
+      '{}',
+      'what was reserved is settled with the record, and released where a refusal is not recorded',
+    ],
+    [
+      'reservation: this.spending?.end(tokensOf(outcome, this.#calls.presumed)) ?? null',
+      'reservation: null',
+      'what was reserved is settled with the record, and released where a refusal is not recorded',
+    ],
+    ['this.#judgeUsd += usd', 'this.#judgeUsd = usd', 'every question to the judge is paid'],
+    [
+      'account.has_budgets || account.tokens_per_minute !== null ?',
+      'account.has_budgets ?',
+      'what has budgets, or a limit of tokens, is reserved for',
+    ],
+  ]),
+  ...linesOf('src/pipeline/tags.ts', TAGS, [
+    [
+      '!tags.has(name) &&',
+      '',
+      'metadata is taken as far as it is names and values, and there is room after the header',
+    ],
+    [
+      'tags.size < MOST_TAGS &&',
+      '',
+      'metadata is taken as far as it is names and values, and there is room after the header',
+    ],
+  ]),
   // Calls are shared by those that would accept the same, and nobody reads past a gap.
   {
     file: 'src/cache/cache-query.ts',

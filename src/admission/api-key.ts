@@ -110,8 +110,8 @@ export function mayComeFrom(
   { allowed_addresses: networks }: Pick<Account, 'allowed_addresses'>,
 ): boolean {
   if (networks === null) return true
-  const [plain = ''] = address.split('%')
-  return listOf(networks).check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
+  // A zone, as in fe80::1%eth0, is no part of what is compared.
+  return listOf(networks).check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 /** By an account's own array, which lives as long as the account is as it is. */

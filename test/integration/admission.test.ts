@@ -26,7 +26,13 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   const asked: string[] = []
   await createProject(database, project, plan)
   const keyHash = Bun.SHA256.hash(await issueKey(database, project, 'project', 'k'), 'hex')
-  const windows = createRateWindows(store, database)
+  const windows = createRateWindows(store, {
+    ...database,
+    call(text, ...values) {
+      asked.push(text)
+      return database.call(text, ...values)
+    },
+  })
   let isFailing = false
   const failing: Database = {
     ...database,
@@ -186,6 +192,18 @@ describeBackends('admission', backend => {
     )
     for (let i = 0; i < 5; i++) expect(await tryToAdmit()).toBe('api_key_disabled')
     expect(await counted()).toBe(1)
+  })
+
+  test('a request that was counted before its key was marked is counted in the minute of all processes, too', async () => {
+    const { admit, run, calls, counted } = await openAdmission(await backend.open(), 'wide')
+    await admit()
+    expect(calls('count_minute')).toBe(0)
+    // Another process is cut off from Redis.
+    await run(
+      `update api_keys set minute_counted_until = now() + interval '150 s' where project_id = (select id from projects where name = '$project')`,
+    )
+    await admit()
+    expect([calls('count_minute'), await counted()]).toEqual([1, 2])
   })
 
   test('one that leaves makes room for another, and one that was refused took none', async () => {

@@ -1,7 +1,10 @@
 /** What PostgreSQL and one process keep of budgets, without requests: each sum is its own, and nothing stays of what is over. */
+
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Budgets, createBudgets } from '../../src/admission/budgets.ts'
 import { createTokenWindows } from '../../src/admission/token-windows.ts'
+import { NO_USAGE } from '../../src/catalogue/catalogue.ts'
+import { tokensOf } from '../../src/pipeline/request-record.ts'
 import { Spending } from '../../src/pipeline/spending.ts'
 import type { Account } from '../../src/postgres/admit.ts'
 import type { Database } from '../../src/postgres/database.ts'
@@ -409,7 +412,7 @@ describeBackends('the ledger of budgets', backend => {
       const budget = await setBudget(1)
       const request = open()
       const reserving = request.reserve(MODEL, { usd: 0.2, tokens: 30 })
-      request.end(null)
+      request.end(0)
       await reserving
       await Promise.all([budgets.drain(10_000), tokenWindows.drain(10_000)])
       expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0, held: 0 }, TOKENS])
@@ -450,19 +453,20 @@ describeBackends('the ledger of budgets', backend => {
       expect([closed, await standOf(budget)]).toEqual([[id], { spent: 0, reserved: 0.2, held: 1 }])
       const later = open()
       later.take(id ?? '')
-      expect(later.end({ cacheResult: 'MISS', usage: { promptTokens: 1, completionTokens: 1 } as never })).toBe(id)
+      expect(later.end(2)).toBe(id)
     })
 
-    test('a miss keeps the tokens that it used, a hit none', async () => {
-      for (const [cacheResult, kept] of [
-        ['MISS', 25],
-        ['HIT', 0],
+    test('a miss keeps the tokens that it used, even more than were taken, and a hit none', async () => {
+      for (const [cacheResult, taken, kept] of [
+        ['MISS', 30, 25],
+        ['MISS', 10, 25],
+        ['HIT', 30, 0],
       ] as const) {
         const before = await left()
         account = { ...account, has_budgets: false }
         const request = open()
-        await request.reserve(MODEL, { usd: 0.2, tokens: 30 })
-        request.end({ cacheResult, usage: { promptTokens: 20, completionTokens: 5 } as never })
+        await request.reserve(MODEL, { usd: 0.2, tokens: taken })
+        request.end(tokensOf({ cacheResult, usage: { ...NO_USAGE, promptTokens: 20, completionTokens: 5 } }, []))
         await tokenWindows.drain(10_000)
         expect(before - (await left())).toBe(kept)
       }

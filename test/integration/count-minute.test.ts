@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
+import { createRateWindows } from '../../src/admission/rate-windows.ts'
 import { countMinute } from '../../src/postgres/admit.ts'
+import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import type { FastStore } from '../../src/stores/fast-store.ts'
+import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
 
 const LIMIT = 10
@@ -87,5 +91,75 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     // Redis knows of those three, and of no other.
     expect(await withRedis(1, [3, 1])).toBe(0)
     expect(await withRedis(1, [2, 1], SECOND + 1)).toBe(0)
+  })
+
+  test('is asked for by a process while the key is marked, and what it does not let pass is taken out of the windows', async () => {
+    const { database, projectId, keyId } = await openKey()
+    let isGone = false
+    const failing: Database = {
+      ...database,
+      call: (text, ...more) => (isGone ? Promise.reject(new Error('gone')) : database.call(text, ...more)),
+    }
+    const windows = createRateWindows(createInProcessStore(), failing)
+    const ask = (until: number | null) =>
+      windows.count({
+        account: {
+          project_id: projectId,
+          key_id: keyId,
+          requests_per_minute: LIMIT,
+          requests_per_minute_per_address: LIMIT,
+          minute_counted_until: until,
+        },
+        address: '192.0.2.7',
+        entry: null,
+      })
+    const nowSeconds = Date.now() / 1_000
+    const [marked, over] = [nowSeconds + 600, nowSeconds - 600]
+    const counted = await Promise.all([marked, over, null].map(ask))
+    expect(counted.map(each => each.passed && each.isInDatabase)).toEqual([true, false, false])
+    isGone = true
+    for (let i = 0; i < 2 * LIMIT; i++) await expect(ask(marked)).rejects.toMatchObject({ code: 'service_unavailable' })
+    isGone = false
+    // Three were counted before.
+    const passed = await Promise.all(Array.from({ length: LIMIT }, () => ask(null)))
+    expect(passed.filter(each => each.passed)).toHaveLength(LIMIT - 3)
+  })
+
+  test('takes back what it does not let pass', async () => {
+    const { database, projectId, keyId, alone } = await openKey()
+    const store = createInProcessStore()
+    /** As Redis does, it tells what it has counted in each second. */
+    const telling: FastStore = {
+      ...store,
+      async count(batch) {
+        const counted = await store.count(batch)
+        const window = new DataView(new ArrayBuffer(12 + 61 * 4))
+        const total = counted.totals[0] ?? 0
+        window.setUint32(0, total)
+        window.setUint32(4, counted.countedAtSecond)
+        window.setUint32(12 + (counted.countedAtSecond % 61) * 4, total)
+        return { ...counted, windows: [new Uint8Array(window.buffer)] }
+      },
+    }
+    const windows = createRateWindows(telling, database)
+    const ask = (until: number | null) =>
+      windows.count({
+        account: {
+          project_id: projectId,
+          key_id: keyId,
+          requests_per_minute: LIMIT,
+          requests_per_minute_per_address: LIMIT,
+          minute_counted_until: until,
+        },
+        address: '192.0.2.7',
+        entry: null,
+      })
+    // Another process has admitted most of the minute without Redis.
+    expect(await alone(LIMIT - 2, Math.floor(Date.now() / 1_000))).toBe(LIMIT - 2)
+    const marked = Date.now() / 1_000 + 600
+    const first = await Promise.all(Array.from({ length: 5 }, () => ask(marked)))
+    expect(first.filter(each => each.passed)).toHaveLength(2)
+    const free = await Promise.all(Array.from({ length: LIMIT }, () => ask(null)))
+    expect(free.filter(each => each.passed)).toHaveLength(LIMIT - 2)
   })
 })

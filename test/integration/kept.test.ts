@@ -41,12 +41,20 @@ describeOnce('what is kept', backend => {
     expect(await findKeptObject(database, ours, 'batches', 'batch_1')).toMatchObject({ object: `{"of":${ours}}` })
     expect(await findKeptObject(database, ours, 'files', 'batch_1')).toBeNull()
     expect(await findKeptObject(database, theirs, 'batches', 'batch_1')).toBeNull()
-    const page = { collection: 'batches', purpose: null, after: null, newestFirst: true, size: 10 } as const
+    const page = {
+      collection: 'batches',
+      keptBy: null,
+      ids: null,
+      purpose: null,
+      after: null,
+      newestFirst: true,
+      size: 10,
+    } as const
     const seen = (projectId: number) => pageOfKeptObjects(database, { ...page, projectId })
     expect([(await seen(ours)).length, await seen(theirs)]).toEqual([1, []])
-    await forgetKeptObject(database, theirs, 'batch_1')
+    await forgetKeptObject(database, theirs, 'batches', 'batch_1')
     expect(await seen(ours)).toHaveLength(1)
-    await forgetKeptObject(database, ours, 'batch_1')
+    await forgetKeptObject(database, ours, 'batches', 'batch_1')
     expect(await seen(ours)).toEqual([])
   })
 

@@ -60,6 +60,9 @@ test('requests with one key from one address share a call', async () => {
   const { asked, codeOf } = openValidation()
   await Promise.all(Array.from({ length: 20 }, () => codeOf('active 1')))
   expect(asked).toEqual(['active 1'])
+  // An address counts its own.
+  await Promise.all([ADDRESS, '203.0.113.5'].map(address => codeOf('active 2', address)))
+  expect(asked).toEqual(['active 1', 'active 2', 'active 2'])
 })
 
 test('an address is in a network of a key whatever zone it is told with, and each form of address in its own', () => {

@@ -4,6 +4,7 @@ import { NO_USAGE } from '../../../src/catalogue/catalogue.ts'
 import { ClientGone, invalidRequest, refuse } from '../../../src/errors.ts'
 import { type AccountingOptions, createAccounting } from '../../../src/pipeline/accounting.ts'
 import type { AccountedRequest } from '../../../src/pipeline/request-accounting.ts'
+import { MOST_REFUSED } from '../../../src/pipeline/request-record.ts'
 import type { Account } from '../../../src/postgres/admit.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { broken } from '../../../src/providers/upstream-failure.ts'
@@ -32,15 +33,15 @@ const ANSWERED = { status: 200, counts: true, cacheResult: 'MISS', usage: NO_USA
 const FAILED = { ...ANSWERED, status: 502, counts: false }
 
 /** One request, and what its accounting left behind: records written, refunds, and how often it was said to be over. */
-function openRequest() {
-  const left = { records: [] as UsageRecord[], refunds: 0, ends: 0 }
+function openRequest(account = ACCOUNT) {
+  const left = { records: [] as UsageRecord[], refunds: 0, ends: 0, released: [] as string[] }
   const options: AccountingOptions = {
     recorder: { record: record => left.records.push(record), drain: async () => {}, waiting: () => 0 },
     contents: { record: () => {} },
     follower: { follow: () => {} },
     semanticHits: { record: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
-    budgets: { reserve: async () => null, close: () => {}, release: () => {} },
+    budgets: { reserve: async () => null, close: () => {}, release: id => left.released.push(id) },
     tokenWindows: createTokenWindows(createInProcessStore()),
     catalogue: {
       find: () => undefined,
@@ -53,7 +54,7 @@ function openRequest() {
     log: createLog('silent'),
   }
   const accounting = createAccounting(options)
-  const request = accounting.open(REQUEST, ACCOUNT, () => left.ends++)
+  const request = accounting.open(REQUEST, account, () => left.ends++)
   return { accounting, request, left }
 }
 
@@ -176,4 +177,35 @@ test('a client that this process cuts off is not charged', () => {
   accounting.noteCut()
   request.finishFailed(new ClientGone())
   expect(left.refunds).toBe(1)
+})
+
+test('what was reserved is settled with the record, and released where a refusal is not recorded', async () => {
+  const { accounting, request, left } = openRequest({ ...ACCOUNT, has_budgets: true } as Account)
+  await request.spending?.reserveMoney('m', { usd: 1, tokens: 1 })
+  request.finish(ANSWERED)
+  expect([left.records[0]?.spent, left.released]).toEqual([
+    [{ id: expect.any(String), model: '', usd: 0, tokens: 0 }],
+    [],
+  ])
+  for (let i = 0; i <= MOST_REFUSED; i++) {
+    const refused = accounting.open(REQUEST, { ...ACCOUNT, has_budgets: true } as Account, () => {})
+    refused.noteQuery(QUERY)
+    await refused.spending?.reserveMoney('m', { usd: 1, tokens: 1 })
+    refused.finishFailed(invalidRequest('no'))
+  }
+  expect([left.records.length, left.released.length]).toEqual([1 + MOST_REFUSED, 1])
+})
+
+test('every question to the judge is paid', () => {
+  const { request, left } = openRequest()
+  for (const usd of [0.1, 0.2]) request.noteJudge(usd)
+  request.finish(ANSWERED)
+  expect(left.records[0]?.cost_usd).toBeCloseTo(0.3, 9)
+})
+
+test('what has budgets, or a limit of tokens, is reserved for', () => {
+  const spendingOf = (more: Partial<Account>) => openRequest({ ...ACCOUNT, ...more } as Account).request.spending
+  expect(spendingOf({ has_budgets: true, tokens_per_minute: null })).not.toBeNull()
+  expect(spendingOf({ has_budgets: false, tokens_per_minute: 5 })).not.toBeNull()
+  expect(spendingOf({ has_budgets: false, tokens_per_minute: null })).toBeNull()
 })

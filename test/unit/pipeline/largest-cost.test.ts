@@ -70,47 +70,46 @@ test.each([
   expect(usd).toBeCloseTo((prompt * 1 + 100 * 10) / 1e6 + toolsUsd, 9)
 })
 
-const usd = (body: object, model: object = {}, text = JSON.stringify(body)) => {
+const usd = (body: object, model: object = {}, bytes = JSON.stringify(body).length) => {
   const priced = { find: () => ({ ...MODEL, ...model }) as unknown as CatalogueModel }
-  const { usd = null } = largestCost(sizeOfRequest('chat', { model: 'm', ...body }, text), PROVIDER, priced) ?? {}
+  const { usd = null } = largestCost(sizeOfBody('chat', { model: 'm', ...body }, bytes), PROVIDER, priced) ?? {}
   return usd
 }
 /** Of a prompt of a thousand bytes and an answer of a hundred tokens, in US dollars per million. */
-const TEXT = 'x'.repeat(1_000)
+const BYTES = 1_000
 const LIMITED = { max_tokens: 100 }
 const most = (input: number, output: number) => (1_000 * input + 100 * output) / 1e6
 
 test('every price that may apply to a request is reserved for: the dearest of them', () => {
-  expect(usd(LIMITED, {}, TEXT)).toBeCloseTo(most(1, 10), 9)
+  expect(usd(LIMITED, {}, BYTES)).toBeCloseTo(most(1, 10), 9)
   const tier = { tier: 'priority', abovePromptTokens: 0, inputUsdPerMillion: 2, outputUsdPerMillion: 20 }
-  const long = { ...tier, tier: null, abovePromptTokens: 900 }
+  const long = { ...tier, tier: 'standard', abovePromptTokens: 900 }
   const conditional = (row: object) => ({ conditionalPrices: [row] })
-  expect(usd(LIMITED, conditional(tier), TEXT)).toBeCloseTo(most(2, 20), 9)
-  expect(usd({ ...LIMITED, service_tier: 'default' }, conditional(tier), TEXT)).toBeCloseTo(most(1, 10), 9)
-  expect(usd(LIMITED, conditional(long), TEXT)).toBeCloseTo(most(2, 20), 9)
-  expect(usd(LIMITED, conditional({ ...long, abovePromptTokens: 1_001 }), TEXT)).toBeCloseTo(most(1, 10), 9)
-  expect(usd(LIMITED, { cacheWriteUsdPerMillion: 3 }, TEXT)).toBeCloseTo(most(3, 10), 9)
-  expect(usd(LIMITED, { cacheWriteHourUsdPerMillion: 4 }, TEXT)).toBeCloseTo(most(4, 10), 9)
-  expect(usd(LIMITED, { unitPrices: { audio_input: 5 } }, TEXT)).toBeCloseTo(most(5, 10), 9)
-  expect(usd(LIMITED, { unitPrices: { image_input: 6 } }, TEXT)).toBeCloseTo(most(6, 10), 9)
-  expect(usd(LIMITED, { unitPrices: { audio_output: 70 } }, TEXT)).toBeCloseTo(most(1, 70), 9)
-  expect(usd(LIMITED, { unitPrices: { request: 0.5 } }, TEXT)).toBeCloseTo(most(1, 10) + 0.5, 9)
+  expect(usd(LIMITED, conditional(tier), BYTES)).toBeCloseTo(most(2, 20), 9)
+  expect(usd({ ...LIMITED, service_tier: 'default' }, conditional(tier), BYTES)).toBeCloseTo(most(1, 10), 9)
+  expect(usd(LIMITED, conditional(long), BYTES)).toBeCloseTo(most(2, 20), 9)
+  expect(usd(LIMITED, conditional({ ...long, abovePromptTokens: 1_001 }), BYTES)).toBeCloseTo(most(1, 10), 9)
+  expect(usd(LIMITED, { cacheWriteUsdPerMillion: 3 }, BYTES)).toBeCloseTo(most(3, 10), 9)
+  expect(usd(LIMITED, { cacheWriteHourUsdPerMillion: 4 }, BYTES)).toBeCloseTo(most(4, 10), 9)
+  expect(usd(LIMITED, { unitPrices: { audio_input: 5 } }, BYTES)).toBeCloseTo(most(5, 10), 9)
+  expect(usd(LIMITED, { unitPrices: { image_input: 6 } }, BYTES)).toBeCloseTo(most(6, 10), 9)
+  expect(usd(LIMITED, { unitPrices: { audio_output: 70 } }, BYTES)).toBeCloseTo(most(1, 70), 9)
+  expect(usd(LIMITED, { unitPrices: { request: 0.5 } }, BYTES)).toBeCloseTo(most(1, 10) + 0.5, 9)
 })
 
 test('what makes an answer longer or a prompt larger is reserved for', () => {
-  for (const fields of [{ n: 3 }, { best_of: 3 }])
-    expect(usd({ ...LIMITED, ...fields }, {}, TEXT)).toBeCloseTo(most(1, 30), 9)
-  expect(usd({ max_tokens: 50, max_completion_tokens: 100 }, {}, TEXT)).toBeCloseTo(most(1, 10), 9)
-  expect(usd({}, {}, TEXT)).toBeCloseTo((1_000 + 1_000 * 10) / 1e6, 9)
+  expect(usd({ ...LIMITED, n: 3 }, {}, BYTES)).toBeCloseTo(most(1, 30), 9)
+  expect(usd({ max_tokens: 50, max_completion_tokens: 100 }, {}, BYTES)).toBeCloseTo(most(1, 10), 9)
+  expect(usd({}, {}, BYTES)).toBeCloseTo((1_000 + 1_000 * 10) / 1e6, 9)
   // What a provider adds to a prompt with tools.
-  expect(usd({ ...LIMITED, tools: [OWN] }, {}, TEXT)).toBeCloseTo((2_000 + 100 * 10) / 1e6, 9)
+  expect(usd({ ...LIMITED, tools: [OWN] }, {}, BYTES)).toBeCloseTo((2_000 + 100 * 10) / 1e6, 9)
   // A picture by its address may fill the context.
-  const picture = '{"image_url": {"url": "https://example.com/"}}'
-  expect(usd(LIMITED, {}, picture)).toBeCloseTo((CONTEXT + 100 * 10) / 1e6, 9)
+  const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/' } }] }]
+  expect(usd({ ...LIMITED, messages })).toBeCloseTo((CONTEXT + 100 * 10) / 1e6, 9)
 })
 
 test('of several models the dearest counts, and what one of them costs must be known', () => {
-  const size = sizeOfRequest('chat', { model: 'cheap', models: ['dear'], ...LIMITED }, TEXT)
+  const size = sizeOfBody('chat', { model: 'cheap', models: ['dear'], ...LIMITED }, BYTES)
   const priced = (known: Record<string, object>) => ({
     find: (_: string, model: string) => known[model] && ({ ...MODEL, ...known[model] } as unknown as CatalogueModel),
   })

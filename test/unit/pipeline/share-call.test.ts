@@ -9,12 +9,13 @@ const RESPONSE = { status: 200, headers: {}, body: 'its own' }
 const MISS = { match: null, missReason: 'no-candidate', vector: null }
 
 /** A request that follows `calls`, whose first call another request leads; asked for itself, it gets `RESPONSE`. */
-function follow(calls: SharedCalls): Promise<Attempt> {
+function follow(calls: SharedCalls, control = {}): Promise<Attempt> {
   const context = {
     request: { signal: new AbortController().signal },
     query: { kind: 'passed', body: {} },
-    control: { lookup: true, store: true },
+    control: { lookup: true, store: true, ...control },
     cacheQuery: { callName: 'name' },
+    account: { cache_mode: 'all' },
     operation: { sharesCalls: true, ask: async () => ({ response: RESPONSE }) },
     accounting: { ...NOT_ACCOUNTED },
   }
@@ -50,6 +51,56 @@ test.each([
   expect(await followTwo(first, next)).toEqual({ response: RESPONSE })
 })
 
+test.each([{ lookup: false }, { store: false }])('with %j, a request follows no call', async control => {
+  const calls = new SharedCalls()
+  calls.join('name', false)
+  expect(await follow(calls, control)).toEqual({ response: RESPONSE })
+})
+
 test('after two calls that failed, it fails', async () => {
   expect(await followTwo(failed, failed)).toEqual({ failure: failed })
+})
+
+/** A request that leads, with its call: `more` of its context. */
+function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> }) {
+  const calls = new SharedCalls()
+  let asked = 0
+  const context = {
+    request: { signal: more.signal ?? new AbortController().signal },
+    query: { kind: 'passed', body: {}, passed: { form: null, bytes: new Uint8Array(0) }, text: '' },
+    control: { lookup: true, store: true },
+    cacheQuery: { callName: 'name' },
+    provider: { pricedAs: null },
+    operation: {
+      sharesCalls: true,
+      async ask() {
+        asked++
+        return { response: RESPONSE }
+      },
+    },
+    accounting: { ...NOT_ACCOUNTED, spending: more.reserve ? { reserve: more.reserve } : null },
+  }
+  const stages = {
+    calls,
+    cache: { find: async () => MISS, findsForFree: () => true, readLateEntry: () => null, readExact: () => null },
+    leads: { take: async () => ({ isOurs: true, entry: null }) },
+  }
+  const led = callUpstream(context as unknown as RequestContext, stages as unknown as Stages)
+  const followed = calls.join('name', false)
+  return { led, settled: followed?.call.settled, leave: followed?.subscriber.leave, asked: () => asked }
+}
+
+test.each([
+  ['its own key’s limit', refuse('budgetExceeded', { budget: '1 USD', until: '', most: '2 USD' }), null],
+  ['what concerns all', failed, failed],
+])('a call that ends for %s tells its followers so', async (_, failure, told) => {
+  const { led, settled, asked } = leadCall({ reserve: () => Promise.reject(failure) })
+  expect(await led).toEqual({ failure })
+  expect([await settled, asked()]).toEqual([{ kind: 'notShareable', failure: told }, 0])
+})
+
+test('a call that nobody waits for any more asks nobody', async () => {
+  const { led, leave, asked } = leadCall({ signal: AbortSignal.abort() })
+  leave?.()
+  expect([await led, asked()]).toEqual([{ failure: expect.any(ClientGone) }, 0])
 })

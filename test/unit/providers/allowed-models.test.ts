@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAllowed, refuseUnallowed } from '../../../src/providers/model-router.ts'
+import { createModelRouter, isAllowed, type Routed, refuseUnallowed } from '../../../src/providers/model-router.ts'
 
 test.each([
   [null, 'anything', true],
@@ -32,4 +32,24 @@ test('the first that is not allowed is told, with what is', () => {
   expect(refusal).toMatchObject({ status: 403, code: 'model_not_allowed', param: 'model' })
   expect(refusal?.message).toContain('"x" is not allowed in this project: its setting allowed_models is m0, m1,')
   expect(refusal?.message).toContain('m9, … .'.replace(' .', '.'))
+})
+
+test('no other model that a request names may be asked, and none is listed, that is not allowed', () => {
+  const models = ['openai/a', 'openai/b'].map(model => ({ model }))
+  const router = createModelRouter({
+    catalogue: {
+      find: () => undefined,
+      aliasOf: () => undefined,
+      directProvidersOf: () => [],
+      listedBy: () => models as never,
+      close: () => {},
+    },
+    sandbox: { name: 'sandbox' } as never,
+    aggregatorFor: null,
+    directFor: () => ({}) as never,
+  })
+  const account = { key_type: 'test', allowed_models: ['openai/a'], key_allowed_models: null } as unknown as Routed
+  expect(router.resolve('openai/a', account)).toMatchObject({ name: 'sandbox' })
+  expect(router.resolve('openai/a', account, ['openai/b'])).toMatchObject({ code: 'model_not_allowed' })
+  expect(router.listModels(account)).toEqual([{ model: 'openai/a' }])
 })

@@ -14,6 +14,8 @@ function openGuarded() {
   let mood: Mood = 'well'
   let calls = 0
   const changes: boolean[] = []
+  /** What the store was told with each count that passed without it. */
+  const told: (number | undefined)[] = []
   /** What a late store's callers wait for. */
   const thaw = Promise.withResolvers<void>()
   const behave = <T>(work: () => Promise<T>): Promise<T> => {
@@ -24,7 +26,10 @@ function openGuarded() {
   }
   const moody: FastStore = {
     ...inner,
-    count: batch => behave(() => inner.count(batch)),
+    count(batch) {
+      told.push(batch.windows[0]?.missed)
+      return behave(() => inner.count(batch))
+    },
     uncount: (...asked) => behave(() => inner.uncount(...asked)),
     writeEntry: (...asked) => behave(() => inner.writeEntry(...asked)),
   }
@@ -34,6 +39,7 @@ function openGuarded() {
     store,
     inner,
     changes,
+    told,
     calls: () => calls,
     become: (next: Mood) => {
       mood = next
@@ -63,6 +69,18 @@ test('a store that fails is replaced at once, and tried again half a second late
   expect((await pass(2)).granted).toBe(0)
   expect(store.isUp()).toBe(true)
   expect(changes).toEqual([false, true])
+})
+
+test('what passed without the store is told it when it is back, though it failed once more meanwhile', async () => {
+  const { told, become, pass } = openGuarded()
+  become('failing')
+  await pass(10)
+  await Bun.sleep(550)
+  await pass(10)
+  become('well')
+  await Bun.sleep(550)
+  await pass(10)
+  expect(told).toEqual([undefined, 1, 2])
 })
 
 test('a store that hangs holds one caller at a time, and none for long', async () => {

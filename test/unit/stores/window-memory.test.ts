@@ -17,13 +17,16 @@ function openMemory(processes = 1) {
     () => processes,
     () => nowMs,
   )
+  const wait = (seconds: number) => {
+    nowMs += seconds * 1_000
+  }
   opened.push(memory)
   const batch = (requests: number, limit = 10): CountBatch => ({
     requests,
     windows: [{ name: 'w', limit }],
     entries: [],
   })
-  return { memory, batch, missedOf: (recalled: CountBatch) => recalled.windows[0]?.missed }
+  return { memory, batch, wait, missedOf: (recalled: CountBatch) => recalled.windows[0]?.missed }
 }
 
 const COUNTED: Counted = { granted: 1, countedAtSecond: SECOND, waitMs: 0, totals: [1], entries: [] }
@@ -107,4 +110,29 @@ test('a reply that comes late is no step of the store’s clock', () => {
   nowMs += 5_000
   memory.noteCounted(recalled, COUNTED)
   expect(memory.recall(batch(1)).second).toBe(SECOND + 5)
+})
+
+test('what was counted in a second that has left the window takes nothing from those that took its place', () => {
+  const { memory, batch, wait } = openMemory()
+  memory.countAlone(batch(3))
+  wait(61)
+  memory.countAlone(batch(3))
+  memory.uncountAlone(['w'], 2, SECOND)
+  expect(memory.countAlone(batch(10)).granted).toBe(7)
+})
+
+test('nothing passes a limit of nothing', () => {
+  const { memory, batch } = openMemory()
+  expect(memory.countAlone(batch(1, 0)).granted).toBe(0)
+})
+
+test('a window is brought back as it was seen, but for one that nobody has asked for in a minute', () => {
+  const { memory, batch, wait } = openMemory()
+  const seen = new Uint8Array(12 + 61 * 4)
+  memory.noteCounted(memory.recall(batch(1)), { ...COUNTED, windows: [seen] })
+  expect(memory.recall(batch(1)).windows[0]?.remembered).toEqual(seen)
+  wait(60)
+  expect(memory.recall(batch(1)).windows[0]?.remembered).toEqual(seen)
+  wait(1)
+  expect(memory.recall(batch(1)).windows[0]?.remembered).toBeNull()
 })
