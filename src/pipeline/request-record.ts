@@ -68,6 +68,8 @@ export function openStory(): RequestStory {
   }
 }
 
+const NOTHING: readonly Spent[] = []
+
 export function createRecord(
   {
     request,
@@ -90,7 +92,10 @@ export function createRecord(
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : costOf(worth))
   const charged: SpentUsage = isHit ? NO_USAGE : usage
-  const spent = [...presumed, { model, usage: charged }].map(each => ({ ...each, usd: price(each.usage) }))
+  // A hit costs nothing, and is most of what is recorded.
+  const hasSpent = charged !== NO_USAGE || presumed.length > 0 || reservation !== null
+  const asked = hasSpent ? [...presumed, { model, usage: charged }] : NOTHING
+  const spent = asked.map(each => ({ ...each, usd: price(each.usage) }))
   const { savedPromptTokens = 0 } = usage
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
   const saved = isHit ? usage : known
