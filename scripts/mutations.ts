@@ -127,6 +127,21 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [BUDGETS],
     test: 'and its process dies: it is taken for spent, and its record puts that right if it comes',
   },
+  // Who wants a counter that many want is not refused as if somebody held it.
+  {
+    file: 'src/admission/quota.ts',
+    line: 'if (stood !== null && lockedAt !== stood)',
+    becomes: 'if (false)',
+    noticedBy: [QUOTA],
+    test: 'a locked counter',
+  },
+  {
+    file: 'src/admission/quota.ts',
+    line: 'if (stood !== null && lockedAt !== stood)',
+    becomes: 'if (true)',
+    noticedBy: [QUOTA],
+    test: 'a locked counter',
+  },
   // A clock that ran ahead and was put back leaves nothing that outlives its time, and what is kept for long is not deleted by it.
   {
     file: 'sql/functions/upkeep/note_time.sql',
@@ -1592,7 +1607,7 @@ export const MUTATIONS: readonly Mutation[] = [
   // The ledger of months.
   {
     file: 'src/admission/quota.ts',
-    line: 'if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)',
+    line: 'if (!isLocked(late) && late.reserved) ledger.refund(late.account, requests)',
     becomes: '',
     noticedBy: [QUOTA],
     test: 'a reply that is late is a 503, and what it granted is given back',

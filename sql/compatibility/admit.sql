@@ -12,7 +12,7 @@ volatile
 set search_path = public, pg_temp
 as $$
     select a.ordinal, a.verdict, a.granted, a.month, a.account_version, a.account
-    from admit(key_hashes, wanted, in_slot, this_batch, known_versions, true) a;
+    from admit(key_hashes, wanted, in_slot, this_batch, known_versions, true, 40) a;
 $$;
 
 comment on function admit(text[], integer[], uuid, bigint, text[]) is 'For the release before, which does not wait for the disk: near the end of a month, the commit does.';

@@ -17,8 +17,8 @@ const RETRY_MS = 250
 export type RefundedAccount = Pick<Account, 'project_id' | 'key_type' | 'month'>
 
 export interface QuotaLedger {
-  /** Rejects with AnswerLost when it is unknown what was reserved. Whatever was reserved is given back later. */
-  reserve(asks: readonly AdmitAsk[]): Promise<AdmitReply[]>
+  /** `patienceMs`: how long to wait for a locked counter. Rejects with AnswerLost when it is unknown what was reserved. Whatever was reserved is given back later. */
+  reserve(asks: readonly AdmitAsk[], patienceMs?: number): Promise<AdmitReply[]>
   /** Refunds are sent in batches, and each batch is retried until the database has taken it. */
   refund(account: RefundedAccount, requests: number): void
   /** Resolves when no reservation is in doubt any more, and the database has taken every refund. */
@@ -35,9 +35,9 @@ export function createQuotaLedger(database: Database): QuotaLedger {
   }
 
   return {
-    reserve(asks) {
-      if (asks.every(ask => ask.wanted === 0)) return admit(database, asks)
-      return slots.use(batch => admit(database, asks, batch), giveBack)
+    reserve(asks, patienceMs) {
+      if (asks.every(ask => ask.wanted === 0)) return admit(database, asks, null, patienceMs)
+      return slots.use(batch => admit(database, asks, batch, patienceMs), giveBack)
     },
     refund: (account, requests) => refunds.add(account, requests),
     async settled() {

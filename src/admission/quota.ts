@@ -62,30 +62,40 @@ interface Ask {
 }
 
 /** Another transaction holds a lock on the project's counter. */
-const LOCKED = Symbol('locked')
-type Reply = Reservation | typeof LOCKED
+interface Locked {
+  /** Where the counter stands; null: not known. */
+  lockedAt: number | null
+}
+type Reply = Reservation | Locked
+
+const isLocked = (reply: Reply): reply is Locked => 'lockedAt' in reply
+
+/** A key that is alone in its batch delays no other, and keeps its place among those who want its counter. */
+const PATIENCE_MS = 200
+/** As many time limits does a request wait for a counter that moves: others are counted there meanwhile. */
+const MOST_LIMITS = 3
 
 /** `windows`: requests that are being counted there will be reserved here next. */
 export function createQuota(database: Database, windows: Pick<RateWindows, 'underWay'>): Quota {
   const ledger = createQuotaLedger(database)
   const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
   const deploys = createDeployWatch(database)
-  const openLane = (comesNext = windows.underWay) =>
+  const openLane = (comesNext = windows.underWay, patienceMs?: number) =>
     createBatcher<Ask, Reply>({
-      run: asks => aheadOfLimit(deploys.askAhead, runBatch(database, ledger, asks)),
+      run: asks => aheadOfLimit(deploys.askAhead, runBatch(database, ledger, asks, patienceMs)),
       maxItems: MAX_BATCH,
       timeLimitMs,
       timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
       answeredAtMs: database.answeredAtMs,
       comesNext,
       onLateResult: ({ requests }, late) => {
-        if (late !== LOCKED && late.reserved) ledger.refund(late.account, requests)
+        if (!isLocked(late) && late.reserved) ledger.refund(late.account, requests)
       },
     })
   const askWithAll = openLane()
   const askAlone = openLane(() => null)
   /** For keys with locked counters, so that they delay no other key. */
-  const askApart = openLane()
+  const askApart = openLane(windows.underWay, PATIENCE_MS)
   const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
 
   /** Waits while a deploy locks the tables. */
@@ -103,10 +113,17 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
   }
 
   async function askNow(asked: Ask, lane: typeof askWithAll): Promise<Reservation> {
-    const deadlineMs = performance.now() + timeLimitMs
+    const startedAtMs = performance.now()
     const { keyHash } = asked
-    let reply = lockedLately.has(keyHash) ? LOCKED : await lane(asked)
-    while (reply === LOCKED) {
+    let deadlineMs = startedAtMs + timeLimitMs
+    let stood: number | null = null
+    let reply: Reply = lockedLately.has(keyHash) ? { lockedAt: null } : await lane(asked)
+    while (isLocked(reply)) {
+      const { lockedAt } = reply
+      // Nobody holds it: its turn comes.
+      if (stood !== null && lockedAt !== stood)
+        deadlineMs = Math.min(performance.now(), startedAtMs + (MOST_LIMITS - 1) * timeLimitMs) + timeLimitMs
+      stood = lockedAt ?? stood
       if (performance.now() > deadlineMs) throw refuse('busy')
       lockedLately.set(keyHash, true)
       reply = await askApart(asked)
@@ -131,10 +148,15 @@ function aheadOfLimit<Replies>(onHalf: () => void, batch: Promise<Replies>): Pro
   return batch.finally(endHalf)
 }
 
-/** Asks with a locked counter get LOCKED, so that no other ask waits for the lock. */
-async function runBatch(database: Database, ledger: QuotaLedger, asks: readonly Ask[]): Promise<Reply[]> {
+/** Asks with a locked counter are told so, so that no other ask waits for the lock. */
+async function runBatch(
+  database: Database,
+  ledger: QuotaLedger,
+  asks: readonly Ask[],
+  patienceMs?: number,
+): Promise<Reply[]> {
   try {
-    return await reserveAll(ledger, asks)
+    return await reserveAll(ledger, asks, patienceMs)
   } catch (error) {
     if (!isLockedOut(causeOf(error))) throw error
   }
@@ -142,7 +164,10 @@ async function runBatch(database: Database, ledger: QuotaLedger, asks: readonly 
   const free = asks.filter(({ keyHash }) => !locked.has(keyHash))
   const replies = free.length > 0 ? await reserveBehindDeploy(ledger, free) : []
   let next = 0
-  return asks.map(({ keyHash }) => (locked.has(keyHash) ? LOCKED : (replies[next++] ?? LOCKED)))
+  return asks.map(({ keyHash }) => {
+    const isFree = !locked.has(keyHash)
+    return (isFree && replies[next++]) || { lockedAt: locked.get(keyHash) ?? null }
+  })
 }
 
 /** As `reserveAll`. If no counter is locked, a deploy locks the tables for a moment: it is retried until that is over. */
@@ -150,7 +175,7 @@ async function reserveBehindDeploy(ledger: QuotaLedger, asks: readonly Ask[]): P
   const deadlineMs = performance.now() + TIME_LIMIT_MS
   for (;;) {
     try {
-      return await reserveAll(ledger, asks)
+      return await reserveAll(ledger, asks, PATIENCE_MS)
     } catch (error) {
       if (!isLockedOut(causeOf(error)) || performance.now() > deadlineMs) throw error
     }
@@ -158,12 +183,15 @@ async function reserveBehindDeploy(ledger: QuotaLedger, asks: readonly Ask[]): P
 }
 
 /** Merges the asks of one key into one row of the call, and hands its grants out in order of arrival. */
-async function reserveAll(ledger: QuotaLedger, asks: readonly Ask[]): Promise<Reservation[]> {
+async function reserveAll(ledger: QuotaLedger, asks: readonly Ask[], patienceMs?: number): Promise<Reservation[]> {
   const wanted = new Map<string, number>()
   for (const { keyHash, requests } of asks) wanted.set(keyHash, (wanted.get(keyHash) ?? 0) + requests)
   const keyHashes = [...wanted.keys()]
   const replies = await ledger
-    .reserve(keyHashes.map(keyHash => ({ keyHash, wanted: wanted.get(keyHash) ?? 0 })))
+    .reserve(
+      keyHashes.map(keyHash => ({ keyHash, wanted: wanted.get(keyHash) ?? 0 })),
+      keyHashes.length === 1 ? patienceMs : undefined,
+    )
     .catch(unavailable)
   const byKey = new Map(replies.map(({ account, granted }, i) => [keyHashes[i], { account, left: granted }]))
   const reservations = asks.map(({ keyHash, requests }): Reservation => {

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { AnswerLost, type Database } from './database.ts'
 import {
+  bigint,
   boolean,
   date,
   defineStatement,
@@ -80,10 +81,13 @@ export interface AdmitReply {
   granted: number
 }
 
+/** A counter that is locked for longer delays a batch no further. */
+const LEAST_PATIENCE_MS = 40
+
 // An account is fetched when it has changed, and as one text: its thirty columns cost more than admission itself.
 const ADMIT = defineStatement(
   `select a.ordinal, a.granted, a.month, a.account_version as version, to_json(a.account)::text as account, a.near_end as "isNearEnd"
-  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[], $6::boolean) a`,
+  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[], $6::boolean, $7::integer) a`,
   {
     ordinal: integer,
     granted: integer,
@@ -122,13 +126,14 @@ export async function admit(
   database: Database,
   asks: readonly AdmitAsk[],
   batch: AdmitBatch | null = null,
+  patienceMs = LEAST_PATIENCE_MS,
 ): Promise<AdmitReply[]> {
   const known = knownOf(database)
   const found = asks.map(({ keyHash }) => known.get(keyHash))
   const hashes = asks.map(ask => ask.keyHash)
   const wanted = asks.map(ask => ask.wanted)
   const versions = found.map(each => each?.version ?? null)
-  const sent = [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null, versions, batch === null]
+  const sent = [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null, versions, batch === null, patienceMs]
   const rows = await runStatement(database, ADMIT, sent)
   if (batch && rows.some(({ granted, isNearEnd }) => granted > 0 && isNearEnd)) await reachDisk(database, batch)
   return rows.map((row, i) => ({
@@ -171,12 +176,25 @@ function noteAccount(
   return account
 }
 
-const FIND_LOCKED = defineStatement('select ordinal from find_locked_counters($1::text[])', { ordinal: integer })
+const FIND_LOCKED = defineStatement(
+  `select l.ordinal, max(c.requests) as requests
+  from find_locked_counters($1::text[]) l
+  join api_keys k on k.key_hash = decode(($1::text[])[l.ordinal], 'hex')
+  left join monthly_counters c on c.project_id = k.project_id and c.key_type = k.type and c.month = current_month()
+  group by l.ordinal`,
+  { ordinal: integer, requests: nullable(bigint) },
+)
 
-/** Returns those keys whose project's counter another transaction has locked. Does not wait for locks. */
-export async function findLockedCounters(database: Database, keyHashes: readonly string[]): Promise<Set<string>> {
+/**
+ * Returns those keys whose project's counter another transaction has locked, and where the counter stands: if it moves, it is only asked for
+ * by many. Does not wait for locks.
+ */
+export async function findLockedCounters(
+  database: Database,
+  keyHashes: readonly string[],
+): Promise<Map<string, number | null>> {
   const rows = await runStatement(database, FIND_LOCKED, [keyHashes])
-  return new Set(rows.flatMap(({ ordinal }) => keyHashes[ordinal - 1] ?? []))
+  return new Map(rows.map(({ ordinal, requests }) => [keyHashes[ordinal - 1] ?? '', requests]))
 }
 
 export interface Refund {

@@ -208,7 +208,7 @@ describeBackends('admit()', backend => {
           select array_agg(l.account_version order by a.ordinal)
           from unnest($1::text[]) with ordinality as a (key_hash, ordinal)
           join key_limits l on l.key_hash = decode(a.key_hash, 'hex')
-        ), $3::boolean) a`,
+        ), $3::boolean, 40) a`,
         [keys, keys.map(() => 5), commitsOnDisk],
       )
       return [row?.isNear, row?.commits]

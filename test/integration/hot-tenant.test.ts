@@ -15,10 +15,8 @@ describeReal('one project, asked for by sixteen processes on a slow disk', backe
     ['far from the end of its month', 1_000_000_000, REQUESTS],
     ['at the end, where each count is on disk first', REQUESTS, REQUESTS],
     ['beyond the end', REQUESTS / 2, REQUESTS / 2],
-    // Again, because a machine that is busy with something else refuses some, too: it is too late.
   ] as const)(
     '%s: nobody takes its counter for one that an operator holds',
-    { retry: 2 },
     async ([, perMonth, served], { onTestFinished }) => {
       const { database, databaseUrl } = await backend.open()
       await database.runScript(`do $$ begin

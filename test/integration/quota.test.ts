@@ -197,6 +197,36 @@ describeBackends('quota', backend => {
     expect(await counted()).toBe(21)
   })
 
+  test.each([
+    ['that moves is waited for, as long as for a database that is late', 1, { reserved: true }],
+    ['that stands is held by somebody, and not waited for', 0, { status: 503, code: 'service_unavailable' }],
+  ])('a locked counter %s', async (_, step, expected) => {
+    const { database } = await backend.open()
+    const { keyHash } = await createAccount(database, 10)
+    const freeAtMs = performance.now() + 1_500
+    let requests = 0
+    const locking: Database = {
+      ...database,
+      backend: 'real',
+      async call<Row>(text: string, values: readonly unknown[]) {
+        const isLocked = performance.now() < freeAtMs
+        if (text.includes('find_locked_counters(')) {
+          requests += step
+          return (isLocked ? [{ ordinal: 1, requests }] : []) as Row[]
+        }
+        if (text.includes('admit(') && isLocked) {
+          await Bun.sleep(40)
+          throw Object.assign(new Error('locked'), { code: '55P03' })
+        }
+        return database.call<Row>(text, values)
+      },
+    }
+    const outcome = await createQuota(locking, NO_WINDOWS)
+      .reserve(keyHash)
+      .catch(error => error)
+    expect(outcome).toMatchObject(expected)
+  })
+
   test('a locked counter fails nobody but its own keys, which wait for it', async () => {
     const { database } = await backend.open()
     const [free, held] = [await createAccount(database, 10), await createAccount(database, 10)]

@@ -4,7 +4,8 @@ create or replace function admit(
     in_slot uuid,
     this_batch bigint,
     known_versions text[],
-    commits_on_disk boolean
+    commits_on_disk boolean,
+    patience_ms integer
 )
 returns table (
     ordinal integer,
@@ -32,6 +33,10 @@ declare
     missing boolean;
     is_near boolean;
 begin
+    if patience_ms > 40 then
+        perform set_config('lock_timeout', patience_ms || 'ms', true);
+    end if;
+
     -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more. Near a month's
     -- end somebody has to wait, since what a crash loses there would be admitted beyond the quota: the caller, after this has let go of the
     -- counter, so that all who count in it wait for the disk at the same time.
@@ -206,5 +211,5 @@ begin
 end;
 $$;
 
-comment on function admit(text[], integer[], uuid, bigint, text[], boolean) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); account: null where the caller knows this version of it; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within 40 ms (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that.';
+comment on function admit(text[], integer[], uuid, bigint, text[], boolean, integer) is
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); account: null where the caller knows this version of it; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that.';
