@@ -1047,6 +1047,12 @@ export const MUTATIONS: readonly Mutation[] = [
   // No server that a failover left behind is used.
   {
     file: 'src/postgres/primary.ts',
+    line: 'if (areAll || problem) this.#note(problem)',
+    becomes: 'this.#note(problem)',
+    noticedBy: [PRIMARY],
+  },
+  {
+    file: 'src/postgres/primary.ts',
     line: 'timeline < this.#seen.timeline',
     becomes: 'timeline > this.#seen.timeline',
     noticedBy: [PRIMARY],

@@ -10,6 +10,8 @@ export interface DriverOptions {
   address: DatabaseAddress
   /** The server aborts a statement that takes longer. */
   statementTimeLimitMs: number
+  /** No request waits for it: all hosts have time to answer. */
+  isComparison?: boolean
 }
 
 export interface Driver {
@@ -24,7 +26,7 @@ export interface Driver {
 
 /** Limit until a connection is usable. */
 export const CONNECT_TIME_LIMIT_MS = 2_000
-/** How much longer than the first that takes writes the other hosts may need to be compared with it. */
+/** How much longer than the first that answers the other hosts may need to be compared with it, where one is known to be no old primary. */
 const OTHERS_TIME_LIMIT_MS = 250
 /** SQLSTATE: read_only_sql_transaction. */
 export const READ_ONLY = '25006'
@@ -58,8 +60,13 @@ export async function openDriver(options: DriverOptions): Promise<Driver> {
   let chosen: Driver | undefined
   try {
     const first = await Promise.any(attempts)
-    await withinTimeLimit(OTHERS_TIME_LIMIT_MS, Promise.allSettled(attempts)).catch(() => {})
-    chosen = primary?.choose(found) ?? first
+    // Who starts knows of no promotion: the old primary may be the first to answer.
+    const limitMs = primary?.seen && !options.isComparison ? OTHERS_TIME_LIMIT_MS : CONNECT_TIME_LIMIT_MS
+    const areAll = await withinTimeLimit(limitMs, Promise.allSettled(attempts)).then(
+      () => true,
+      () => false,
+    )
+    chosen = primary?.choose(found, areAll) ?? first
     return chosen
   } catch (error) {
     throw error instanceof AggregateError ? error.errors[0] : error

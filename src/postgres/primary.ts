@@ -54,12 +54,13 @@ export class Primary {
     return this.#seen === null || (this.#seen.system === system && this.#seen.timeline === timeline)
   }
 
-  /** `found`: all that take writes, at least one. Throws when it was left behind. */
-  choose<S extends Server>(found: readonly S[]): S {
+  /** `found`: those that take writes, at least one; `areAll`: no other may answer yet. Throws when it was left behind. */
+  choose<S extends Server>(found: readonly S[], areAll = true): S {
     const best = found.reduce((best, each) => (this.#rank(each) > this.#rank(best) ? each : best))
     const isOld = this.isLeftBehind(best.identity)
     const instances = new Set(found.flatMap(({ identity }) => identity?.instance ?? []))
-    this.#note(instances.size > 1 ? 'two primaries' : isOld ? 'old primary' : null)
+    const problem = instances.size > 1 ? 'two primaries' : isOld ? 'old primary' : null
+    if (areAll || problem) this.#note(problem)
     if (isOld)
       throw new Error(
         `the server is an old primary: it is on timeline ${best.identity?.timeline}, and timeline ${this.#seen?.timeline} has been used`,

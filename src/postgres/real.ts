@@ -44,7 +44,7 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
   const standbys = parsedStandbys && new StandbyReads({ ...parsedStandbys, isPrepared }, primary, requests.call)
 
   const compareHosts = () =>
-    openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS }).then(endDriver, () => {})
+    openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, isComparison: true }).then(endDriver, () => {})
   const comparing = parsed.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
   comparing?.unref()
 

@@ -58,9 +58,14 @@ describeFaults('a primary that was left behind', () => {
     return [status, dependencies.postgres.problem]
   }
 
+  /** A few at a time: on a busy machine, many are too many, and are told so. */
   async function statusesOf(of: ProxyProcess, { key }: Account): Promise<Set<number>> {
-    const asked = Array.from({ length: 40 }, (_, i) => ask(of, key, `Question ${i % 8}?`))
-    return new Set((await Promise.all(asked)).map(({ status }) => status))
+    const statuses = new Set<number>()
+    for (let round = 0; round < 10; round++) {
+      const asked = Array.from({ length: 4 }, (_, i) => ask(of, key, `Question ${(round * 4 + i) % 8}?`))
+      for (const { status } of await Promise.all(asked)) statuses.add(status)
+    }
+    return statuses
   }
 
   test('while both take writes, all proxies go over to the promoted one, those with open connections too', async () => {

@@ -57,3 +57,15 @@ test('problems are told when they come and go', () => {
   for (const found of [[server(1)], [server(1), server(2)], [server(1), server(2)], [server(2)]]) primary.choose(found)
   expect(told).toEqual(['two primaries', null])
 })
+
+test('a problem stands until every server was heard', () => {
+  const primary = new Primary()
+  const [old, promoted] = [server(1), server(2)]
+  primary.choose([old, promoted])
+  primary.choose([promoted], false)
+  expect(primary.problem).toBe('two primaries')
+  expect(() => primary.choose([old], false)).toThrow()
+  expect(primary.problem).toBe('old primary')
+  primary.choose([promoted])
+  expect(primary.problem).toBe(null)
+})
