@@ -53,6 +53,12 @@ const POST = 'test/unit/webhooks/post.test.ts'
 const ADDRESS_PREFIX = 'test/unit/stores/address-prefix.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
+const STREAM_ROOM = 'test/unit/event-loop/stream-room.test.ts'
+const EVENT_BUFFER = 'test/unit/coalescing/event-buffer.test.ts'
+const SHARED_CALL = 'test/unit/coalescing/shared-call.test.ts'
+const KEPT_TEXT = 'test/unit/pipeline/kept-text.test.ts'
+const SHARE_CALL = 'test/unit/pipeline/share-call.test.ts'
+
 /** Lines of one file that one test file notices: each line, what it becomes, and the name of the test. */
 function linesOf(
   file: string,
@@ -94,6 +100,109 @@ export const MUTATIONS: readonly Mutation[] = [
     line: "if (isFull && first.busy) this.#giveUp(first.busy, refuse('workTooLong'))",
     becomes: 'if (isFull && first.busy) return',
     noticedBy: [OFF_LOOP],
+  },
+  // Memory for streams: all of it is counted, given back once, and full at its bound; what waits, waits for the slowest, who is cut off in the end.
+  {
+    file: 'src/event-loop/stream-room.ts',
+    line: 'this.#room.take(bytes)',
+    becomes: 'this.#room.take(Math.max(0, bytes))',
+    noticedBy: [STREAM_ROOM],
+  },
+  {
+    file: 'src/event-loop/stream-room.ts',
+    line: 'if (this.#isFull ? this.#room.fits(this.#room.size * FREE_SHARE) : !this.#room.fits(0)) this.#turn()',
+    becomes: '',
+    noticedBy: [STREAM_ROOM],
+  },
+  {
+    file: 'src/event-loop/stream-room.ts',
+    line: 'if (!this.#isOpen || bytes === 0) return',
+    becomes: '',
+    noticedBy: [STREAM_ROOM],
+  },
+  {
+    file: 'src/event-loop/stream-room.ts',
+    line: '.sort((a, b) => a.sinceMs - b.sinceMs)',
+    becomes: '',
+    noticedBy: [STREAM_ROOM],
+  },
+  {
+    file: 'src/event-loop/stream-room.ts',
+    line: '.filter(({ sinceMs }) => sinceMs < lately)',
+    becomes: '',
+    noticedBy: [STREAM_ROOM],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'this.#held.add(lump.heldBytes)',
+    becomes: '',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'if (bytes > 0) this.#held.add(-bytes)',
+    becomes: '',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'this.#held.close()',
+    becomes: '',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'this.#noteAhead(mustWait || (isFast && this.#readers.size > 0))',
+    becomes: '',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'if (!this.#room.isFull) return this.#unreadBytes >= READ_AHEAD_BYTES',
+    becomes: 'return this.#unreadBytes >= READ_AHEAD_BYTES',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'if (isFast && !this.#isAhead && this.#pushedBytes < NEW_BYTES) this.refuseWithoutRoom()',
+    becomes: '',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'if (!this.#room.isFull) return\n',
+    becomes: '',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/event-buffer.ts',
+    line: 'if (reader.at === slowest?.at && reader.tookMs < beforeMs)',
+    becomes: '',
+    noticedBy: [EVENT_BUFFER],
+  },
+  {
+    file: 'src/coalescing/shared-call.ts',
+    line: 'this.#isGivenUp ||= this.#wholeWaiting === 0',
+    becomes: 'this.#isGivenUp = true',
+    noticedBy: [SHARED_CALL],
+  },
+  {
+    file: 'src/pipeline/kept-text.ts',
+    line: 'else this.#held.set(meter.keptChars)',
+    becomes: '',
+    noticedBy: [KEPT_TEXT],
+  },
+  {
+    file: 'src/pipeline/kept-text.ts',
+    line: 'if (meter.isUnstorable && !meter.isGivenUp) this.drop()',
+    becomes: 'if (false) this.drop()',
+    noticedBy: [KEPT_TEXT],
+  },
+  {
+    file: 'src/pipeline/share-call.ts',
+    line: "if (room.isFull) throw refuse('tooManyUnreadStreams')",
+    becomes: '',
+    noticedBy: [SHARE_CALL],
   },
   // A key is used from its addresses alone, also where another list was known; tokens are counted as a whole, and what was not used is not.
   {

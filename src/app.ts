@@ -101,7 +101,6 @@ export async function createApp(given: AppOptions): Promise<App> {
   const quota = createQuota(database, windows)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
   const recorders = createRecorders(options, modelRouter, catalogue)
-  const accounting = createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log })
   const stages: Stages = {
     admission: createAdmission({ store, windows, quota }),
     largeBodies,
@@ -109,8 +108,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     ...caching,
     catalogue,
     modelRouter,
-    accounting,
-    calls: new SharedCalls(),
+    accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
+    calls: new SharedCalls(config.maxUnreadBytes),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     database,
@@ -118,14 +117,15 @@ export async function createApp(given: AppOptions): Promise<App> {
     conversations: createConversations({ database, modelRouter, largeBodies, log }),
   }
   const realtime = createRealtime(stages)
+  const measured = { database, circuits: providers.circuits, streams: stages.calls.room }
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, modelRouter, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
-  const readiness = createReadiness(createHealthCheck({ database, store, circuits: providers.circuits }))
-  defineGauges(metrics, { refusals, circuits: providers.circuits, database, ...recorders, ...readiness })
+  const readiness = createReadiness(createHealthCheck({ ...measured, store }))
+  defineGauges(metrics, { ...measured, refusals, ...recorders, ...readiness })
   const http = createHttp({
     idleTimeoutSeconds,
     pipeline: createPipeline(stages),
@@ -144,7 +144,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   return {
     http,
     connections,
-    ...tellStop(readiness, accounting, realtime),
+    ...tellStop(readiness, stages.accounting, realtime),
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
     async close() {

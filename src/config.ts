@@ -55,6 +55,8 @@ export interface Config {
   /** Origins whose pages may call the proxy from a browser; empty for none. */
   corsOrigins: '*' | readonly string[]
   maxBodyBytes: number
+  /** The memory of what clients have not read yet of their streams. */
+  maxUnreadBytes: number
   /** From the end of a request's headers to the last byte of its body. */
   bodyTimeoutMs: number
   /** The provider for single sign-on to the dashboard, beside passwords; null for none. */
@@ -76,7 +78,7 @@ export interface Config {
   shutdownTimeoutMs: number
 }
 
-export const DEFAULT_METRICS_PORT = 9464
+export const METRICS_PORT = 9464
 const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
 export type DirectProvider = 'openai' | 'anthropic' | 'groq'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -142,15 +144,13 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     corsOrigins: read.origins('CORS_ORIGINS'),
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
+    maxUnreadBytes: read.integer('MAX_UNREAD_BYTES', 83_886_080, 1_048_576, 1_099_511_627_776),
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
     oidc: readOidc(read, problems),
     publicUrl: read.publicUrl('PUBLIC_URL'),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
     webhooksToPrivateNetworks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
-    metrics: {
-      port: read.integer('METRICS_PORT', DEFAULT_METRICS_PORT, 0, 65_535),
-      token: read.optionalText('METRICS_TOKEN'),
-    },
+    metrics: { port: read.integer('METRICS_PORT', METRICS_PORT, 0, 65_535), token: read.optionalText('METRICS_TOKEN') },
     tracing: readTracing(read),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownDelayMs: read.integer('SHUTDOWN_DELAY_MS', 0, 0, 3_600_000),

@@ -1,6 +1,7 @@
 /** Stored responses: looked up exactly, by equal normalized text, then by meaning; stored when complete. */
 import { nowMs } from '../event-loop/clock.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { MOST_STORED_BYTES } from '../formats/text-meter.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -15,9 +16,6 @@ import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
 /** Longest time a finished response is held back so that an immediate repeat finds it. */
 const STORE_TIME_LIMIT_MS = 250
-
-/** Larger responses are not stored: writing one would delay other requests, and such a request is rarely repeated. */
-const MOST_STORED_BYTES = 2 * 1024 * 1024
 
 export interface Cache {
   /** The entry that admission read, if it may be served. */

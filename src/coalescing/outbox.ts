@@ -2,7 +2,7 @@
 import type { OutgoingMessage } from './messages.ts'
 
 /** With this many bytes that the follower has not taken, there is no room for more. */
-const UNTAKEN_LIMIT_BYTES = 512 * 1024
+const UNTAKEN_LIMIT_BYTES = 128 * 1024
 /** A message that does not go out is tried for this long: Redis may be restarting, or stand still. */
 const RETRY_FOR_MS = 15_000
 const RETRY_EVERY_MS = 100

@@ -93,6 +93,20 @@ export const SERVER_ERRORS = {
     message: 'Too many large requests are being read at once; try again shortly.',
     headers: { ...SOON, ...CLOSE },
   },
+  tooManyUnreadStreams: {
+    status: 503,
+    code: 'too_many_unread_streams',
+    when: 'What clients have not read yet of their streams takes as much memory as it may (MAX_UNREAD_BYTES). No new stream begins.',
+    message: 'Too many streams are waiting for their clients to read them; try again shortly.',
+    headers: SOON,
+  },
+  readTooSlowly: {
+    status: 503,
+    code: 'read_too_slowly',
+    when: 'Within a stream: its client was among the slowest readers when streams took as much memory as they may (MAX_UNREAD_BYTES).',
+    message:
+      'The stream was ended because it was read too slowly, and others needed its memory; what came before is as it was sent.',
+  },
   tooManyConnections: {
     status: 503,
     code: 'too_many_connections',

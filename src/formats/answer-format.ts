@@ -4,6 +4,7 @@ import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { ProxyError } from '../errors.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { Completeness } from './chat/completeness.ts'
+import type { TextMeter } from './text-meter.ts'
 import type { Wanted } from './wanted.ts'
 
 export interface AssembledStream {
@@ -17,6 +18,9 @@ export interface AssembledStream {
 export interface StreamAssembler {
   /** Takes one event's data, and its name if it has one. Never throws. */
   push(data: string, event?: string | null): void
+  readonly meter: TextMeter
+  /** Drops the text, all but a sample of it: the response will not be whole. How the stream ends, and its usage, are still noted. */
+  giveUp(): void
   /** May be called once. */
   finish(): AssembledStream
 }

@@ -1,5 +1,6 @@
 /** GET /v1/health: whether the proxy and its dependencies work. */
 
+import type { StreamRoom } from '../event-loop/stream-room.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database, StandbyState } from '../postgres/database.ts'
 import { pingDatabase } from '../postgres/database-facts.ts'
@@ -42,16 +43,19 @@ export interface Health {
   dependencies: { postgres: PostgresHealth; redis: RedisHealth }
   /** Providers that this process has called. One that is down does not change the proxy's own status. */
   upstreams: Record<string, CircuitSummary>
+  /** This process’s memory for what clients have not read yet of their streams. Full: no new stream begins. */
+  streams: { heldBytes: number; mostBytes: number; isFull: boolean }
 }
 
 export interface HealthOptions {
   database: Database
   store: FastStore
   circuits: Pick<Circuits, 'summarize'>
+  streams: Pick<StreamRoom, 'heldBytes' | 'mostBytes' | 'isFull'>
 }
 
 /** Returns a function that probes the stores at most once a second, whatever the number of callers. */
-export function createHealthCheck({ database, store, circuits }: HealthOptions): () => Promise<Health> {
+export function createHealthCheck({ database, store, circuits, streams }: HealthOptions): () => Promise<Health> {
   let probing: Promise<{ postgres: PostgresHealth; redis: DependencyHealth }> | null = null
   let probedAtMs = 0
 
@@ -78,7 +82,8 @@ export function createHealthCheck({ database, store, circuits }: HealthOptions):
       postgres: problem ? { ...postgres, problem } : postgres,
       redis: { ...redis, wrongTags: store.wrongTags?.() ?? 0 },
     }
-    return { status, dependencies, upstreams: circuits.summarize() }
+    const { heldBytes, mostBytes, isFull } = streams
+    return { status, dependencies, upstreams: circuits.summarize(), streams: { heldBytes, mostBytes, isFull } }
   }
 }
 

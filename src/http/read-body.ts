@@ -1,5 +1,6 @@
 /** Reads a request's body within its limits of size and time, and within the memory that all bodies share; names the path's model in it. */
 import { ProxyError, refuse } from '../errors.ts'
+import { ByteRoom } from '../event-loop/byte-room.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
@@ -31,7 +32,7 @@ export interface ReceivedBody extends RequestBody {
 export function createBodyReader(limits: BodyLimits): (request: Request) => ReceivedBody {
   const { maxBodyBytes, bodyTimeoutMs, takesMisnamedJson = false } = limits
   const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
-  const room = createBodyRoom(maxBodyBytes)
+  const room = new ByteRoom(LARGEST_BODIES * maxBodyBytes)
 
   return request => {
     const { headers } = request
@@ -44,6 +45,7 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
     function hold(bytes: number): void {
       // The request is over: neither bytes that still arrive nor what is made of them is needed.
       if (isReleased) throw new Error('The request has been answered')
+      if (!room.fits(bytes)) throw refuse('tooManyLargeBodies')
       room.take(bytes)
       held += bytes
     }
@@ -144,29 +146,8 @@ function checkType(headers: Headers, takesForms: boolean, isMisnamed: boolean): 
   }
 }
 
-/** How many bodies of the largest size fit in memory together, or a third as many that are parsed. */
+/** How many bodies of the largest size fit in memory together, or a third as many that are parsed; further ones are refused unread. */
 const LARGEST_BODIES = 12
-
-/** Limits the memory that request bodies take in a process, parsed or not; beyond that, further bodies are refused unread. */
-interface BodyRoom {
-  /** Reserves memory for this many more bytes. Throws a 503 when there is none left. */
-  take(bytes: number): void
-  giveBack(bytes: number): void
-}
-
-function createBodyRoom(maxBodyBytes: number): BodyRoom {
-  const size = LARGEST_BODIES * maxBodyBytes
-  let taken = 0
-  return {
-    take(bytes) {
-      if (taken + bytes > size) throw refuse('tooManyLargeBodies')
-      taken += bytes
-    },
-    giveBack(bytes) {
-      taken -= bytes
-    },
-  }
-}
 
 /** The body with the model in the path, if it names none, as Azure's clients send it: JSON, or a form for operations that accept one. */
 export function namedBody(body: RequestBody, contentType: string | null, model: string): RequestBody {

@@ -6,10 +6,10 @@ import { ClientGone, ProxyError } from '../errors.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import type { CompletionQuery } from './query.ts'
-import { type StreamEnd, streamEvents, streamOptions } from './relay-stream.ts'
 import type { ProxyResponse } from './request.ts'
 import type { RoutedContext, Stages } from './request-context.ts'
 import { followHeaders, SSE_TYPE } from './response-headers.ts'
+import { type StreamEnd, streamEvents, streamOptions } from './stream-events.ts'
 
 /** Whether the client wants the call's events as they come. What is passed on is followed whole. */
 export function isFollowedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {
@@ -23,6 +23,7 @@ export async function followCall(
   stages: Stages,
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
   const gone = rejectWhenGone(context.request.signal)
+  whenAborted(context.request.signal, subscriber.leave)
   try {
     if (isFollowedLive(context) && (await Promise.race([call.started, gone])) === 'stream') {
       return { response: followStream(context, { call, subscriber }) }

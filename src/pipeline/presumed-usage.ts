@@ -63,12 +63,26 @@ export function presumeMost(call: AskedCall): SpentUsage {
   })
 }
 
-/** The same for a stream that ended early, where it is certain that no more was written than came. `answer` is what it was assembled to. */
-export function presumeSent(call: AskedCall, answer: JsonObject): SpentUsage {
+/** What came of a stream that ended early. */
+export interface CutAnswer {
+  /** What it was assembled to. */
+  answer: JsonObject
+  /** Of its text, beyond that. */
+  lostChars: number
+}
+
+/** What a character takes at most in UTF-8, of those that strings count. */
+const BYTES_A_CHAR = 3
+
+/** The same for a stream that ended early, where it is certain that no more was written than came. */
+export function presumeSent(call: AskedCall, { answer, lostChars }: CutAnswer): SpentUsage {
   const most = presumeMost(call)
   if (most.isPresumed !== true || !isSentAsWritten(call)) return most
   // A token has at least a byte.
-  const sent = withLongestAnswer(call.size(), Math.max(1, Buffer.byteLength(JSON.stringify(answer))))
+  const sent = withLongestAnswer(
+    call.size(),
+    Math.max(1, Buffer.byteLength(JSON.stringify(answer)) + lostChars * BYTES_A_CHAR),
+  )
   const { usd, tokens } = largestCost(sent, call.provider, call.catalogue) ?? { usd: null, tokens: null }
   return presumed(most.promptTokens, {
     usd: most.isUnpriced ? null : lesser(most.reportedCostUsd, usd),

@@ -3,7 +3,6 @@
 import { NO_USAGE } from '../catalogue/catalogue.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
-import type { JsonObject } from '../json/canonical.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../providers/read-bytes.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { broken } from '../providers/upstream-failure.ts'
@@ -11,7 +10,7 @@ import { countAside } from '../tokens/count-aside.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { estimateTextTokens } from '../tokens/estimate-text.ts'
 import { type AnswerInput, assessAnswer, type ReadAnswer } from './assess-answer.ts'
-import { type AskedCall, isSentAsWritten, presumeMost, presumeSent } from './presumed-usage.ts'
+import { type AskedCall, type CutAnswer, isSentAsWritten, presumeMost, presumeSent } from './presumed-usage.ts'
 import type { SpentUsage } from './spent-usage.ts'
 
 const JOBS = new URL('./jobs.ts', import.meta.url)
@@ -39,7 +38,7 @@ export interface ReportedUsage extends Pick<ReadAnswer, 'usage' | 'id' | 'model'
   /** Whether it ended with a failure. */
   hasFailed: boolean
   /** For a stream that ended early: what came of it. */
-  cut?: JsonObject
+  cut?: CutAnswer
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
 import { NO_USAGE } from '../catalogue/catalogue.ts'
-import type { Subscriber } from '../coalescing/shared-call.ts'
-import { ClientGone, ProxyError, refuse } from '../errors.ts'
-import type { AssembledStream } from '../formats/answer-format.ts'
+import { ClientGone, ProxyError } from '../errors.ts'
+import { takeBeginningTurn } from '../event-loop/stream-turns.ts'
+import type { AssembledStream, StreamAssembler } from '../formats/answer-format.ts'
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { EventLump } from '../formats/sse/event-lump.ts'
@@ -12,89 +12,15 @@ import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { broken } from '../providers/upstream-failure.ts'
 import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, storeResponse } from './complete-call.ts'
+import { KeptText } from './kept-text.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
 import { usageOf } from './read-answer.ts'
 import type { ProxyResponse } from './request.ts'
-import type { RequestAccounting } from './request-accounting.ts'
-import type { LeadingContext, RoutedContext, Stages } from './request-context.ts'
+import type { LeadingContext, Stages } from './request-context.ts'
 import { SSE_TYPE } from './response-headers.ts'
 import type { SpentUsage } from './spent-usage.ts'
-
-/** How a stream ended for one client. */
-export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyError } | { kind: 'gone' }
-
-export interface StreamOptions {
-  /** Whether the client asked for the closing usage chunk. */
-  includeUsage: boolean
-  /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
-  writeFailure(error: ProxyError, last: Uint8Array | null): Uint8Array
-  accounting: Pick<RequestAccounting, 'noteChunk'>
-}
-
-export interface ClientStream {
-  body: ReadableStream<Uint8Array>
-  /** Never rejects. */
-  ended: Promise<StreamEnd>
-}
-
-/** The options that a request's own fields imply. */
-export function streamOptions({ request, query, accounting }: RoutedContext<CompletionQuery>): StreamOptions {
-  const { writeFailure } = formatOf(query.endpoint)
-  const { includeUsage } = query
-  return { includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last), accounting }
-}
-
-/**
- * Reads from the subscriber only when the client reads. A broken stream ends with an error event, so that no client takes it for
- * complete.
- */
-export function streamEvents(
-  subscriber: Subscriber,
-  { includeUsage, writeFailure, accounting }: StreamOptions,
-): ClientStream {
-  const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>()
-  let isOver = false
-  let last: Uint8Array | null = null
-
-  function end(how: StreamEnd): void {
-    if (isOver) return
-    isOver = true
-    subscriber.leave()
-    resolve(how)
-  }
-
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          for (;;) {
-            const lump = await subscriber.read()
-            if (isOver) return
-            if (lump === null) break
-            last = lump.events.at(-1) ?? last
-            const bytes = includeUsage ? lump.bytes : lump.withoutUsage
-            if (bytes.length === 0) continue
-            accounting.noteChunk()
-            return controller.enqueue(bytes)
-          }
-          end({ kind: 'complete' })
-        } catch (error) {
-          if (isOver) return
-          const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
-          controller.enqueue(writeFailure(failure, last))
-          end({ kind: 'failed', failure })
-        }
-        controller.close()
-      },
-      cancel() {
-        end({ kind: 'gone' })
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  return { body, ended }
-}
+import { streamEvents, streamOptions } from './stream-events.ts'
 
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
@@ -118,7 +44,26 @@ export function relayStream(context: StreamContext, answer: UpstreamAnswer, stag
 /** Reads the stream to its end, settles the call, accounts for it. Never throws. */
 async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
   const { query, call } = context
-  const { assembled, held, brokenBy } = await readEvents(context, answer)
+  const format = formatOf(query.endpoint)
+  const assembler = format.createAssembler(format.wantedOf(query.body))
+  const text = new KeptText(assembler, call, stages.calls.room)
+  // Between being asked and beginning, others may have taken the room. What has come of it waits in the runtime, and goes at once.
+  call.refuseWithoutRoom()
+  await takeBeginningTurn()
+  call.refuseWithoutRoom()
+  const { held, brokenBy } = await readEvents(context, answer, { assembler, text })
+  const assembled = { ...assembler.finish(), lostChars: assembler.meter.lostChars }
+  await settle(context, answer, stages, { assembled, held, brokenBy })
+  text.close()
+}
+
+async function settle(
+  context: StreamContext,
+  answer: UpstreamAnswer,
+  stages: Stages,
+  { assembled, held, brokenBy }: ReadStream,
+): Promise<void> {
+  const { query, call } = context
   if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy, stages)
   const usage = await usageOfStream(context, assembled, stages)
   const mayStore = assembled.completeness === 'whole' && answer.mayStore()
@@ -135,39 +80,54 @@ async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Sta
   finishMiss(context, usage, failure === null)
 }
 
-function usageOfStream(
+async function usageOfStream(
   context: StreamContext,
-  { usage, body, completeness }: AssembledStream,
+  { usage, body, completeness, lostChars }: AssembledText,
   { catalogue }: Stages,
 ): Promise<SpentUsage> {
   const { query, account, provider } = context
   const format = formatOf(query.endpoint)
   noteKept(context, body.id)
   const hasEnded = format.hasEnded(body)
-  const call = askedCall(query, provider, catalogue)
   const reported = format.readUsage(usage, body)
-  return usageOf(call, {
+  const text = reported && hasEnded ? '' : format.textOf(body)
+  const counted = await usageOf(askedCall(query, provider, catalogue), {
     usage: reported,
     id: body.id ?? null,
     hasFailed: isUpstreamFailure(completeness),
-    ...(!hasEnded && { cut: body }),
+    ...(!hasEnded && { cut: { answer: body, lostChars } }),
     model: body.model,
     owner: account.project_id,
-    text: reported && hasEnded ? '' : format.textOf(body),
+    text,
   })
+  if (counted.isPresumed || text === '') return counted
+  // What was given up is taken to have as many tokens as what was kept of it.
+  const share = 1 + lostChars / text.length
+  return { ...counted, completionTokens: Math.ceil(counted.completionTokens * share) }
 }
 
 interface ReadEvents {
-  assembled: AssembledStream
   /** The closing event. Clients stop reading there, so it is held back until an immediate repeat finds the response stored. */
   held: EventLump | null
   /** The error that broke the stream off; undefined when it ended normally. */
   brokenBy: unknown
 }
 
-async function readEvents({ query, call }: StreamContext, answer: UpstreamAnswer): Promise<ReadEvents> {
+interface AssembledText extends AssembledStream {
+  /** Of the text, beyond what the body has: it was given up. */
+  lostChars: number
+}
+
+interface ReadStream extends ReadEvents {
+  assembled: AssembledText
+}
+
+async function readEvents(
+  { query, call }: StreamContext,
+  answer: UpstreamAnswer,
+  { assembler, text }: { assembler: StreamAssembler; text: KeptText },
+): Promise<ReadEvents> {
   const format = formatOf(query.endpoint)
-  const assembler = format.createAssembler(format.wantedOf(query.body))
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))
   const splitter = createEventSplitter()
   const reader = answer.body.getReader()
@@ -177,24 +137,25 @@ async function readEvents({ query, call }: StreamContext, answer: UpstreamAnswer
       const events = done ? [splitter.end()].filter(rest => rest.length > 0) : splitter.push(value)
       if (done) parser.end()
       else parser.push(value)
+      text.note()
       const doneAt = events.findIndex(format.isLastEvent)
       const passed = doneAt < 0 ? events : events.slice(0, doneAt)
       if (passed.length > 0) await call.push(new EventLump(passed))
       if (doneAt >= 0) {
         void drain(reader)
-        return { assembled: assembler.finish(), held: new EventLump(events.slice(doneAt)), brokenBy: undefined }
+        return { held: new EventLump(events.slice(doneAt)), brokenBy: undefined }
       }
-      if (done) return { assembled: assembler.finish(), held: null, brokenBy: undefined }
+      if (done) return { held: null, brokenBy: undefined }
     }
   } catch (brokenBy) {
-    return { assembled: assembler.finish(), held: null, brokenBy }
+    return { held: null, brokenBy }
   }
 }
 
 /** Subscribers that received a part get the error; others may try again themselves. */
 async function endBroken(
   context: StreamContext,
-  assembled: AssembledStream,
+  assembled: AssembledText,
   failure: unknown,
   stages: Stages,
 ): Promise<void> {

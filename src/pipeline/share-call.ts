@@ -2,8 +2,9 @@
 import type { CacheControl } from '../cache/cache-control.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import { type CallFailure, type Joined, startAlone } from '../coalescing/shared-call.ts'
+import type { CallFailure, Joined, SharedCalls } from '../coalescing/shared-call.ts'
 import { ClientGone, ProxyError, refuse } from '../errors.ts'
+import { takeAskTurn } from '../event-loop/stream-turns.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { referencesOf } from '../formats/kept-references.ts'
 import { followCall, isFollowedLive } from './follow-call.ts'
@@ -52,7 +53,7 @@ async function shareCall(context: SharingContext, stages: Stages): Promise<Attem
   // Whoever finds nothing to follow, or followed calls whose clients left, asks alone: nothing is known of an answer to this request.
   if (failure && !(failure instanceof ClientGone)) return { failure }
   const lookup = cacheQuery && (control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context))
-  return lead(context, startAlone(isLive), lookup, stages)
+  return lead(context, stages.calls.startAlone(isLive), lookup, stages)
 }
 
 /** Returns what the cache found; null when another process leads. The call then carries that leader's events. */
@@ -65,6 +66,12 @@ async function tryToLead(cacheQuery: CacheQuery, { call }: Joined, { cache, lead
   if (lookup.match) return lookup
   const entry = taken.entry ?? (await cache.readLateEntry(cacheQuery.exactKey))
   return { ...lookup, match: cache.readExact(entry, cacheQuery) }
+}
+
+/** Throws a 503 when there is no room for another stream. */
+async function findRoom(room: SharedCalls['room']): Promise<void> {
+  await takeAskTurn()
+  if (room.isFull) throw refuse('tooManyUnreadStreams')
 }
 
 /** Serves what the lookup found, else asks the provider. Followers may subscribe from the start. */
@@ -84,6 +91,7 @@ async function lead(
     }
     if (control.onlyIfCached) throw refuse('notCached')
     if (call.signal.aborted) throw new ClientGone()
+    if (isFollowedLive(context)) await findRoom(stages.calls.room)
     const references = referencesOf(query)
     const keeper =
       references.length > 0 ? await checkReferences(stages.database, references, account, provider) : provider

@@ -1,5 +1,5 @@
 /** Opens the port for metrics, if it is wanted. */
-import { type Config, ConfigError, DEFAULT_METRICS_PORT } from '../config.ts'
+import { type Config, ConfigError, METRICS_PORT } from '../config.ts'
 import { serveMetrics } from '../http/metrics-server.ts'
 import type { Database } from '../postgres/database.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
@@ -21,7 +21,7 @@ export function openMetrics(
   try {
     serveMetrics({ host, ...metrics }, async () => [...read(), ...(await readBudgetMetrics(database))])
   } catch (error) {
-    if (metrics.port !== DEFAULT_METRICS_PORT) {
+    if (metrics.port !== METRICS_PORT) {
       throw new ConfigError([
         `METRICS_PORT must be free on ${host}, and ${metrics.port} is not: ${reasonOf(error)}. Example: METRICS_PORT=9465; 0 for none`,
       ])

@@ -37,6 +37,8 @@ const RUNTIME = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   // The last of JavaScriptCore's compilers takes a quarter of a new process's time per miss, and makes no request cheaper.
   BUN_JSC_useFTLJIT: '0',
+  // How much the heap may grow before garbage is collected depends on the machine's memory: with much, a heap of hundreds of MB may double.
+  BUN_JSC_forceRAMSize: '1073741824',
 }
 
 const [name, ...args] = process.argv.slice(2)

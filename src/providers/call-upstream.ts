@@ -1,8 +1,8 @@
 /** Calls an upstream over HTTP, within bounds of time and of its answer. */
 import { ProxyError } from '../errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
+import { takeReadTurn } from '../event-loop/stream-turns.ts'
 import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
-import { createYieldTurn } from '../event-loop/yield.ts'
 import { createEventEnds } from '../formats/sse/split-events.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import type { CredentialFilter, Credentials } from './credentials/credentials.ts'
@@ -149,8 +149,8 @@ interface Reading {
   firstByteLimitMs: number
 }
 
-/** Size of the pieces a large read is passed on in: the events in one take some 3 ms to separate. */
-const PIECE_BYTES = 131_072
+/** Size of the pieces a large read is passed on in: the events in one take some 2 ms to separate, and each may wait for its client. */
+const PIECE_BYTES = 65_536
 
 /** The body with backpressure; a read that takes too long, is too large, or breaks off, throws. */
 function readWithin(
@@ -162,7 +162,6 @@ function readWithin(
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
   let rest: Uint8Array | null = null
-  const yieldTurn = createYieldTurn()
   const silence = createWaitLimit(() => ours.abort(silentInTime(provider, waitingFor, limitMs)))
 
   /** Returns null at the end. */
@@ -177,14 +176,13 @@ function readWithin(
   }
 
   async function readPiece(): Promise<Uint8Array | null> {
-    // Without a yield, data that has arrived could be read without end.
-    const turn = yieldTurn()
-    if (turn) await turn
     const bytes = rest ?? (await readMore())
     if (!bytes) return null
     const isLong = bytes.length > PIECE_BYTES
     rest = isLong ? bytes.subarray(PIECE_BYTES) : null
     const piece = isLong ? bytes.subarray(0, PIECE_BYTES) : bytes
+    const turn = takeReadTurn(piece.length)
+    if (turn) await turn
     const excess = counter(piece)
     if (excess !== null) ours.abort(broken(provider, excess))
     ours.signal.throwIfAborted()

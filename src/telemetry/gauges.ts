@@ -1,4 +1,5 @@
 /** What is read for each scrape. What is left of budgets comes from the database: it is the same whichever process is asked. */
+import type { StreamRoom } from '../event-loop/stream-room.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from '../postgres/database.ts'
 import { remainingBudgets } from '../postgres/spending.ts'
@@ -36,10 +37,12 @@ export interface Gauged {
   circuits: { summarize(): Record<string, { openCircuits: number }> }
   recorder: Pick<UsageRecorder, 'waiting'>
   database: Pick<Database, 'connections'>
+  streams: Pick<StreamRoom, 'heldBytes' | 'mostBytes' | 'cuts'>
   checkHealth(): Promise<{ dependencies: Record<string, { status: 'up' | 'down' }> }>
 }
 
-export function defineGauges(metrics: Metrics, { refusals, circuits, recorder, database, checkHealth }: Gauged): void {
+export function defineGauges(metrics: Metrics, gauged: Gauged): void {
+  const { refusals, circuits, recorder, database, streams, checkHealth } = gauged
   const refused = 'Refused requests, by the code of the error.'
   metrics.counter('model_proxy_refused_total', refused, ['reason'], family => {
     for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
@@ -61,6 +64,15 @@ export function defineGauges(metrics: Metrics, { refusals, circuits, recorder, d
     const { open, most } = database.connections()
     family.with('open').value = open
     family.with('most').value = most
+  })
+  const unread = 'Memory for what clients have not read of their streams.'
+  metrics.gauge('model_proxy_stream_bytes', unread, ['state'], family => {
+    family.with('held').value = streams.heldBytes
+    family.with('most').value = streams.mostBytes
+  })
+  const cut = 'Readers of streams that were cut off so that others have room.'
+  metrics.counter('model_proxy_streams_cut_total', cut, [], family => {
+    family.with().value = streams.cuts
   })
   metrics.gauge('model_proxy_records_waiting', 'Usage records that are not written yet.', [], family => {
     family.with().value = recorder.waiting()

@@ -7,7 +7,7 @@ import { chatFormat } from '../../src/formats/chat/chat-format.ts'
 import { EventLump } from '../../src/formats/sse/event-lump.ts'
 import { createEventSplitter } from '../../src/formats/sse/split-events.ts'
 import { NOT_ACCOUNTED } from '../../src/pipeline/pipeline.ts'
-import { streamEvents } from '../../src/pipeline/relay-stream.ts'
+import { streamEvents } from '../../src/pipeline/stream-events.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/connection-probe.ts'
 import type { Endpoint, Provider, UpstreamAnswer } from '../../src/providers/upstream.ts'
@@ -87,6 +87,7 @@ function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): R
       const { value } = await reader.read()
       return value ? new EventLump(splitter.push(value)) : null
     },
+    onCut() {},
     leave: () => void reader.cancel('left').catch(() => {}),
   }
   return streamEvents(subscriber, {

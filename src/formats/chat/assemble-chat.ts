@@ -1,26 +1,23 @@
 /** Assembles the chunks of a streamed response into the plain response that the upstream would have sent. */
 
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/canonical.ts'
+import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
 import type { Wanted } from '../wanted.ts'
-import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
-import { type Completeness, completenessOf, type IncompleteReason } from './completeness.ts'
+import { completenessOf, type IncompleteReason } from './completeness.ts'
+import { GrowingChoices } from './growing-choices.ts'
 import { mergeState } from './merge-delta.ts'
 
 /** Limit on the data of all events together, to bound memory. It is beyond any provider's longest response. */
 const MAX_DATA_CHARS = 64 * 1024 * 1024
 
-export interface AssembledAnswer {
-  /** `object` is `chat.completion` or `text_completion`. For a cut stream, this holds what had arrived. */
-  body: JsonObject
-  /** As the upstream reported it, with unknown subfields; null when it did not. */
-  usage: unknown
+/** `body.object` is `chat.completion` or `text_completion`. */
+export interface AssembledAnswer extends AssembledStream {
   sawDone: boolean
   /** The error object in the stream, if there was one. */
   error: unknown
-  completeness: Completeness
 }
 
-export interface Assembler {
+export interface Assembler extends StreamAssembler {
   /** Takes one event's data and its `event` field. An event named `error` is an error, even without an `error` key. */
   push(data: string, event?: string | null): void
   /** Ends the stream, complete or not. Call once. */
@@ -33,12 +30,12 @@ export interface Assembler {
  */
 export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }): Assembler {
   const top: JsonObject = {}
-  const choices: Choice[] = []
+  const choices = new GrowingChoices(noteError)
+  const { meter } = choices
   let usage: unknown = null
   let error: unknown = null
   let flaw: IncompleteReason | null = null
   let sawDone = false
-  let pushedChars = 0
 
   function noteError(found: unknown): void {
     if (found === null || found === undefined) return
@@ -47,21 +44,13 @@ export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }
   }
 
   function mergeChoices(chunks: unknown): void {
-    if (!Array.isArray(chunks)) return
-    for (let position = 0; position < chunks.length; position++) {
-      const chunk: unknown = chunks[position]
-      if (!isJsonObject(chunk)) continue
-      const index = typeof chunk.index === 'number' ? chunk.index : position
-      if (!mergeChoice(findChoice(choices, index), chunk)) flaw ??= 'inconsistent_chunks'
-      noteError(readField(chunk, 'error'))
-    }
+    choices.merge(chunks)
+    if (choices.isInconsistent) flaw ??= 'inconsistent_chunks'
   }
 
-  /** Drops what was assembled, but keeps the usage, because the request still costs something. */
-  function giveUp(chunk: JsonObject): void {
-    choices.length = 0
+  function giveUp(): void {
+    choices.giveUp()
     flaw ??= 'too_large'
-    usage = readField(chunk, 'usage') ?? usage
   }
 
   function mergeTop(chunk: JsonObject): void {
@@ -76,17 +65,19 @@ export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }
   }
 
   return {
+    meter,
+    giveUp,
     push(data, event) {
       if (sawDone || data === '') return
       if (data.length < 16 && data.trim() === '[DONE]') {
         sawDone = true
         return
       }
-      pushedChars += data.length
+      meter.note(data)
+      if (meter.pushedChars > MAX_DATA_CHARS) giveUp()
       const chunk = parseJsonObject(data)
       if (event === 'error') noteError(readField(chunk ?? {}, 'error') ?? chunk ?? data)
       else if (chunk === undefined) flaw ??= 'malformed_chunk'
-      else if (pushedChars > MAX_DATA_CHARS) giveUp(chunk)
       else mergeTop(chunk)
     },
     finish() {
@@ -98,13 +89,6 @@ export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }
   }
 }
 
-function findChoice(choices: Choice[], index: number): Choice {
-  for (const choice of choices) if (choice.index === index) return choice
-  const added = createChoice(index)
-  choices.push(added)
-  return added
-}
-
 /** Groq reports a stream's usage in a field of its own in the last chunk, and a plain response's usage only in `usage`. */
 function takeGroqUsage(top: JsonObject): unknown {
   const groq = readField(top, 'x_groq')
@@ -114,10 +98,10 @@ function takeGroqUsage(top: JsonObject): unknown {
   return usage
 }
 
-function buildBody(top: JsonObject, choices: Choice[], usage: unknown): JsonObject {
-  const isLegacy = choices.length > 0 ? choices.every(choice => choice.isLegacy) : top.object === 'text_completion'
-  const body: JsonObject = { ...top, object: isLegacy ? 'text_completion' : 'chat.completion' }
-  body.choices = choices.toSorted((a, b) => a.index - b.index).map(finishChoice)
+function buildBody(top: JsonObject, growing: GrowingChoices, usage: unknown): JsonObject {
+  const { isLegacy, choices } = growing.finish()
+  const isText = growing.isEmpty ? top.object === 'text_completion' : isLegacy
+  const body: JsonObject = { ...top, object: isText ? 'text_completion' : 'chat.completion', choices }
   if (usage !== null) body.usage = usage
   return body
 }

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, numberOf, parseJsonObject, textOf } from
 import { parseExactlyIfValid } from '../../json/exact-json.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
+import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { isTextAsWanted, type Wanted } from '../wanted.ts'
 
 const ANYTHING: Wanted = { clientSetOutputLimit: true }
@@ -21,6 +22,18 @@ export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssemb
   let body: JsonObject | null = null
   let flaw: IncompleteReason | null = null
   let sawEnd = false
+  const meter = new TextMeter(() => lengthOfText([blocks, ...inputs.values()]))
+
+  /** What is left is one block with a sample of all text. */
+  function giveUp(): void {
+    if (meter.isGivenUp) return
+    meter.isGivenUp = true
+    flaw ??= 'too_large'
+    const texts = blocks.map(block => inputs.get(block) ?? textOf(block.text ?? block.thinking))
+    inputs.clear()
+    open.clear()
+    blocks.splice(0, blocks.length, { type: 'text', text: meter.sample(texts.join('\n')) })
+  }
 
   function begin({ message }: JsonObject): void {
     if (!isJsonObject(message)) return
@@ -36,6 +49,7 @@ export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssemb
 
   function add(event: JsonObject): void {
     const { type, index } = event
+    if (meter.isGivenUp && textOf(type).startsWith('content_block_')) return void loseDelta(event, meter)
     const block = blocks[numberOf(index)]
     if (type === 'message_start') begin(event)
     else if (type === 'content_block_start' && isJsonObject(event.content_block)) {
@@ -53,8 +67,11 @@ export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssemb
 
   return {
     add,
+    meter,
+    giveUp,
     push(data) {
       if (sawEnd || data === '') return
+      meter.note(data)
       const event = parseJsonObject(data)
       if (event) add(event)
       else flaw ??= 'malformed_chunk'
@@ -66,6 +83,10 @@ export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssemb
       return { body: body ?? {}, usage: body?.usage ?? null, completeness }
     },
   }
+}
+
+function loseDelta({ delta }: JsonObject, meter: TextMeter): void {
+  if (isJsonObject(delta)) meter.lose([delta.text, delta.thinking, delta.partial_json])
 }
 
 /** The last event's counts cover the whole message. A null count does not replace an earlier one. */

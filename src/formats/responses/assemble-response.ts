@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../json/canonical.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
+import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
@@ -15,11 +16,22 @@ export function createResponseAssembler(wanted: Wanted): StreamAssembler {
   let begun: JsonObject = {}
   let written = ''
   let flaw: IncompleteReason | null = null
+  const meter = new TextMeter(() => lengthOfText([...items.values(), written]))
+
+  /** The last event usually repeats them. */
+  function giveUp(): void {
+    if (meter.isGivenUp) return
+    meter.isGivenUp = true
+    meter.lose([...items.values(), written])
+    written = ''
+    for (const [index, item] of items) items.set(index, withoutText(item))
+  }
 
   function end(response: JsonObject): void {
     const listed = Array.isArray(response.output) ? response.output : []
     const output = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
     body = listed.length === 0 ? { ...response, output } : response
+    if (meter.isGivenUp && listed.length === 0 && output.length > 0) flaw ??= 'too_large'
   }
 
   function beginWith({ id, object, status, model, background, store }: JsonObject): void {
@@ -32,6 +44,11 @@ export function createResponseAssembler(wanted: Wanted): StreamAssembler {
     return begun.id === undefined ? {} : { ...begun, output: [...items.values(), ...open] }
   }
 
+  function write(delta: string): void {
+    if (meter.isGivenUp) meter.lose(delta)
+    else written += delta
+  }
+
   function finishItem(item: JsonObject, index: number): void {
     items.set(index, item)
     written = ''
@@ -39,18 +56,21 @@ export function createResponseAssembler(wanted: Wanted): StreamAssembler {
 
   function read(event: JsonObject): void {
     const { type, item, output_index: index, response, delta } = event
-    if (typeof delta === 'string') written += delta
+    if (typeof delta === 'string') write(delta)
     else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
-      finishItem(item, index)
+      finishItem(meter.isGivenUp ? withoutText(item) : item, index)
     else if (type === 'response.created' && isJsonObject(response)) beginWith(response)
     else if (type === 'error') flaw = 'error_in_stream'
     else if (ENDINGS.has(textOf(type)) && isJsonObject(response)) end(response)
   }
 
   return {
+    meter,
+    giveUp,
     push(data) {
       if (body !== null || data === '' || data === '[DONE]') return
       const event = parseJsonObject(data)
+      if (event?.type === 'response.output_item.done' || typeof event?.delta === 'string') meter.note(data)
       if (event) read(event)
       else flaw ??= 'malformed_chunk'
     },
@@ -59,6 +79,11 @@ export function createResponseAssembler(wanted: Wanted): StreamAssembler {
       return { body: body ?? takeBegun(), usage: body?.usage ?? null, completeness }
     },
   }
+}
+
+/** What is priced of an item: what it is, and where it ran. */
+function withoutText({ type, status, container_id, environment }: JsonObject): JsonObject {
+  return { type, status, container_id, environment }
 }
 
 export function completenessOfResponse(body: unknown, wanted: Wanted): Completeness {

@@ -4,21 +4,44 @@ import { parseJsonObject, readField } from '../../json/canonical.ts'
 import { joinBytes } from './split-events.ts'
 
 export class EventLump {
-  readonly events: readonly Uint8Array[]
+  /** `performance.now()` when they arrived. */
+  readonly arrivedMs = performance.now()
   /** As the upstream sent them. */
   readonly bytes: Uint8Array
+  /** Of each event: views would keep what they were cut from. */
+  readonly #lengths: readonly number[]
   #withoutUsage: Uint8Array | null = null
 
   /** Each event's bytes include its closing blank line. */
   constructor(events: readonly Uint8Array[]) {
-    this.events = events
     this.bytes = joinBytes(events)
+    this.#lengths = events.map(({ length }) => length)
+  }
+
+  /** The last event; null when there is none. */
+  get last(): Uint8Array | null {
+    const length = this.#lengths.at(-1)
+    return length === undefined ? null : this.bytes.subarray(this.bytes.length - length)
   }
 
   /** The events without usage; empty when they hold nothing else. Computed once for all subscribers. */
   get withoutUsage(): Uint8Array {
-    this.#withoutUsage ??= joinBytes(this.events.map(withoutUsage))
+    this.#withoutUsage ??= indexOf(this.bytes, USAGE_KEY) < 0 ? this.bytes : joinBytes(this.#cut().map(withoutUsage))
     return this.#withoutUsage
+  }
+
+  /** Of memory, with and without usage. */
+  get heldBytes(): number {
+    return 2 * this.bytes.length
+  }
+
+  #cut(): Uint8Array[] {
+    let start = 0
+    return this.#lengths.map(length => {
+      const event = this.bytes.subarray(start, start + length)
+      start += length
+      return event
+    })
   }
 }
 

@@ -83,8 +83,26 @@ export function createEventEnds(): EventEnds {
     return endsEvent
   }
 
+  /** The bytes that have no CR: they are searched for line feeds alone, which is several times faster. */
+  let withoutCr: Uint8Array | null = null
+
+  function findLineFeeds(bytes: Uint8Array, start: number): number {
+    for (let at = start; ; ) {
+      const lineFeed = indexOf(bytes, LF, at)
+      if (lineFeed !== at && at < bytes.length) isLineEmpty = false
+      if (lineFeed < 0) {
+        withoutCr = null
+        return -1
+      }
+      at = lineFeed + 1
+      if (endLine()) return at
+    }
+  }
+
   return {
     find(bytes, start) {
+      if (start === 0 && !afterCr) withoutCr = indexOf(bytes, CR, 0) < 0 ? bytes : null
+      if (bytes === withoutCr) return findLineFeeds(bytes, start)
       for (let at = start; at < bytes.length; at++) {
         const byte = bytes[at]
         if (afterCr) {
@@ -99,6 +117,11 @@ export function createEventEnds(): EventEnds {
       return -1
     },
   }
+}
+
+/** A Buffer made of the bytes would cost more than the search. */
+function indexOf(bytes: Uint8Array, byte: number, from: number): number {
+  return Buffer.prototype.indexOf.call(bytes as Buffer, byte, from)
 }
 
 /** Copies only when there are several parts. */

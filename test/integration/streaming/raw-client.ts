@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net'
 export interface RawClient {
   /** Bytes it has read so far, head included. */
   readonly readBytes: number
+  /** The last of them. */
+  readonly tail: string
   /** Reads on from now, until the body's end. */
   readAll(): Promise<void>
   leave(): void
@@ -31,6 +33,7 @@ export async function askUnread(port: number, key: string, body: Record<string, 
 }
 
 const LAST_CHUNK = '\r\n0\r\n\r\n'
+const TAIL_BYTES = 2_000
 
 function readOnDemand(socket: Socket): RawClient {
   let readBytes = 0
@@ -38,14 +41,17 @@ function readOnDemand(socket: Socket): RawClient {
   const ended = Promise.withResolvers<void>()
   socket.on('data', bytes => {
     readBytes += bytes.length
-    tail = (tail + bytes.subarray(-LAST_CHUNK.length).toString('latin1')).slice(-LAST_CHUNK.length)
-    if (tail === LAST_CHUNK) ended.resolve()
+    tail = (tail + bytes.subarray(-TAIL_BYTES).toString('latin1')).slice(-TAIL_BYTES)
+    if (tail.endsWith(LAST_CHUNK)) ended.resolve()
   })
   socket.once('close', () => ended.reject(new Error('The connection was closed in mid-answer')))
   ended.promise.catch(() => {})
   return {
     get readBytes() {
       return readBytes
+    },
+    get tail() {
+      return tail
     },
     readAll() {
       socket.resume()

@@ -42,14 +42,14 @@ test('what is not taken is sent again from where it is asked for', async () => {
   expect(sent).toEqual([0, 1, 2, 3, 2, 3, 1, 2, 3])
 })
 
-test('there is no room for more than half a megabyte that is not taken; a lost acknowledgement is made up for by the next', async () => {
+test('there is no room for more than 128 KiB that is not taken; a lost acknowledgement is made up for by the next', async () => {
   const { outbox, event } = openOutbox()
-  await outbox.put(event(400_000))
-  const full = outbox.put(event(400_000))
+  await outbox.put(event(100_000))
+  const full = outbox.put(event(100_000))
   expect(await isSettled(full)).toBe(false)
   outbox.noteTaken(2)
   expect(await isSettled(full)).toBe(true)
-  const closed = outbox.put(event(600_000))
+  const closed = outbox.put(event(150_000))
   expect(await isSettled(closed)).toBe(false)
   outbox.close()
   expect(await isSettled(closed)).toBe(true)

@@ -3,6 +3,7 @@ import { decodeMessage, ENDS, KINDS, type Message } from '../../../src/coalescin
 import { RemoteLeader } from '../../../src/coalescing/remote-leader.ts'
 import { SharedCall, type Subscriber } from '../../../src/coalescing/shared-call.ts'
 import { ProxyError } from '../../../src/errors.ts'
+import { StreamRoom } from '../../../src/event-loop/stream-room.ts'
 import type { ProcessBus } from '../../../src/redis/process-bus.ts'
 
 /** What it sends is kept: the test plays the leader. */
@@ -20,7 +21,7 @@ function followCall() {
       released.push(name)
     },
   } as unknown as ProcessBus
-  const call = new SharedCall()
+  const call = new SharedCall(new StreamRoom(1024 * 1024))
   const subscriber = call.subscribe(true) as Subscriber
   const followed = {
     followerId: crypto.randomUUID(),

@@ -1,10 +1,15 @@
-import { describe, expect, test } from 'vitest'
-import { SharedCall, SharedCalls, startAlone } from '../../../src/coalescing/shared-call.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { SharedCall, SharedCalls } from '../../../src/coalescing/shared-call.ts'
 import { ClientGone } from '../../../src/errors.ts'
+import { StreamRoom } from '../../../src/event-loop/stream-room.ts'
+import { EventLump } from '../../../src/formats/sse/event-lump.ts'
+
+const MIB = 1024 * 1024
+const openCall = () => new SharedCall(new StreamRoom(MIB))
 
 describe('a shared call', () => {
   test('is aborted when the last subscriber has left, and accepts none after that', () => {
-    const call = new SharedCall()
+    const call = openCall()
     const [one, other] = [call.subscribe(true), call.subscribe(false)]
     one?.leave()
     one?.leave()
@@ -15,7 +20,7 @@ describe('a shared call', () => {
   })
 
   test('settles once: a subscriber that leaves later aborts nothing', async () => {
-    const call = new SharedCall()
+    const call = openCall()
     const subscriber = call.subscribe(false)
     call.settle({ kind: 'notShareable', failure: null })
     call.settle({ kind: 'notShareable', failure: new ClientGone() })
@@ -26,16 +31,50 @@ describe('a shared call', () => {
   })
 
   test('that has begun to stream says so, also after it has settled', async () => {
-    const call = new SharedCall()
+    const call = openCall()
     call.startStream()
     call.settle({ kind: 'notShareable', failure: null })
     expect(await call.started).toBe('stream')
   })
 })
 
+describe('the whole response of a shared call', () => {
+  test('is kept while somebody waits for it', () => {
+    const call = openCall()
+    const waiting = call.subscribe(false)
+    expect(call.giveUpWhole()).toBe(false)
+    expect(call.subscribe(false)).not.toBeNull()
+    waiting?.leave()
+    expect(call.giveUpWhole()).toBe(false)
+  })
+
+  test('cannot be waited for once it is given up; its events can be read', () => {
+    const call = openCall()
+    call.subscribe(true)
+    expect(call.giveUpWhole()).toBe(true)
+    expect(call.subscribe(false)).toBeNull()
+    expect(call.subscribe(true)).not.toBeNull()
+  })
+})
+
+describe('a subscriber that is cut off', () => {
+  test('has left, and so the last one ends the call', async () => {
+    const room = new StreamRoom(MIB)
+    const call = new SharedCall(room)
+    const subscriber = call.subscribe(true)
+    let cuts = 0
+    if (subscriber) subscriber.onCut = () => cuts++
+    void call.push(new EventLump([new Uint8Array(MIB)]))
+    await vi.waitFor(() => expect(call.signal.aborted).toBe(true), 5_000)
+    expect(call.signal.reason).toBeInstanceOf(ClientGone)
+    expect([cuts, room.cuts]).toEqual([1, 1])
+    await expect(subscriber?.read()).rejects.toMatchObject({ code: 'read_too_slowly' })
+  })
+})
+
 describe('shared calls', () => {
   test('are joined by name until they settle', async () => {
-    const calls = new SharedCalls()
+    const calls = new SharedCalls(MIB)
     const first = calls.join('a', true)
     const second = calls.join('a', false)
     expect([first?.isFirst, second?.isFirst]).toEqual([true, false])
@@ -47,6 +86,6 @@ describe('shared calls', () => {
   })
 
   test('are not found where they were started alone', () => {
-    expect(startAlone(true).isFirst).toBe(true)
+    expect(new SharedCalls(MIB).startAlone(true).isFirst).toBe(true)
   })
 })

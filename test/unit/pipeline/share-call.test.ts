@@ -5,6 +5,7 @@ import { NOT_ACCOUNTED } from '../../../src/pipeline/pipeline.ts'
 import type { Attempt, RequestContext, Stages } from '../../../src/pipeline/request-context.ts'
 import { callUpstream } from '../../../src/pipeline/share-call.ts'
 
+const ROOM_BYTES = 1_000_000
 const RESPONSE = { status: 200, headers: {}, body: 'its own' }
 const MISS = { match: null, missReason: 'no-candidate', vector: null }
 
@@ -31,7 +32,7 @@ const failed = refuse('upstreamBrokeOff')
 
 /** `next`: the second call's end, as the request that follows it sees it; without one, its only client has left, and it is about to end. */
 async function followTwo(first: CallFailure, next?: CallFailure): Promise<Attempt> {
-  const calls = new SharedCalls()
+  const calls = new SharedCalls(ROOM_BYTES)
   const call = calls.join('name', false)?.call
   const second = call?.settled.then(() => calls.join('name', false))
   const followed = follow(calls)
@@ -52,7 +53,7 @@ test.each([
 })
 
 test.each([{ lookup: false }, { store: false }])('with %j, a request follows no call', async control => {
-  const calls = new SharedCalls()
+  const calls = new SharedCalls(ROOM_BYTES)
   calls.join('name', false)
   expect(await follow(calls, control)).toEqual({ response: RESPONSE })
 })
@@ -63,7 +64,7 @@ test('after two calls that failed, it fails', async () => {
 
 /** A request that leads, with its call: `more` of its context. */
 function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> }) {
-  const calls = new SharedCalls()
+  const calls = new SharedCalls(ROOM_BYTES)
   let asked = 0
   const context = {
     request: { signal: more.signal ?? new AbortController().signal },
@@ -103,4 +104,29 @@ test('a call that nobody waits for any more asks nobody', async () => {
   const { led, leave, asked } = leadCall({ signal: AbortSignal.abort() })
   leave?.()
   expect([await led, asked()]).toEqual([{ failure: expect.any(ClientGone) }, 0])
+})
+
+test('in a full room no stream is asked for; anything else is', async () => {
+  const calls = new SharedCalls(1)
+  calls.room.open({}).set(2)
+  const asked: string[] = []
+  const lead = async (query: object) => {
+    const operation = { sharesCalls: true, ask: async () => ({ response: RESPONSE }) }
+    const context = {
+      request: { signal: new AbortController().signal },
+      query: { body: {}, text: '', ...query },
+      account: {},
+      control: { lookup: true, store: false },
+      cacheQuery: null,
+      operation,
+      accounting: { ...NOT_ACCOUNTED, noteAsked: () => asked.push(JSON.stringify(query)) },
+    }
+    return callUpstream(context as unknown as RequestContext, { calls } as unknown as Stages)
+  }
+  const plain = { kind: 'completion', stream: false }
+  expect(await lead({ kind: 'completion', stream: true })).toMatchObject({
+    failure: { code: 'too_many_unread_streams' },
+  })
+  expect(await lead(plain)).toEqual({ response: RESPONSE })
+  expect(asked).toEqual([JSON.stringify(plain)])
 })

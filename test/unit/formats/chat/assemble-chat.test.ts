@@ -158,3 +158,54 @@ describe('createAssembler', () => {
     expect(assemble([chunk, '[DONE]'])).toMatchObject({ error: null, completeness: 'whole' })
   })
 })
+
+describe('a text that is given up', () => {
+  const PIECE = 'word '.repeat(2_000)
+  const usage = { prompt_tokens: 3, completion_tokens: 9 }
+
+  /** Gives up when so many pieces have come, as the pipeline does; `after` comes last. */
+  function giveUpAfter(pieces: number, after: (object | string)[]) {
+    const assembler = createAssembler()
+    for (let n = 0; n < pieces; n++) assembler.push(JSON.stringify(delta({ content: PIECE })))
+    assembler.giveUp()
+    const keptChars = assembler.meter.keptChars
+    for (const chunk of after) assembler.push(typeof chunk === 'string' ? chunk : JSON.stringify(chunk))
+    return { ...assembler.finish(), keptChars, lostChars: assembler.meter.lostChars }
+  }
+
+  test('is not whole; its usage and its end are noted, and how long it was', () => {
+    const ended = giveUpAfter(5, [delta({ content: PIECE }), { choices: [], usage }, '[DONE]'])
+    expect(ended).toMatchObject({ usage, sawDone: true, completeness: 'too_large', keptChars: 0 })
+    const [choice] = ended.body.choices as { message: { content: string } }[]
+    const kept = choice?.message.content ?? ''
+    expect(PIECE.repeat(6).startsWith(kept)).toBe(true)
+    expect(kept.length).toBeLessThan(20_000)
+    expect(kept.length + ended.lostChars).toBe(6 * PIECE.length)
+  })
+
+  test.each<[string, object]>([
+    ['in the stream', { error: { message: 'overloaded' } }],
+    ['in a choice', delta({}, { error: { message: 'overloaded' } })],
+    ['as its end', delta({}, { finish_reason: 'error' })],
+  ])('still tells of a failure %s', (_, chunk) => {
+    expect(giveUpAfter(1, [chunk, '[DONE]'])).toMatchObject({ completeness: 'error_in_stream' })
+  })
+
+  test('is one that cannot be stored, not one of long events', () => {
+    const push = (chunk: object, times: number) => {
+      const assembler = createAssembler()
+      for (let n = 0; n < times; n++) {
+        assembler.push(JSON.stringify(chunk))
+        assembler.meter.measure()
+      }
+      return assembler.meter
+    }
+    const padded = push({ ...delta({ content: 'a' }), obfuscation: 'x'.repeat(100_000) }, 60)
+    expect(padded.isUnstorable).toBe(false)
+    expect(padded.keptChars).toBeLessThan(padded.pushedChars / 3)
+    expect(push(delta({ content: PIECE }), 200).isUnstorable).toBe(false)
+    const long = push(delta({ content: PIECE }), 300)
+    expect(long.isUnstorable).toBe(true)
+    expect(long.keptChars).toBeGreaterThan(290 * PIECE.length)
+  })
+})

@@ -272,3 +272,27 @@ describe('completenessOfMessage', () => {
     expect(hasToolUses({ content: [{ type: 'text', text: 'x' }] })).toBe(false)
   })
 })
+
+test('a message that is given up keeps its usage and a sample of its text, and tells of a failure', () => {
+  const text = 'word '.repeat(10_000)
+  const send = (...events: object[]) => {
+    const assembler = createMessageAssembler()
+    const piece = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
+    const begin = [
+      { type: 'message_start', message: { type: 'message', usage: { input_tokens: 3 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      piece,
+    ]
+    for (const event of begin) assembler.push(JSON.stringify(event))
+    assembler.giveUp()
+    for (const event of [piece, ...events]) assembler.push(JSON.stringify(event))
+    return { ...assembler.finish(), meter: assembler.meter }
+  }
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } }
+  const { body, usage, completeness, meter } = send(end, { type: 'message_stop' })
+  expect([usage, completeness]).toEqual([{ input_tokens: 3, output_tokens: 7 }, 'too_large'])
+  const [block] = body.content as { text: string }[]
+  expect((block?.text.length ?? 0) + meter.lostChars).toBe(2 * text.length)
+  expect([meter.keptChars, block?.text.length]).toEqual([0, 16_384])
+  expect(send({ type: 'error', error: {} }).completeness).toBe('error_in_stream')
+})

@@ -105,3 +105,25 @@ describe('completenessOfResponse', () => {
     }
   })
 })
+
+test('items that are given up are counted; they are whole where the last event repeats them', () => {
+  const send = (output: JsonObject[]) => {
+    const assembler = createResponseAssembler({ clientSetOutputLimit: false })
+    const item = { type: 'response.output_item.done', output_index: 0, item: message }
+    assembler.push(JSON.stringify(item))
+    assembler.giveUp()
+    assembler.push(JSON.stringify({ ...item, output_index: 1, item: { type: 'web_search_call', status: 'completed' } }))
+    expect(assembler.meter.keptChars).toBe(0)
+    assembler.push(
+      JSON.stringify({ type: 'response.completed', response: response({ output, usage: { input_tokens: 1 } }) }),
+    )
+    return assembler.finish()
+  }
+  expect(send([message])).toMatchObject({ completeness: 'whole', usage: { input_tokens: 1 } })
+  const { body, completeness, usage } = send([])
+  expect([completeness, usage]).toEqual(['too_large', { input_tokens: 1 }])
+  expect(body.output).toEqual([
+    { type: 'message', status: 'completed' },
+    { type: 'web_search_call', status: 'completed' },
+  ])
+})

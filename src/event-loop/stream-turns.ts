@@ -1,0 +1,69 @@
+/** Streams take turns at the event loop: however many have much to do, a turn of it takes no longer than a few of them would. */
+
+export interface Turns {
+  /** Returns undefined where so much may be done at once; else a promise that resolves when it is its turn. */
+  take(amount: number): Promise<void> | undefined
+  /** How many wait. */
+  readonly waiting: number
+}
+
+/** So much may be done before the event loop looks for what else has come. */
+export function createTurns(amountPerTurn: () => number): Turns {
+  const waiting: { amount: number; begin(): void }[] = []
+  let spent = 0
+
+  function begin(): void {
+    spent = 0
+    let begun = 0
+    const most = amountPerTurn()
+    for (; begun < waiting.length && spent < most; begun++) {
+      const next = waiting[begun] as (typeof waiting)[number]
+      spent += next.amount
+      next.begin()
+    }
+    waiting.splice(0, begun)
+    if (waiting.length > 0) setImmediate(begin)
+  }
+
+  return {
+    take(amount) {
+      if (spent < amountPerTurn() && waiting.length === 0) {
+        spent += amount
+        return undefined
+      }
+      if (waiting.length === 0) setImmediate(begin)
+      return new Promise(resolve => waiting.push({ amount, begin: resolve }))
+    },
+    get waiting() {
+      return waiting.length
+    },
+  }
+}
+
+/** Less than this never waits: it is not what keeps others waiting, and may be all that a quiet request waits for. */
+const SMALL_BYTES = 16_384
+/** Some milliseconds of work. */
+const reads = createTurns(() => 65_536)
+
+/** For bytes of an upstream that are to be passed on. */
+export function takeReadTurn(bytes: number): Promise<void> | undefined {
+  return bytes < SMALL_BYTES ? undefined : reads.take(bytes)
+}
+
+/** With more than so many reads waiting, streams are begun one by one. */
+const CROWD = 16
+const FEW = 16
+const beginnings = createTurns(() => (reads.waiting < CROWD ? FEW : 1))
+
+/** For a stream that is to be read for the first time: what its upstream has sent waits in the runtime, which reads on once that is taken. */
+export function takeBeginningTurn(): Promise<void> | undefined {
+  return beginnings.take(1)
+}
+
+/** Few enough that the first answers are there before the last of many requests are asked: by then it is known whether there is room. */
+const asks = createTurns(() => FEW)
+
+/** For a stream that is to be asked for. */
+export function takeAskTurn(): Promise<void> | undefined {
+  return asks.take(1)
+}

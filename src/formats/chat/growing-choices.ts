@@ -1,0 +1,73 @@
+/** The choices of a streamed chat response as they grow; given up, a sample of their text remains, and what they report. */
+import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
+import { lengthOfText, TextMeter } from '../text-meter.ts'
+import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
+
+export class GrowingChoices {
+  readonly meter = new TextMeter(() => lengthOfText(this.#choices))
+  readonly #onError: (error: unknown) => void
+  #choices: Choice[] = []
+  /** Whether a field changed its type within the stream. */
+  isInconsistent = false
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError
+  }
+
+  merge(chunks: unknown): void {
+    if (!Array.isArray(chunks)) return
+    for (let position = 0; position < chunks.length; position++) {
+      const chunk: unknown = chunks[position]
+      if (!isJsonObject(chunk)) continue
+      const choice = this.#find(typeof chunk.index === 'number' ? chunk.index : position)
+      if (this.meter.isGivenUp) this.#pass(choice, chunk)
+      else if (!mergeChoice(choice, chunk)) this.isInconsistent = true
+      this.#onError(readField(chunk, 'error'))
+    }
+  }
+
+  giveUp(): void {
+    if (this.meter.isGivenUp) return
+    this.meter.isGivenUp = true
+    this.#choices = this.#choices.map(({ index, message, fields, isLegacy }) => {
+      const text = message ? message.content : fields.text
+      const content = this.meter.sample(typeof text === 'string' ? text : '')
+      // Such as calls of tools.
+      this.meter.lose({ ...message, content: undefined })
+      const { finish_reason } = fields
+      return {
+        ...createChoice(index),
+        isLegacy,
+        ...(isLegacy
+          ? { fields: { text: content, finish_reason } }
+          : { message: { content }, fields: { finish_reason } }),
+      }
+    })
+  }
+
+  /** As a plain response holds them. */
+  finish(): { isLegacy: boolean; choices: JsonObject[] } {
+    const ordered = this.#choices.toSorted((a, b) => a.index - b.index)
+    return {
+      isLegacy: ordered.length > 0 && ordered.every(choice => choice.isLegacy),
+      choices: ordered.map(finishChoice),
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#choices.length === 0
+  }
+
+  #find(index: number): Choice {
+    for (const choice of this.#choices) if (choice.index === index) return choice
+    const added = createChoice(index)
+    this.#choices.push(added)
+    return added
+  }
+
+  #pass({ fields }: Choice, { delta, text, finish_reason }: JsonObject): void {
+    this.meter.lose(isJsonObject(delta) ? delta : text)
+    if (typeof finish_reason === 'string') fields.finish_reason = finish_reason
+    if (finish_reason === 'error') this.#onError(finish_reason)
+  }
+}

@@ -1,0 +1,84 @@
+/** A client's stream: the events of its subscriber, read only as fast as the client reads. */
+import type { Subscriber } from '../coalescing/shared-call.ts'
+import { ProxyError, refuse } from '../errors.ts'
+import { formatOf } from '../formats/format-of.ts'
+import type { CompletionQuery } from './query.ts'
+import type { RequestAccounting } from './request-accounting.ts'
+import type { RoutedContext } from './request-context.ts'
+
+/** How a stream ended for one client. */
+export type StreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: ProxyError } | { kind: 'gone' }
+
+export interface StreamOptions {
+  /** Whether the client asked for the closing usage chunk. */
+  includeUsage: boolean
+  /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
+  writeFailure(error: ProxyError, last: Uint8Array | null): Uint8Array
+  accounting: Pick<RequestAccounting, 'noteChunk'>
+}
+
+export interface ClientStream {
+  body: ReadableStream<Uint8Array>
+  /** Never rejects. */
+  ended: Promise<StreamEnd>
+}
+
+/** The options that a request's own fields imply. */
+export function streamOptions({ request, query, accounting }: RoutedContext<CompletionQuery>): StreamOptions {
+  const { writeFailure } = formatOf(query.endpoint)
+  const { includeUsage } = query
+  return { includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last), accounting }
+}
+
+/**
+ * Reads from the subscriber only when the client reads. A broken stream ends with an error event, so that no client takes it for
+ * complete.
+ */
+export function streamEvents(
+  subscriber: Subscriber,
+  { includeUsage, writeFailure, accounting }: StreamOptions,
+): ClientStream {
+  const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>()
+  let isOver = false
+  let last: Uint8Array | null = null
+  // It may never read again: it counts as gone from now on. If it does, it finds the error.
+  subscriber.onCut = () => resolve({ kind: 'gone' })
+
+  function end(how: StreamEnd): void {
+    if (isOver) return
+    isOver = true
+    subscriber.leave()
+    resolve(how)
+  }
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          for (;;) {
+            const lump = await subscriber.read()
+            if (isOver) return
+            if (lump === null) break
+            last = lump.last ?? last
+            const bytes = includeUsage ? lump.bytes : lump.withoutUsage
+            if (bytes.length === 0) continue
+            accounting.noteChunk()
+            return controller.enqueue(bytes)
+          }
+          end({ kind: 'complete' })
+        } catch (error) {
+          if (isOver) return
+          const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
+          controller.enqueue(writeFailure(failure, last))
+          end({ kind: 'failed', failure })
+        }
+        controller.close()
+      },
+      cancel() {
+        end({ kind: 'gone' })
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, ended }
+}

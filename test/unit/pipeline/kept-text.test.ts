@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { SharedCall } from '../../../src/coalescing/shared-call.ts'
+import { StreamRoom } from '../../../src/event-loop/stream-room.ts'
+import { createAssembler } from '../../../src/formats/chat/assemble-chat.ts'
+import { KeptText } from '../../../src/pipeline/kept-text.ts'
+
+const MIB = 1024 * 1024
+const PIECE = JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(MIB) } }] })
+
+function keep(mostBytes = 64 * MIB) {
+  const room = new StreamRoom(mostBytes)
+  const call = new SharedCall(room)
+  const assembler = createAssembler()
+  const text = new KeptText(assembler, call, room)
+  function add(): void {
+    assembler.push(PIECE)
+    text.note()
+  }
+  return { room, call, assembler, text, add }
+}
+
+test('a text is kept until it can no longer be stored, and counted meanwhile', () => {
+  const { room, assembler, text, add } = keep()
+  add()
+  expect(room.heldBytes).toBe(MIB)
+  add()
+  expect(assembler.meter.isGivenUp).toBe(false)
+  add()
+  expect([assembler.meter.isGivenUp, room.heldBytes]).toEqual([true, 0])
+  add()
+  text.close()
+  expect([room.heldBytes, assembler.meter.lostChars > 3 * MIB]).toEqual([0, true])
+})
+
+test('it is kept, however long, while somebody waits for the whole', () => {
+  const { room, call, assembler, add } = keep()
+  const waiting = call.subscribe(false)
+  call.subscribe(true)
+  for (let n = 0; n < 4; n++) add()
+  expect([assembler.meter.isGivenUp, room.heldBytes]).toEqual([false, 4 * MIB])
+  waiting?.leave()
+  add()
+  expect([assembler.meter.isGivenUp, room.heldBytes]).toEqual([true, 0])
+})
+
+test('it makes room where the room is full', () => {
+  const { room, assembler, add } = keep(MIB / 2)
+  add()
+  expect([assembler.meter.isGivenUp, room.isFull, room.heldBytes]).toEqual([true, false, 0])
+})
