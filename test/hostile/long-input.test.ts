@@ -130,9 +130,9 @@ const INPUTS: Record<string, LongInput> = {
     body: write('Hi.', { model: 'openai/text-embedding-3-small' }),
     jobs: ['answerInSandbox'],
   },
-  'tokens that upstream did not count': {
+  'tokens of a model without a price that upstream did not count': {
     path: '/chat/completions',
-    body: say('C.'),
+    body: say('C.', { model: 'acme/unheard-of' }),
     scenario: { usage: null },
     jobs: ['countPrompt'],
   },
