@@ -35,7 +35,7 @@ const DEPLOYED = /^sql\/(functions|views)\//
 /** In one process. Both copies are to have some. */
 const MOST_TOGETHER = 12
 
-type Outcome = SqlOutcome | 'NOT FOUND'
+type Outcome = 'noticed' | 'UNNOTICED' | 'NOT FOUND' | 'DOES NOT RUN'
 
 const root = join(import.meta.dir, '..')
 const { values: options, positionals } = parseArgs({ options: { tested: { type: 'boolean' } }, allowPositionals: true })
@@ -104,14 +104,10 @@ async function tryAll(copy: string, mutations: readonly Mutation[]): Promise<voi
   })
   const [first] = found
   if (!first) return
-  if (!DEPLOYED.test(first.file)) return report(first, await tryOut(copy, first))
-  const outcomes = await tryDeployed(copy, found)
-  for (const [at, mutation] of found.entries()) {
-    // What an earlier break left behind may have failed it.
-    const isOwn = outcomes[at] === 'noticed' || outcomes[at] === 'UNNOTICED' || found.length === 1
-    const [outcome = 'DOES NOT RUN'] = isOwn ? [outcomes[at]] : await tryDeployed(copy, [mutation])
-    report(mutation, outcome)
-  }
+  const outcomes = DEPLOYED.test(first.file) ? await tryDeployed(copy, found) : []
+  // What was there before the break, or an earlier one, may hide it.
+  for (const [at, mutation] of found.entries())
+    report(mutation, outcomes[at] === 'noticed' ? 'noticed' : await tryOut(copy, mutation))
 }
 
 /** The file's text, and what it becomes; null where the line is not there once. */
@@ -163,7 +159,7 @@ function report({ file, line, becomes }: Mutation, outcome: Outcome): void {
 /** What Vitest's JSON reporter writes. */
 interface TestReport {
   numFailedTests: number
-  numTotalTests: number
+  numPassedTests: number
   testResults: { assertionResults: { status: string; fullName: string }[] }[]
 }
 
@@ -198,8 +194,8 @@ async function runTests(
   await running.exited
   if (running.signalCode !== null) return { failed: 1, names: [] }
   if (!existsSync(result)) return { failed: null, names: [] }
-  const { numFailedTests, numTotalTests, testResults } = JSON.parse(readFileSync(result, 'utf8')) as TestReport
+  const { numFailedTests, numPassedTests, testResults } = JSON.parse(readFileSync(result, 'utf8')) as TestReport
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
   const names = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
-  return { failed: numTotalTests === 0 ? null : numFailedTests, names }
+  return { failed: numFailedTests + numPassedTests === 0 ? null : numFailedTests, names }
 }

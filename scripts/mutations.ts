@@ -890,42 +890,42 @@ export const MUTATIONS: readonly Mutation[] = [
     ["'owner'", "'viewer'", 'what concerns a project takes a role there'],
   ]),
   ...linesOf('src/pipeline/spending.ts', LEDGER, [
-    ['await this.#takeTokens(largest.tokens)', '', 'of a request that ends twice, tokens are given back once'],
+    ['await this.#takeTokens(largest.tokens)', '', 'that ends twice, tokens are given back once'],
     [
       'if (model !== this.#reservedAheadFor) await this.reserveMoney',
       'await this.reserveMoney',
-      'of a request what was reserved before the cache was asked is not reserved again for the same model, and is for another',
+      'what was reserved before the cache was asked is not reserved again for the same model, and is for another',
     ],
     [
       'if (this.#isOver) this.#limits.budgets.release(id)',
       '',
-      'of a request that is over before what it asked for is reserved, neither money nor tokens are kept',
+      'that is over before what it asked for is reserved, neither money nor tokens are kept',
     ],
     [
       'if (this.#isOver) this.#limits.tokenWindows.settle([taken], 0)\n    else',
       '',
-      'of a request that is over before what it asked for is reserved, neither money nor tokens are kept',
+      'that is over before what it asked for is reserved, neither money nor tokens are kept',
     ],
     [
       'if (!this.#isOver) this.#limits.tokenWindows',
       'this.#limits.tokenWindows',
-      'of a request that ends twice, tokens are given back once',
+      'that ends twice, tokens are given back once',
     ],
-    ['this.#id = null', '', 'of a request what is left to a later record is not released with its request'],
+    ['this.#id = null', '', 'what is left to a later record is not released with its request'],
     [
       'if (id !== null) this.#limits.budgets.close(id)',
       '',
-      'of a request what is left to a later record is not released with its request',
+      'what is left to a later record is not released with its request',
     ],
     [
       'if (id !== null) this.#limits.budgets.release(id)',
       '',
-      'of a request what was reserved before the cache was asked is not reserved again for the same model, and is for another',
+      'what was reserved before the cache was asked is not reserved again for the same model, and is for another',
     ],
     [
       'this.#reservedAheadFor = model',
       'this.#reservedAheadFor = null',
-      'of a request what was reserved before the cache was asked is not reserved again for the same model, and is for another',
+      'what was reserved before the cache was asked is not reserved again for the same model, and is for another',
     ],
   ]),
   ...linesOf('src/admission/budgets.ts', LEDGER, [
@@ -1235,16 +1235,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // Of few words, one that differs is much.
   ...linesOf('src/cache/verify/verify.ts', VERIFY, [
-    [
-      'similarity <= threshold + MARGIN',
-      'similarity <= threshold',
-      'of two words, one that differs is much: the threshold rises, and vectors must tell meaning',
-    ],
-    [
-      'return !isSemantic || similarity',
-      'return similarity',
-      'pairs written before the rules of everyday-2 most that ask the same are served, and few others',
-    ],
+    ['similarity <= threshold + MARGIN', 'similarity <= threshold', 'of two words, one that differs is much'],
+    ['return !isSemantic || similarity', 'return similarity', 'of two words, one that differs is much'],
   ]),
   // Whoever asks what a write under way could answer waits for it, and for no longer than a lookup takes.
   {

@@ -50,10 +50,10 @@ if (path) {
       const runs = tests.flatMap(test => {
         const at = breaksOf(test).indexOf(each)
         const states = test.result?.attempts?.map(({ state }) => state) ?? []
-        return at < 0 || states.length <= at * 2 ? [] : [{ whole: states[at * 2], broken: states[at * 2 + 1] }]
+        return at < 0 || states.length <= at * 2 ? [] : [states.slice(at * 2, at * 2 + 3)]
       })
-      if (runs.some(({ whole }) => whole === 'fail')) return 'FAILS UNBROKEN'
-      return runs.some(({ broken }) => broken === 'fail') ? 'noticed' : runs.length > 0 ? 'UNNOTICED' : 'DOES NOT RUN'
+      if (runs.some(([before, , after]) => before !== 'pass' || after !== 'pass')) return 'FAILS UNBROKEN'
+      return runs.some(([, broken]) => broken === 'fail') ? 'noticed' : runs.length > 0 ? 'UNNOTICED' : 'DOES NOT RUN'
     })
     writeFileSync(`${path}.outcomes`, JSON.stringify(outcomes))
   })
