@@ -42,5 +42,6 @@ export function learnTime(now: Date): void {
 
 /** How far this machine's clock is behind, for libraries that read it themselves. */
 export function clockSkewSeconds(): number {
-  return Math.round((nowMs() - Date.now()) / 1000)
+  // Without a difference, it is no negative zero.
+  return Math.round((nowMs() - Date.now()) / 1000) + 0
 }

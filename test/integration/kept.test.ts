@@ -117,7 +117,7 @@ describeOnce('what is kept', backend => {
     // Of the same id, the turn before is another's.
     await keepResponse(database, another, turn('resp_2', 'resp_1'))
     expect(await turns(another)).toEqual(['resp_2'])
-    await database.call(`update kept_responses set expires_at = now() where id = 'resp_1'`, [])
+    await database.call(`update kept_responses set expires_at = now() - interval '1 hour' where id = 'resp_1'`, [])
     expect(await turns(key)).toEqual(['resp_2'])
     await deleteExpiredResponses(database, 10)
     expect(await database.call('select from kept_responses', [])).toHaveLength(2)
