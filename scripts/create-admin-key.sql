@@ -3,9 +3,7 @@
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -v name=deploys -f scripts/create-admin-key.sql
 --
 -- Optional: -v expires=2027-01-01 (UTC by default): when the key expires.
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?email}
 \else
@@ -21,4 +19,4 @@ do $$ begin raise exception 'name is missing: give -v name=deploys'; end $$;
 \set expires ''
 \endif
 
-select key from issue_admin_key(:'email', :'name', parse_expiry(:'expires'));
+select key from :"schema".issue_admin_key(:'email', :'name', :"schema".parse_expiry(:'expires'));

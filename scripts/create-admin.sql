@@ -2,13 +2,11 @@
 -- seven days and one use; run the script again for another token, also when a password was lost.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -f scripts/create-admin.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?email}
 \else
 do $$ begin raise exception 'email is missing: give -v email=ada@example.org'; end $$;
 \endif
 
-select create_administrator(:'email');
+select :"schema".create_administrator(:'email');

@@ -3,9 +3,7 @@
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v type=project -v name=ci -f scripts/create-key.sql
 --
 -- Optional: -v expires=2027-01-01 (UTC by default): when the key expires.
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -25,4 +23,4 @@ do $$ begin raise exception 'name is missing: give -v name=ci'; end $$;
 \set expires ''
 \endif
 
-select issue_key(:'project', :'type', :'name', parse_expiry(:'expires'));
+select :"schema".issue_key(:'project', :'type', :'name', :"schema".parse_expiry(:'expires'));

@@ -1,9 +1,7 @@
 -- Creates a project on a plan (free, pro, enterprise, or one of your own) and prints its id.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v plan=pro -f scripts/create-project.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -14,4 +12,4 @@ do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 do $$ begin raise exception 'plan is missing: give -v plan=pro'; end $$;
 \endif
 
-select create_project(:'project', :'plan');
+select :"schema".create_project(:'project', :'plan');

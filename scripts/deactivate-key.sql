@@ -2,13 +2,11 @@
 -- list-keys.sql, if no other key has the same.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -f scripts/deactivate-key.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?key}
 \else
 do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end $$;
 \endif
 
-select deactivate_key(:'key');
+select :"schema".deactivate_key(:'key');

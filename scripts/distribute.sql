@@ -5,16 +5,16 @@
 --
 -- All else stays on the coordinator: docs/production.md says why. A distributed table cannot have what these have on one server; that is
 -- dropped here, each with its reason. Running it again changes nothing.
-\set ON_ERROR_STOP on
-\set QUIET on
+\ir begin.sql
 begin;
+set local search_path to :"schema", public;
 
 do $$
 begin
     if not exists (select from pg_extension where extname = 'citus') then
         raise exception 'the extension citus is not installed in this database: `create extension citus`, then add the workers with citus_add_node()';
     end if;
-    if to_regclass('public.cache_entries') is null then
+    if to_regclass('cache_entries') is null then
         raise exception 'this database has no tables of Model Proxy yet: run its command `migrate` first';
     end if;
     if not exists (select from pg_dist_node where noderole = 'primary' and groupid <> 0 and isactive) then

@@ -2,9 +2,7 @@
 -- Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v request_id=req_… -v verdict=wrong -f scripts/feedback.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -19,4 +17,4 @@ do $$ begin raise exception 'request_id is missing: give the answer''s X-Request
 do $$ begin raise exception 'verdict is missing: give -v verdict=wrong or -v verdict=right'; end $$;
 \endif
 
-select give_feedback(:'project', :'request_id', :'verdict') \gset
+select :"schema".give_feedback(:'project', :'request_id', :'verdict') \gset

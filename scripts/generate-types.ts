@@ -16,7 +16,8 @@ const types = await generate({
   // The types that both drivers return.
   typeMapping: { int8: 'number', date: 'string' },
   // What typed queries read, and the account; a query of another relation does not compile until it is named here.
-  includePattern: 'public.{projects,provider_keys,key_accounts}',
+  includePattern: 'model_proxy.{projects,provider_keys,key_accounts}',
+  defaultSchemas: ['model_proxy'],
 })
 
 /** What the migrations come to, one line a part; comments and functions stand where they are made. */
@@ -24,7 +25,7 @@ const DESCRIBE_SCHEMA = `
 with relations as (
     select c.oid, c.relname, case c.relkind when 'v' then 'view' else 'table' end as kind, pg_get_partkeydef(c.oid) as divided
     from pg_class c
-    where c.relnamespace = 'public'::regnamespace
+    where c.relnamespace = 'model_proxy'::regnamespace
         and c.relkind in ('r', 'p', 'v')
         and c.relname !~ '^(usage_records|request_contents)_[0-9]'
         and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
@@ -43,11 +44,11 @@ parts as (
     select r.oid, 2, k.contype::text || k.conname, '    ' || pg_get_constraintdef(k.oid)
     from relations r join pg_constraint k on k.conrelid = r.oid and k.contype in ('p', 'u', 'f', 'c')
     union all
-    select r.oid, 3, i.relname, '    ' || regexp_replace(pg_get_indexdef(i.oid), ' ON (ONLY )?public\\.\\w+', '')
+    select r.oid, 3, i.relname, '    ' || regexp_replace(pg_get_indexdef(i.oid), ' ON (ONLY )?\\w+(\\.\\w+)?', '')
     from relations r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid
     where not exists (select from pg_constraint k where k.conindid = i.oid and k.contype in ('p', 'u'))
     union all
-    select r.oid, 4, t.tgname, '    ' || regexp_replace(pg_get_triggerdef(t.oid), ' ON public\\.\\w+', '')
+    select r.oid, 4, t.tgname, '    ' || regexp_replace(pg_get_triggerdef(t.oid), ' ON \\w+(\\.\\w+)?', '')
     from relations r join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal
     union all
     select r.oid, 5, p.polname, format('    POLICY %s: %s', p.polname, regexp_replace(pg_get_expr(p.polqual, p.polrelid), '\\s+', ' ', 'g'))
@@ -60,6 +61,7 @@ join parts p on p.oid = r.oid
 group by r.oid, r.kind, r.relname, r.divided
 order by r.kind, r.relname collate "C"`
 
+await database.call('set search_path = model_proxy, public', [])
 const relations = await database.call<{ text: string }>(DESCRIBE_SCHEMA, [])
 const schema = `Written by \`bun run generate-types\`: what the migrations and views come to.\n\n${relations.map(({ text }) => `${text}\n`).join('\n')}`
 await writeOrCompare(schemaFile, schema)

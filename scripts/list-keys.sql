@@ -1,13 +1,11 @@
 -- Lists a project's keys, oldest first: prefix|type|state|created|expires|last used|name. Times are UTC.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -f scripts/list-keys.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
 do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 \endif
 
-select * from list_keys(:'project');
+select * from :"schema".list_keys(:'project');

@@ -2,9 +2,7 @@
 -- stored without. Prints its last four characters.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v provider=openai [-v name=second] -f scripts/remove-provider-key.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -20,4 +18,4 @@ do $$ begin raise exception 'provider is missing: give -v provider=openai'; end 
 \set name default
 \endif
 
-select remove_provider_key(:'project', :'provider', :'name');
+select :"schema".remove_provider_key(:'project', :'provider', :'name');

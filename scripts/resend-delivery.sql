@@ -1,9 +1,7 @@
 -- Delivers an event once more, under the same id. The delivery is one that list-deliveries.sql shows.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v delivery=delivery_12 -f scripts/resend-delivery.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -14,4 +12,4 @@ do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 do $$ begin raise exception 'delivery is missing: give -v delivery=delivery_12'; end $$;
 \endif
 
-select resend_delivery(:'project', substring(:'delivery' from '^(?:delivery_)?(\d{1,15})$')::bigint);
+select :"schema".resend_delivery(:'project', substring(:'delivery' from '^(?:delivery_)?(\d{1,15})$')::bigint);

@@ -4,9 +4,7 @@
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -v grace=86400 -f scripts/rotate-key.sql
 --
 -- key: a whole key, or its displayed prefix. grace: in seconds (0 without it; at most 90 days).
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?key}
 \else
@@ -17,4 +15,4 @@ do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end
 \set grace 0
 \endif
 
-select rotate_key(find_key(:'key'), make_interval(secs => (:'grace')::integer));
+select :"schema".rotate_key(:"schema".find_key(:'key'), make_interval(secs => (:'grace')::integer));

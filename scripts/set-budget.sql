@@ -4,9 +4,7 @@
 --
 -- project: its name, or * for all projects together. usd: US dollars; tokens=1000000 in its place. none removes the budget. per: day, week, month or total.
 -- Optional: -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v model=gpt-4o-mini, -v tag=team=search, -v zone=Europe/Vienna (UTC).
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -45,12 +43,12 @@ do $$ begin raise exception 'the amount is missing: give -v usd=100 or -v tokens
 \set zone UTC
 \endif
 
-select set_budget(
+select :"schema".set_budget(
     nullif(:'project', '*'),
     :'unit',
     nullif(:'amount', 'none')::numeric,
     :'per',
-    case when :'key' <> '*' then find_key(:'key') end,
+    case when :'key' <> '*' then :"schema".find_key(:'key') end,
     nullif(:'model', '*'),
     nullif(:'tag', '*'),
     :'zone'

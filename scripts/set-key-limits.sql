@@ -4,9 +4,7 @@
 --
 -- key: a whole key, or its displayed prefix. At least one of requests_per_minute=10, tokens_per_minute=50000, allowed_models='gpt-4o*,openai/*'
 -- (patterns of names, * for any characters) and allowed_addresses='10.0.0.0/8,2001:db8::/32'; none takes a limit away, and what is not given stays.
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?key}
 \else
@@ -30,4 +28,4 @@ select :'limits' = '{}' as is_empty \gset
 do $$ begin raise exception 'a limit is missing: give -v requests_per_minute=10, -v allowed_models=gpt-4o* or -v allowed_addresses=10.0.0.0/8'; end $$;
 \endif
 
-select set_key_limits(find_key(:'key'), :'limits') \gset
+select :"schema".set_key_limits(:"schema".find_key(:'key'), :'limits') \gset

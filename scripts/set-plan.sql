@@ -1,9 +1,7 @@
 -- Moves a project to another plan, whose limits apply from the next request on. Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v plan=free -f scripts/set-plan.sql
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -14,4 +12,4 @@ do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 do $$ begin raise exception 'plan is missing: give -v plan=free'; end $$;
 \endif
 
-select set_plan(:'project', :'plan') \gset
+select :"schema".set_plan(:'project', :'plan') \gset

@@ -5,9 +5,7 @@
 -- What there is to set, and what each setting takes:
 --
 --   psql "$DATABASE_URL" -c 'select name, words, least, most, help from setting_kinds'
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -22,4 +20,4 @@ do $$ begin raise exception 'setting is missing: give -v setting=semantic_thresh
 do $$ begin raise exception 'value is missing: give -v value=0.97'; end $$;
 \endif
 
-select set_setting(:'project', :'setting', :'value') \gset
+select :"schema".set_setting(:'project', :'setting', :'value') \gset

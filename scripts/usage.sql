@@ -3,10 +3,7 @@
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/usage.sql
 --
 -- Optional: -v month=2026-10 (the current one).
-\set QUIET 1
-\set ON_ERROR_STOP 1
-\set VERBOSITY terse
-\set SHOW_CONTEXT never
+\ir begin.sql
 
 \if :{?project}
 \else
@@ -22,12 +19,12 @@ do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 \pset null '-'
 
 select
-    find_project(:'project') as project_id,
-    parse_month(:'month') as first_day,
-    to_char(parse_month(:'month'), 'YYYY-MM') as month
+    :"schema".find_project(:'project') as project_id,
+    :"schema".parse_month(:'month') as first_day,
+    to_char(:"schema".parse_month(:'month'), 'YYYY-MM') as month
 \gset
 
-select plan from projects where id = :project_id
+select plan from :"schema".projects where id = :project_id
 \gset
 
 \pset title 'Usage of ':project', plan ':plan', ':month
@@ -37,7 +34,7 @@ select
     used as "Requests",
     quota as "Monthly quota",
     remaining as "Remaining"
-from quota_usage(:'project', :'first_day');
+from :"schema".quota_usage(:'project', :'first_day');
 
 \pset title 'By model (hits are answered from the cache)'
 
@@ -55,4 +52,4 @@ select
     saved_tokens as "Saved tokens",
     round(cost_usd, 6) as "Cost USD",
     round(saved_usd, 6) as "Saved USD"
-from usage_by_model(:'project', :'first_day');
+from :"schema".usage_by_model(:'project', :'first_day');

@@ -3,6 +3,7 @@ import { type EmbedderConfig, readEmbedder } from './config/embedder.ts'
 import { type OidcConfig, readOidc } from './config/oidc.ts'
 import { createSettings } from './config/settings.ts'
 import { readTracing, type TracingConfig } from './config/tracing.ts'
+import { readUpstream, type UpstreamConfig } from './config/upstream.ts'
 import type { Environment } from './config/values.ts'
 import type { RedisTls } from './redis/redis-url.ts'
 
@@ -14,6 +15,8 @@ export interface Config {
   host: string
   /** Null for the embedded database. */
   databaseUrl: string | null
+  /** The schema in which everything of the proxy lives. */
+  databaseSchema: string
   /** Of standbys, for operators' reads that may miss the last seconds; null for none. */
   databaseStandbyUrl: string | null
   /** Whether statements are prepared by name; not behind a pooler that does not carry them. */
@@ -37,21 +40,7 @@ export interface Config {
   encryptionKeyPrevious: Uint8Array | null
   /** Number of reverse proxies in front whose client address is trusted. */
   trustedProxies: number
-  upstream: {
-    connectTimeoutMs: number
-    firstByteTimeoutMs: number
-    idleTimeoutMs: number
-    /** For a stream: the size from one blank line to the next. */
-    maxEventBytes: number
-    /** For a response that is no stream. */
-    maxAnswerBytes: number
-    /** Retries happen only before the first byte. */
-    maxRetries: number
-    /** Consecutive failures that open a provider's circuit for a key. */
-    circuitFailures: number
-    /** How long the circuit stays open the first time. */
-    circuitOpenMs: number
-  }
+  upstream: UpstreamConfig
   /** Origins whose pages may call the proxy from a browser; empty for none. */
   corsOrigins: '*' | readonly string[]
   maxBodyBytes: number
@@ -109,6 +98,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port: read.integer('PORT', 3000, 0, 65_535),
     host: read.text('HOST', '127.0.0.1'),
     databaseUrl,
+    databaseSchema: read.schema('DATABASE_SCHEMA', 'model_proxy'),
     databaseStandbyUrl: read.databaseUrl('DATABASE_STANDBY_URL'),
     databasePrepared: read.choice('DATABASE_PREPARED', 'on', ['on', 'off']) === 'on',
     databaseMaxConnections: null,
@@ -132,16 +122,7 @@ export function readConfig(environment: Environment = process.env): Config {
     encryptionKey: read.key('ENCRYPTION_KEY'),
     encryptionKeyPrevious: read.key('ENCRYPTION_KEY_PREVIOUS'),
     trustedProxies: read.integer('TRUST_PROXY', 0, 0, 10),
-    upstream: {
-      connectTimeoutMs: read.integer('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000, 1, 600_000),
-      firstByteTimeoutMs: read.integer('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 600_000, 1, 3_600_000),
-      idleTimeoutMs: read.integer('UPSTREAM_IDLE_TIMEOUT_MS', 300_000, 1, 3_600_000),
-      maxEventBytes: read.integer('UPSTREAM_MAX_EVENT_BYTES', 16_777_216, 1_024, 1_073_741_824),
-      maxAnswerBytes: read.integer('UPSTREAM_MAX_ANSWER_BYTES', 67_108_864, 1_024, 1_073_741_824),
-      maxRetries: read.integer('UPSTREAM_MAX_RETRIES', 2, 0, 10),
-      circuitFailures: read.integer('UPSTREAM_CIRCUIT_FAILURES', 10, 1, 1_000_000),
-      circuitOpenMs: read.integer('UPSTREAM_CIRCUIT_OPEN_MS', 5_000, 1, 60_000),
-    },
+    upstream: readUpstream(read),
     corsOrigins: read.origins('CORS_ORIGINS'),
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
     maxUnreadBytes: read.integer('MAX_UNREAD_BYTES', 83_886_080, 1_048_576, 1_099_511_627_776),

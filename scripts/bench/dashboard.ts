@@ -9,6 +9,7 @@ import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { startProxy } from '../../test/harness/proxy.ts'
+import { nameTablesIn } from '../../test/harness/search-path.ts'
 
 const ROUNDS = 7
 const LIMIT_MS = 300
@@ -24,7 +25,10 @@ const name = `bench_dashboard_${process.pid}`
 const existing = process.env.BENCH_DATABASE_URL
 const url = existing ?? Object.assign(new URL(server), { pathname: `/${name}` }).href
 const admin = openRealDatabase({ url: server, maxConnections: 1 })
-if (existing === undefined) await admin.runScript(`create database ${name}`)
+if (existing === undefined) {
+  await admin.runScript(`create database ${name}`)
+  await admin.runScript(nameTablesIn(name))
+}
 try {
   if (existing === undefined) await fill()
   process.exitCode = (await measure()) ? 0 : 1

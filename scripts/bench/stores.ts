@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { nameTablesIn } from '../../test/harness/search-path.ts'
 
 export interface BenchStores {
   environment: { DATABASE_URL: string; REDIS_URL: string }
@@ -17,6 +18,7 @@ export async function prepareStores(): Promise<BenchStores> {
   const name = `mp_bench_${randomBytes(6).toString('hex')}`
   const admin = openRealDatabase({ url: databaseUrl, maxConnections: 1 })
   await admin.runScript(`create database ${name}`)
+  await admin.runScript(nameTablesIn(name))
   const url = new URL(databaseUrl)
   url.pathname = `/${name}`
   const database = openRealDatabase({ url: url.href, maxConnections: 1 })

@@ -9,7 +9,7 @@ returns table (
 )
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select a.ordinal, a.verdict, a.granted, a.month, a.account_version, a.account
     from admit(key_hashes, wanted, in_slot, this_batch, known_versions, true, 40) a;

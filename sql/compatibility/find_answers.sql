@@ -27,7 +27,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
     select *
     from find_answers(

@@ -11,7 +11,7 @@ returns table (
 language sql
 stable
 rows 128
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
     select * from find_vectors(of_project, split_hashes(by_names), max_age_seconds);
 $$;

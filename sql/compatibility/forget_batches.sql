@@ -1,7 +1,7 @@
 create or replace function forget_batches() returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select delete_outdated(10000);
 $$;

@@ -3,7 +3,7 @@ create or replace function list_provider_keys(project text)
 returns table (provider text, last_four text, created text, updated text)
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select k.provider, k.last_four, k.created, k.updated from list_provider_keys(project, null) k;
 $$;

@@ -42,7 +42,7 @@ create or replace function record_usage(
 returns timestamptz
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select record_usage(
         recorded_ats, request_ids, project_ids, key_ids, endpoints, models, providers, cache_results, statuses, streamed, prompt_tokens,

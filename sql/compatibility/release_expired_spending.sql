@@ -1,7 +1,7 @@
 create or replace function release_expired_spending() returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select presume_expired_spending();
 $$;

@@ -2,7 +2,7 @@
 create or replace function remove_provider_key(project text, provider text) returns text
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select remove_provider_key(project, provider, 'default');
 $$;

@@ -2,7 +2,7 @@
 create or replace function split_hashes(packed bytea) returns bytea[]
 language sql
 immutable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select array(
         select substring(packed from g.place * 32 + 1 for 32)

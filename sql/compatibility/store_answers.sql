@@ -23,7 +23,7 @@ returns table (place integer, entry_id bigint)
 language sql
 volatile
 rows 50
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
     select *
     from store_answers(

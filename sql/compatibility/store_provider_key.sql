@@ -2,7 +2,7 @@
 create or replace function store_provider_key(owner_id bigint, provider text, sealed bytea, last_four text) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select store_provider_key(owner_id, provider, sealed, last_four, 'default', null);
 $$;

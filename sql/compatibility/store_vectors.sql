@@ -13,7 +13,7 @@ create or replace function store_vectors(
 returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
     select store_vectors(
         of_project, split_hashes(under_names), vectors, lengths, token_counts, model_names, ttl_seconds, for_test, for_generation

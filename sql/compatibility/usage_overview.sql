@@ -26,7 +26,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select * from usage_overview(of_projects, from_time, until_time, width, zone, of_model, of_key, null);
 $$;

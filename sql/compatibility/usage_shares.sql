@@ -18,7 +18,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select * from usage_shares(of_projects, from_time, until_time, share_by, of_model, of_key, null);
 $$;

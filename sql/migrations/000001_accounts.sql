@@ -1,7 +1,5 @@
 -- Who may call, how often, and with which settings: plans, projects, keys, monthly counters.
 
-create extension if not exists vector;
-
 create table plans (
     name text primary key
         check (name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),

@@ -87,4 +87,4 @@ create policy members_see on events for select using (project_id in (select visi
 create policy members_see on event_deliveries for select using (webhook_id in (select w.id from webhooks w));
 
 -- step: concurrently
-create index concurrently api_keys_expiry_idx on api_keys (expires_at) where deactivated_at is null and expires_at is not null;
+create index concurrently api_keys_expiry_idx on model_proxy.api_keys (expires_at) where deactivated_at is null and expires_at is not null;

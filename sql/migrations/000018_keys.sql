@@ -14,4 +14,4 @@ comment on column api_keys.requests_per_minute is 'The key''s own limit, where i
 comment on column api_keys.replaced_by is 'For the former value of a key that was rotated: the key, for which its requests count until it expires.';
 
 -- step: concurrently
-create index concurrently api_keys_replaced_by_idx on api_keys (replaced_by) where replaced_by is not null;
+create index concurrently api_keys_replaced_by_idx on model_proxy.api_keys (replaced_by) where replaced_by is not null;

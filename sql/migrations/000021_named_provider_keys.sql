@@ -15,7 +15,7 @@ comment on column provider_keys.version is 'New with every change of the project
 comment on column kept_objects.provider is 'Who keeps it: openai, anthropic, groq or aggregator; after a slash the name of the key it was made with, unless that is default. Nothing after the slash: not made through the proxy.';
 
 -- step: concurrently
-create unique index concurrently provider_keys_name_idx on provider_keys (project_id, provider, name);
+create unique index concurrently provider_keys_name_idx on model_proxy.provider_keys (project_id, provider, name);
 
 -- step: locked
 lock table provider_keys in access exclusive mode;

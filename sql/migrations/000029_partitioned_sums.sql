@@ -63,4 +63,4 @@ comment on table usage_records is 'One row a request that passed admission, in p
 drop function if exists maintain_dashboard(), maintain_content_partitions() cascade;
 
 -- step: concurrently
-create index concurrently usage_tagged_at_idx on usage_tagged using brin (at);
+create index concurrently usage_tagged_at_idx on model_proxy.usage_tagged using brin (at);

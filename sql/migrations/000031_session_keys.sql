@@ -16,4 +16,4 @@ create trigger sessions_ended after delete on sessions referencing old table as 
     for each statement execute function end_session_keys();
 
 -- step: concurrently
-create index concurrently api_keys_session_id_idx on api_keys (session_id) where session_id is not null;
+create index concurrently api_keys_session_id_idx on model_proxy.api_keys (session_id) where session_id is not null;

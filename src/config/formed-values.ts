@@ -2,6 +2,9 @@
 import { availableParallelism } from 'node:os'
 import type { Values } from './values.ts'
 
+/** A name that means the same with and without quotation marks, and is not PostgreSQL's own. */
+const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
+
 export function createFormedValues({ text, optionalText, integer, problem }: Values) {
   function workers(name: string, canShare: boolean): number {
     const value = optionalText(name)
@@ -17,6 +20,13 @@ export function createFormedValues({ text, optionalText, integer, problem }: Val
     const value = text(name, fallback)
     if (/^[a-z0-9][a-z0-9._-]{0,62}$/.test(value)) return value
     problem(name, 'lowercase letters, digits, dots, dashes or underscores', fallback)
+    return fallback
+  }
+
+  function schema(name: string, fallback: string): string {
+    const value = text(name, fallback)
+    if (SCHEMA_NAME.test(value)) return value
+    problem(name, 'lowercase letters, digits and underscores, and not begin with a digit or pg_', fallback)
     return fallback
   }
 
@@ -38,5 +48,5 @@ export function createFormedValues({ text, optionalText, integer, problem }: Val
     return null
   }
 
-  return { workers, name, switchOrPort, key }
+  return { workers, name, schema, switchOrPort, key }
 }

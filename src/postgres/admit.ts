@@ -87,7 +87,7 @@ const LEAST_PATIENCE_MS = 40
 // An account is fetched when it has changed, and as one text: its thirty columns cost more than admission itself.
 const ADMIT = defineStatement(
   `select a.ordinal, a.granted, a.month, a.account_version as version, to_json(a.account)::text as account, a.near_end as "isNearEnd"
-  from admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[], $6::boolean, $7::integer) a`,
+  from model_proxy.admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[], $6::boolean, $7::integer) a`,
   {
     ordinal: integer,
     granted: integer,
@@ -101,7 +101,7 @@ const ADMIT = defineStatement(
 // What was committed before is on disk when this is. Without a row, a server that crashed, or was left behind, took the count with it.
 const REACH_DISK = defineStatement(
   `select set_config('synchronous_commit', 'on', true) as durability, pg_logical_emit_message(true, 'model-proxy', '')::text as place
-  from admission_slots where slot = $1::uuid and batch = $2::bigint`,
+  from model_proxy.admission_slots where slot = $1::uuid and batch = $2::bigint`,
   { durability: text(), place: text() },
 )
 
@@ -178,9 +178,9 @@ function noteAccount(
 
 const FIND_LOCKED = defineStatement(
   `select l.ordinal, max(c.requests) as requests
-  from find_locked_counters($1::text[]) l
-  join api_keys k on k.key_hash = decode(($1::text[])[l.ordinal], 'hex')
-  left join monthly_counters c on c.project_id = k.project_id and c.key_type = k.type and c.month = current_month()
+  from model_proxy.find_locked_counters($1::text[]) l
+  join model_proxy.api_keys k on k.key_hash = decode(($1::text[])[l.ordinal], 'hex')
+  left join model_proxy.monthly_counters c on c.project_id = k.project_id and c.key_type = k.type and c.month = model_proxy.current_month()
   group by l.ordinal`,
   { ordinal: integer, requests: nullable(bigint) },
 )
@@ -206,7 +206,7 @@ export interface Refund {
 }
 
 const REFUND_REQUESTS = defineStatement(
-  'select refund_requests($1::bigint[], $2::text[], $3::date[], $4::integer[], $5::uuid) as done',
+  'select model_proxy.refund_requests($1::bigint[], $2::text[], $3::date[], $4::integer[], $5::uuid) as done',
   { done: nothing },
 )
 
@@ -229,7 +229,7 @@ export interface MinuteAsk {
 
 const COUNT_MINUTE = defineStatement(
   `select m.granted, m.wait_seconds as wait
-  from count_minute($1::bigint, $2::bigint, $3::integer, $4::integer, $5::bigint, $6::integer[], $7::boolean) m`,
+  from model_proxy.count_minute($1::bigint, $2::bigint, $3::integer, $4::integer, $5::bigint, $6::integer[], $7::boolean) m`,
   { granted: integer, wait: integer },
 )
 

@@ -13,7 +13,7 @@ export async function pingDatabase(database: Database): Promise<void> {
   if (!writable) throw new Error('the server takes no writes')
 }
 
-const INSTALLATION_ID = defineStatement('select installation_id()::text as id', { id: text() })
+const INSTALLATION_ID = defineStatement('select model_proxy.installation_id()::text as id', { id: text() })
 
 /** A UUID that differs between databases, so that they can share a Redis. */
 export async function readInstallationId(database: Database): Promise<string> {

@@ -3,7 +3,7 @@ import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database } from './database.ts'
 import { boolean, defineStatement, readOne } from './statement.ts'
 
-const IS_DEPLOYING = defineStatement('select is_deploying() as deploying', { deploying: boolean })
+const IS_DEPLOYING = defineStatement('select model_proxy.is_deploying() as deploying', { deploying: boolean })
 
 /** A database that takes longer counts as gone. */
 const ANSWER_LIMIT_MS = 100

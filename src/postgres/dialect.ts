@@ -10,10 +10,11 @@ import {
   PostgresQueryCompiler,
 } from 'kysely'
 import type { Database } from './database.ts'
+import { SCHEMA } from './schema.ts'
 import type { DB } from './types.generated.ts'
 
 export function openQueries(call: Database['call']): Kysely<DB> {
-  return new Kysely<DB>({ dialect: createDialect(call) })
+  return new Kysely<DB>({ dialect: createDialect(call) }).withSchema(SCHEMA)
 }
 
 function createDialect(call: Database['call']): Dialect {

@@ -17,11 +17,14 @@ export interface Delivery {
   payload: string
 }
 
-const RAISE = defineStatement('select raise_event($1::bigint, $2::text, $3::text::jsonb, $4::text) as done', {
-  done: nothing,
-})
-const RAISE_DUE = defineStatement('select raise_due_events() as done', { done: nothing })
-const TAKE = defineStatement('select * from take_deliveries($1::integer)', {
+const RAISE = defineStatement(
+  'select model_proxy.raise_event($1::bigint, $2::text, $3::text::jsonb, $4::text) as done',
+  {
+    done: nothing,
+  },
+)
+const RAISE_DUE = defineStatement('select model_proxy.raise_due_events() as done', { done: nothing })
+const TAKE = defineStatement('select * from model_proxy.take_deliveries($1::integer)', {
   id: bigint,
   webhook_id: bigint,
   project_id: bigint,
@@ -32,7 +35,9 @@ const TAKE = defineStatement('select * from take_deliveries($1::integer)', {
   at: timestamp,
   payload: text(),
 }) satisfies Statement<Delivery>
-const SETTLE = defineStatement('select settle_delivery($1::bigint, $2::integer, $3::text) as done', { done: nothing })
+const SETTLE = defineStatement('select model_proxy.settle_delivery($1::bigint, $2::integer, $3::text) as done', {
+  done: nothing,
+})
 
 export interface NewEvent {
   projectId: number

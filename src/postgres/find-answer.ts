@@ -72,7 +72,7 @@ interface Found {
 type Below = { match: 'below' }
 
 const FIND_ANSWERS = defineStatement(
-  `select * from find_answers(
+  `select * from model_proxy.find_answers(
   $1::bigint[],
   $2::text[]::bytea[],
   $3::text[]::bytea[],

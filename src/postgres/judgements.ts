@@ -41,7 +41,9 @@ export interface JudgementToSettle {
   queuedId: number | null
 }
 
-const RESERVE = defineStatement('select reserve_judgement($1::bigint, $2::numeric) as day', { day: nullable(date) })
+const RESERVE = defineStatement('select model_proxy.reserve_judgement($1::bigint, $2::numeric) as day', {
+  day: nullable(date),
+})
 /** Returns the day (`YYYY-MM-DD`) whose budget was charged; null when that budget is used up. */
 export async function reserveJudgement(database: Database, projectId: number, usd: number): Promise<string | null> {
   const { day } = await readOne(database, RESERVE, [projectId, usd])
@@ -110,7 +112,7 @@ export const queueJudgements = defineBatch<PairToQueue>('queue_judgements', {
   similarity: 'double precision',
 })
 
-const TAKE = defineStatement('select * from take_judgements($1::integer)', {
+const TAKE = defineStatement('select * from model_proxy.take_judgements($1::integer)', {
   id: bigint,
   project_id: bigint,
   project_name: text(),
@@ -128,7 +130,7 @@ const TAKE = defineStatement('select * from take_judgements($1::integer)', {
   provider_keys_version: bigint,
 }) as Statement<QueuedPair>
 const POSTPONE = defineStatement(
-  'select postpone_judgements($1::bigint, $2::bigint, $3::boolean, $4::integer) as done',
+  'select model_proxy.postpone_judgements($1::bigint, $2::bigint, $3::boolean, $4::integer) as done',
   { done: nothing },
 )
 

@@ -63,7 +63,7 @@ export interface ObjectPage {
 }
 
 const FIND = defineStatement(
-  'select id, provider, purpose, requests, object, models from find_kept_object($1::bigint, $2::text, $3::text)',
+  'select id, provider, purpose, requests, object, models from model_proxy.find_kept_object($1::bigint, $2::text, $3::text)',
   {
     id: text(),
     provider: text(),
@@ -73,14 +73,20 @@ const FIND = defineStatement(
     models: nullable(texts),
   },
 )
-const CLAIM = defineStatement('select id from claim_ids($1::bigint, $2::text, $3::boolean, $4::text[])', { id: text() })
-const BIND = defineStatement('select bind_ids($1::bigint, $2::text, $3::text[]) as done', { done: nothing })
-const FORGET = defineStatement('select forget_kept_object($1::bigint, $2::text, $3::text) as done', { done: nothing })
-const SETTLE = defineStatement('select settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
-const TAGS = defineStatement('select tags_of_batch($1::bigint, $2::text)::text as tags', { tags: nullable(text()) })
+const CLAIM = defineStatement('select id from model_proxy.claim_ids($1::bigint, $2::text, $3::boolean, $4::text[])', {
+  id: text(),
+})
+const BIND = defineStatement('select model_proxy.bind_ids($1::bigint, $2::text, $3::text[]) as done', { done: nothing })
+const FORGET = defineStatement('select model_proxy.forget_kept_object($1::bigint, $2::text, $3::text) as done', {
+  done: nothing,
+})
+const SETTLE = defineStatement('select model_proxy.settle_batch($1::bigint, $2::text) as is_ours', { is_ours: boolean })
+const TAGS = defineStatement('select model_proxy.tags_of_batch($1::bigint, $2::text)::text as tags', {
+  tags: nullable(text()),
+})
 const PAGE = defineStatement(
   `select id, provider, object
-  from page_of_kept_objects($1::bigint, $2::text, $3::text, $4::text, $5::text[], $6::text, $7::boolean, $8::integer)`,
+  from model_proxy.page_of_kept_objects($1::bigint, $2::text, $3::text, $4::text, $5::text[], $6::text, $7::boolean, $8::integer)`,
   { id: text(), provider: text(), object: nullable(text()) },
 )
 
@@ -121,9 +127,12 @@ export function nameKeeper(provider: string, key: string | null): string {
   return key === null || key === DEFAULT_KEY ? provider : `${provider}/${key}`
 }
 
-const FIND_KEEPERS = defineStatement('select provider from find_keepers($1::bigint, $2::text, $3::text[])', {
-  provider: text(),
-})
+const FIND_KEEPERS = defineStatement(
+  'select provider from model_proxy.find_keepers($1::bigint, $2::text, $3::text[])',
+  {
+    provider: text(),
+  },
+)
 
 /** The name of the key with which most of these objects were made; null where that is not known. */
 export async function findKeyOf(

@@ -19,19 +19,19 @@ export interface KeptResponse {
 }
 
 const KEEP = defineStatement(
-  'select keep_response($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text) as done',
+  'select model_proxy.keep_response($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text) as done',
   { done: nothing },
 )
 const COLUMNS = { id: text(), previousId: nullable(text()), input: nullable(text()), response: text() }
 const FIND = defineStatement(
-  `select id, previous_id as "previousId", input, response from find_kept_responses($1::bigint, $2::bigint, $3::text[])`,
+  `select id, previous_id as "previousId", input, response from model_proxy.find_kept_responses($1::bigint, $2::bigint, $3::text[])`,
   COLUMNS,
 )
 const FIND_CONVERSATION = defineStatement(
-  `select id, previous_id as "previousId", input, response from find_conversation($1::bigint, $2::bigint, $3::text)`,
+  `select id, previous_id as "previousId", input, response from model_proxy.find_conversation($1::bigint, $2::bigint, $3::text)`,
   COLUMNS,
 )
-const FORGET = defineStatement('select forget_kept_response($1::bigint, $2::bigint, $3::text) as forgot', {
+const FORGET = defineStatement('select model_proxy.forget_kept_response($1::bigint, $2::bigint, $3::text) as forgot', {
   forgot: boolean,
 })
 

@@ -70,16 +70,16 @@ const LIST_MODELS = defineStatement(
         select coalesce(json_agg(c), '[]')
         from (
           select p.tier, p.above_prompt_tokens as "abovePromptTokens", ${pricesOf('p')}
-          from model_prices p
+          from model_proxy.model_prices p
           where p.provider = m.provider and p.model = m.model
         ) c
       ) as "conditionalPrices",
       (
         select coalesce(json_object_agg(u.unit, u.usd), '{}')
-        from model_unit_prices u
+        from model_proxy.model_unit_prices u
         where u.provider = m.provider and u.model = m.model
       ) as "unitPrices"
-    from models m
+    from model_proxy.models m
   ) entry`,
   { model: text() },
 )
@@ -108,7 +108,7 @@ export interface Sync {
 const CHANGES = { change: text<ModelChange['change']>(), model: text(), details: text() }
 
 function defineSync(name: string) {
-  const statement = defineStatement(`select * from ${name}($1::text::json, $2::text, $3::boolean)`, CHANGES)
+  const statement = defineStatement(`select * from model_proxy.${name}($1::text::json, $2::text, $3::boolean)`, CHANGES)
   return (database: Database, { offered, source, dryRun }: Sync): Promise<ModelChange[]> =>
     runStatement(database, statement, [JSON.stringify(offered), source, dryRun])
 }

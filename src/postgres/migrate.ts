@@ -23,22 +23,11 @@ import {
   readDeployed,
   readMigrations,
 } from './migration-files.ts'
-import { buildIndex, moveBatch } from './migration-steps.ts'
+import { buildIndex, moveBatch, replaceable } from './migration-steps.ts'
+import { LEDGER, MAKE_ROOM, nameExtension, refuseOldPlace, UNRELEASED } from './room.ts'
 
-const LEDGER = `
-create table if not exists schema_migrations (
-    name text primary key,
-    checksum text not null,
-    applied_at timestamptz not null default now()
-);
-comment on table schema_migrations is 'Ledger of what of sql/ this database has seen.';
-comment on column schema_migrations.name is 'File below sql/migrations, or step of one that is not finished; file of views, functions or seed.';
-comment on column schema_migrations.checksum is 'SHA-256 of its text when it was applied.';
-comment on column schema_migrations.applied_at is 'When it was last applied.';
-`
-
-/** Held during a step; is_deploying() looks for it. */
-const TURN = `hashtext('model-proxy migrate')`
+/** Held during a step; is_deploying() looks for it. Its number is the schema's own, as all of the proxy's are. */
+const TURN = `hashtext('model_proxy migrate')`
 /** While a step waits for the lock of a table, every later request for that table waits behind it. */
 const LOCK_TIMEOUT_MS = 50
 /**
@@ -48,20 +37,23 @@ const LOCK_TIMEOUT_MS = 50
 const IMPATIENT_AFTER_MS = 5_000
 const IMPATIENT_LOCK_TIMEOUT_MS = 1_500
 const IMPATIENT_PAUSE_MS = 2_000
+const ANOTHER_MIGRATES = 'another proxy migrates the database'
 const takeTurn = (lockTimeoutMs: number) => `
 set local lock_timeout = '${lockTimeoutMs}ms';
 set local statement_timeout = '30min';
 set local check_function_bodies = off;
 do $$ begin
     if not pg_try_advisory_xact_lock(${TURN}) then
-        raise exception 'another proxy is migrating' using errcode = 'lock_not_available';
+        raise exception '${ANOTHER_MIGRATES}' using errcode = 'object_in_use';
     end if;
 end $$;`
-/**
- * SQLSTATEs after which a step is tried again: another proxy migrates, a table is in use, the ledger has changed, a deadlock with
- * requests, or another proxy builds the same index.
- */
-const TRY_AGAIN: readonly (string | null)[] = ['55P03', '40001', '40P01', '42P07']
+/** What a step waits for, by the SQLSTATE that it ended with: all that another proxy or a request can cause, and nothing else. */
+const WAITS_FOR: Readonly<Record<string, string>> = {
+  '55006': ANOTHER_MIGRATES,
+  '40001': ANOTHER_MIGRATES,
+  '55P03': 'a table is in use',
+  '40P01': 'a table is in use',
+}
 
 const ASK_AGAIN_AFTER_MS = 250
 const TELL_EVERY_MS = 10_000
@@ -77,20 +69,18 @@ export interface MigrationReport {
 }
 
 export interface MigrateOptions {
-  /** Called now and then while the deploy waits for another proxy or for tables in use. */
-  onWait?(seconds: number): void
+  /** Called now and then while the deploy waits for another proxy or for tables in use; `reason` says which. */
+  onWait?(seconds: number, reason: string): void
   waitLimitMs?: number
 }
 
-/** Who is no superuser may give a function a setting of an extension only while that is loaded. */
-const LOAD_VECTOR = `do $$ begin perform '[1]'::vector; end $$;`
-
 type Ledger = ReadonlyMap<string, string>
 
-/** One piece of work. It reports whether it is done; if not, the ledger is read anew, and what is missing then is next. */
+/** One piece of work. After it, the ledger is read anew, and what is missing then is next. */
 interface Work {
   applies: readonly string[]
-  run(database: Database, ledger: Ledger, lockTimeoutMs: number): Promise<boolean>
+  /** Resolves with what it waits for, or null once it is done. */
+  run(database: Database, ledger: Ledger, lockTimeoutMs: number): Promise<string | null>
 }
 
 /** Throws when an applied migration has since been edited, when the database is of no release, and when a step fails. */
@@ -102,7 +92,8 @@ export async function migrate(
   const applied = new Set<string>()
   let waitsSinceMs: number | null = null
   let toldAtMs = Number.NEGATIVE_INFINITY
-  let hasLedger = false
+  let hasLedger = await findLedger(database)
+  if (!hasLedger) await refuseOldPlace(database)
   for (;;) {
     hasLedger ||= await findLedger(database)
     const ledger = hasLedger ? await readLedger(database) : new Map<string, string>()
@@ -111,33 +102,34 @@ export async function migrate(
     const work = isBehind ? null : nextWork(ledger, migrations, deployed)
     // While another proxy migrates, this one must not serve, even if the ledger is up to date.
     if (work === null && !(await isMigrating(database))) return { applied: [...applied], isBehind }
+    let reason: string | null = ANOTHER_MIGRATES
     const waitedMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
     const isImpatient = waitedMs > IMPATIENT_AFTER_MS
     const lockTimeoutMs = isImpatient ? IMPATIENT_LOCK_TIMEOUT_MS : LOCK_TIMEOUT_MS
-    if (work !== null && (await tryWork(database, work, ledger, lockTimeoutMs))) {
+    if (work !== null) reason = await tryWork(database, work, ledger, lockTimeoutMs)
+    if (work !== null && reason === null) {
       for (const name of work.applies) applied.add(name)
       waitsSinceMs = null
       continue
     }
     waitsSinceMs ??= performance.now()
     if (waitedMs > waitLimitMs)
-      throw new Error(
-        `For ${Math.round(waitedMs / 1_000)} s another proxy has been migrating the database, or its tables have been in use`,
-      )
+      throw new Error(`The database could not be migrated for ${Math.round(waitedMs / 1_000)} s: ${reason}`)
     if (performance.now() - toldAtMs > TELL_EVERY_MS) {
       toldAtMs = performance.now()
-      onWait(Math.round(waitedMs / 1_000))
+      onWait(Math.round(waitedMs / 1_000), reason ?? ANOTHER_MIGRATES)
     }
     await Bun.sleep(isImpatient ? IMPATIENT_PAUSE_MS : ASK_AGAIN_AFTER_MS)
   }
 }
 
-async function tryWork(database: Database, work: Work, ledger: Ledger, lockTimeoutMs: number): Promise<boolean> {
+async function tryWork(database: Database, work: Work, ledger: Ledger, lockTimeoutMs: number): Promise<string | null> {
   try {
     return await work.run(database, ledger, lockTimeoutMs)
   } catch (error) {
     const cause = error instanceof ScriptFailed ? error.cause : error
-    if (TRY_AGAIN.includes(sqlStateOf(cause))) return false
+    const reason = WAITS_FOR[sqlStateOf(cause) ?? '']
+    if (reason !== undefined) return reason
     throw error
   }
 }
@@ -157,9 +149,7 @@ function refuseUnreleased(ledger: Ledger, migrations: readonly Migration[]): voi
   const first = migrations[0]
   const known = first && ledger.get(first.name)
   if (first === undefined || known === undefined || known === first.checksum) return
-  throw new Error(
-    'This database was made by a version before the first release, and cannot be upgraded. Start with an empty database (another DATABASE_URL; with the embedded one, another DATA_DIR), and carry projects and keys over as docs/operating.md says under "From a version before the first release".',
-  )
+  throw new Error(UNRELEASED)
 }
 
 function nextWork(ledger: Ledger, migrations: readonly Migration[], deployed: readonly DeployedFile[]): Work | null {
@@ -197,12 +187,13 @@ function runStep({ name, kind, text, checksum }: MigrationStep): Work {
         text: kind === 'batches' ? moveBatch(text, note) : `${text}\n${note}`,
       }
       if (kind === 'concurrently') {
-        await buildIndex(given[0], text)
+        const builder = await buildIndex(given[0], text)
+        if (builder !== null) return builder
         script.text = note
       }
       await runLocked(given, [script])
       if (kind === 'batches') await Bun.sleep(REST_MS)
-      return true
+      return null
     },
   }
 }
@@ -214,10 +205,10 @@ async function runLocked(
 ) {
   const prepare = {
     name: 'The ledger of migrations',
-    text: `${takeTurn(lockTimeoutMs)}${LEDGER}${refuseUnlessLike(ledger)}`,
+    text: `${takeTurn(lockTimeoutMs)}${MAKE_ROOM}${LEDGER}${refuseUnlessLike(ledger)}`,
   }
   await database.runScripts([prepare, ...scripts])
-  return true
+  return null
 }
 
 /**
@@ -244,25 +235,11 @@ function deployFiles(files: readonly DeployedFile[], last = ''): Work {
       `${folder === 'seed' ? text : replaceable(text)}\n${noteApplied(name, checksum)}`,
   )
   const folders = [...new Set(files.map(({ folder }) => folder))]
-  const text = [LOAD_VECTOR, ...texts, last].join('\n')
-  return { applies: folders, run: (...given) => runLocked(given, [{ name: 'sql', text }]) }
-}
-
-/**
- * Postgres cannot replace a view whose columns changed, or a function whose result changed. It is dropped with everything that depends on
- * it, and created again. Only if necessary, because the lock on a view blocks its users until the deploy ends.
- */
-function replaceable(text: string): string {
-  const view = /^create or replace view (\w+)/m.exec(text)
-  const func = /^comment on function (\w+\([^)]*\)) is/m.exec(text)
-  const drop = view ? `drop view ${view[1]} cascade` : func ? `drop function ${func[1]} cascade` : null
-  if (drop === null) return text
-  return `do $deploy$ begin
-    execute $text$${text}$text$;
-exception when invalid_table_definition or invalid_function_definition then
-    ${drop};
-    execute $text$${text}$text$;
-end $deploy$;`
+  const text = [...texts, last].join('\n')
+  return {
+    applies: folders,
+    run: async (...given) => runLocked(given, [{ name: 'sql', text: await nameExtension(given[0], text) }]),
+  }
 }
 
 function noteApplied(name: string, checksum: string): string {
@@ -284,7 +261,7 @@ end $$;`
 
 async function findLedger(database: Database): Promise<boolean> {
   const [found] = await database.call<{ known: boolean }>(
-    `select to_regclass('public.schema_migrations') is not null as known`,
+    `select to_regclass('model_proxy.schema_migrations') is not null as known`,
     [],
   )
   return found?.known === true
@@ -292,7 +269,7 @@ async function findLedger(database: Database): Promise<boolean> {
 
 async function readLedger(database: Database): Promise<Ledger> {
   const rows = await database.call<{ name: string; checksum: string }>(
-    `select name, checksum from schema_migrations order by name collate "C"`,
+    `select name, checksum from model_proxy.schema_migrations order by name collate "C"`,
     [],
   )
   return new Map(rows.map(row => [row.name, row.checksum]))

@@ -19,7 +19,9 @@ export interface MonthlyReport {
   wrong_hits: number
 }
 
-const READ = defineStatement('select monthly_report($1::text, $2::text)::text as report', { report: text() })
+const READ = defineStatement('select model_proxy.monthly_report($1::text, $2::text)::text as report', {
+  report: text(),
+})
 
 /** Of all projects where `project` is empty, of the current month where `month` is. Rejects with a one-line error for an unknown one. */
 export async function readMonthlyReport(database: Database, project: string, month: string): Promise<MonthlyReport> {

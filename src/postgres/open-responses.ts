@@ -60,7 +60,7 @@ export const followResponse = defineAction<ResponseToFollow>('follow_response', 
   tokens: 'bigint',
 })
 
-const TAKE = defineStatement('select * from take_open_responses($1::integer)', {
+const TAKE = defineStatement('select * from model_proxy.take_open_responses($1::integer)', {
   project_id: bigint,
   id: text(),
   provider: text(),
@@ -70,10 +70,12 @@ const TAKE = defineStatement('select * from take_open_responses($1::integer)', {
   named_provider_keys: nullable(texts),
 }) as Statement<OpenResponse>
 const SETTLE = defineStatement(
-  'select settle_response($1::bigint, $2::text, $3::integer, $4::integer, $5::integer, $6::numeric) as is_settled',
+  'select model_proxy.settle_response($1::bigint, $2::text, $3::integer, $4::integer, $5::integer, $6::numeric) as is_settled',
   { is_settled: boolean },
 )
-const FORGET = defineStatement('select forget_open_response($1::bigint, $2::text) as done', { done: nothing })
+const FORGET = defineStatement('select model_proxy.forget_open_response($1::bigint, $2::text) as done', {
+  done: nothing,
+})
 
 /** They come again later, until one is settled or forgotten. */
 export function takeOpenResponses(database: Database, atMost: number): Promise<OpenResponse[]> {

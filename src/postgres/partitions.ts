@@ -3,7 +3,7 @@ import { learnTime } from '../event-loop/clock.ts'
 import { type Database, sqlStateOf } from './database.ts'
 import { defineStatement, integer, nothing, readOne, runStatement, timestamp } from './statement.ts'
 
-const MAINTAIN_PARTITIONS = defineStatement('select maintain_usage_partitions() as done', { done: nothing })
+const MAINTAIN_PARTITIONS = defineStatement('select model_proxy.maintain_usage_partitions() as done', { done: nothing })
 
 /** Creates partitions ahead of time and drops those past retention. */
 export async function maintainUsagePartitions(database: Database): Promise<void> {
@@ -26,7 +26,7 @@ export async function inPartitions<T>(database: Database, run: (hasStepped: bool
 }
 
 const READ_TIME = defineStatement('select clock_timestamp() as now', { now: timestamp })
-const NOTE_TIME = defineStatement('select note_time() as back', { back: integer })
+const NOTE_TIME = defineStatement('select model_proxy.note_time() as back', { back: integer })
 
 /** Dates anew what the database's clock dated before it stepped back; returns by how many seconds it did since the last call. */
 export async function noteTime(database: Database): Promise<number> {

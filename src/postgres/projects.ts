@@ -2,8 +2,8 @@
 import type { Database } from './database.ts'
 import { bigint, bytes, defineAction, defineStatement, readOne, runStatement, text } from './statement.ts'
 
-const CREATE_PROJECT = defineStatement('select create_project($1::text, $2::text) as id', { id: bigint })
-const ISSUE_KEY = defineStatement('select issue_key($1::text, $2::text, $3::text) as key', { key: text() })
+const CREATE_PROJECT = defineStatement('select model_proxy.create_project($1::text, $2::text) as id', { id: bigint })
+const ISSUE_KEY = defineStatement('select model_proxy.issue_key($1::text, $2::text, $3::text) as key', { key: text() })
 
 export async function listProjectNames(database: Database): Promise<string[]> {
   const rows = await database.queries.selectFrom('projects').select('name').orderBy('id').execute()
@@ -31,7 +31,7 @@ export interface SealedKey {
   sealed: Uint8Array
 }
 
-const FIND_PROJECT = defineStatement('select find_project($1::text) as id', { id: bigint })
+const FIND_PROJECT = defineStatement('select model_proxy.find_project($1::text) as id', { id: bigint })
 
 /** Rejects with a one-line error when there is no project of that name. */
 export async function findProjectId(database: Database, project: string): Promise<number> {
@@ -77,19 +77,19 @@ export async function readProviderKey(
 const LIST_SEALED = defineStatement(
   `select p.name as project, s.project_id as "projectId", s.provider, s.sealed
   from (
-    select project_id, provider, sealed from provider_keys
+    select project_id, provider, sealed from model_proxy.provider_keys
     union all
-    select project_id, 'webhook', sealed from webhooks
+    select project_id, 'webhook', sealed from model_proxy.webhooks
   ) s
-  join projects p on p.id = s.project_id
+  join model_proxy.projects p on p.id = s.project_id
   order by p.name, s.provider`,
   { project: text(), projectId: bigint, provider: text(), sealed: bytes },
 )
 const REPLACE_SEALED = defineStatement(
   `with provider_key as (
-    update provider_keys set sealed = $4::bytea where project_id = $1::bigint and provider = $2::text and sealed = $3::bytea
+    update model_proxy.provider_keys set sealed = $4::bytea where project_id = $1::bigint and provider = $2::text and sealed = $3::bytea
   )
-  update webhooks set sealed = $4::bytea where project_id = $1::bigint and $2::text = 'webhook' and sealed = $3::bytea`,
+  update model_proxy.webhooks set sealed = $4::bytea where project_id = $1::bigint and $2::text = 'webhook' and sealed = $3::bytea`,
   {},
 )
 

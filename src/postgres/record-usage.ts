@@ -56,14 +56,14 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
 ]
 
 const RECORD_USAGE = defineStatement(
-  `select record_usage(
+  `select model_proxy.record_usage(
     ${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')},
     $${COLUMNS.length + 1}::text::jsonb[], $${COLUMNS.length + 2}::text::integer[],
     $${COLUMNS.length + 3}::json, $${COLUMNS.length + 4}::text::json, $${COLUMNS.length + 5}::uuid
   ) as now`,
   { now: timestamp },
 )
-const ROLL_UP = defineStatement('select roll_up_usage() as summed', { summed: bigint })
+const ROLL_UP = defineStatement('select model_proxy.roll_up_usage() as summed', { summed: bigint })
 
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
 export function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
@@ -219,7 +219,9 @@ function bucketOf(latencyMs: number): number {
   return Math.floor(4 * Math.log2(Math.max(latencyMs, LEAST_LATENCY_MS)))
 }
 
-const RECORD = defineStatement('select record_refusals($1::text[], $2::bigint[]) as done', { done: nothing })
+const RECORD = defineStatement('select model_proxy.record_refusals($1::text[], $2::bigint[]) as done', {
+  done: nothing,
+})
 
 /** `counts`: by reason. */
 export async function recordRefusals(database: Database, counts: ReadonlyMap<string, number>): Promise<void> {

@@ -33,7 +33,7 @@ export type SpendingReply =
       resets_at: Date | null
     }
 
-const RESERVE = defineStatement('select * from reserve_spending($1::text::json, $2::uuid, $3::bigint)', {
+const RESERVE = defineStatement('select * from model_proxy.reserve_spending($1::text::json, $2::uuid, $3::bigint)', {
   ordinal: integer,
   verdict: text<SpendingReply['verdict']>(),
   remaining_usd: nullable(double),
@@ -43,10 +43,12 @@ const RESERVE = defineStatement('select * from reserve_spending($1::text::json, 
   scope: text(),
   resets_at: nullable(timestamp),
 })
-const SETTLE = defineStatement('select settle_spending($1::text::json) as done', { done: nothing })
-const RENEW = defineStatement('select renew_spending($1::uuid[]) as done', { done: nothing })
-const KEEP = defineStatement('select keep_spending($1::uuid, $2::bigint, $3::text) as done', { done: nothing })
-const PRESUME_EXPIRED = defineStatement('select presume_expired_spending() as done', { done: nothing })
+const SETTLE = defineStatement('select model_proxy.settle_spending($1::text::json) as done', { done: nothing })
+const RENEW = defineStatement('select model_proxy.renew_spending($1::uuid[]) as done', { done: nothing })
+const KEEP = defineStatement('select model_proxy.keep_spending($1::uuid, $2::bigint, $3::text) as done', {
+  done: nothing,
+})
+const PRESUME_EXPIRED = defineStatement('select model_proxy.presume_expired_spending() as done', { done: nothing })
 
 /** One reply for each ask, in order; none when a batch comes again. */
 export async function reserveSpending(
@@ -98,7 +100,7 @@ export interface RemainingBudget {
   remaining_usd: number
 }
 
-const REMAINING = defineStatement('select * from remaining_budgets($1::integer)', {
+const REMAINING = defineStatement('select * from model_proxy.remaining_budgets($1::integer)', {
   project: text(),
   budget: text(),
   per: text(),

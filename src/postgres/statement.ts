@@ -119,7 +119,7 @@ type ParameterTypes<Given> = Readonly<Record<keyof Given & string, string>>
 
 function defineCall(name: string, types: readonly string[]) {
   const cast = types.map((type, i) => (type === 'hash' ? `decode($${i + 1}::text, 'hex')` : `$${i + 1}::${type}`))
-  return defineStatement(`select ${name}(${cast.join(', ')}) as done`, { done: nothing })
+  return defineStatement(`select model_proxy.${name}(${cast.join(', ')}) as done`, { done: nothing })
 }
 
 /** Defines the call of a function that returns nothing: its parameters are the fields of one object. */
@@ -149,7 +149,7 @@ export function defineBatch<Given extends object>(name: string, types: Parameter
 
 /** Defines the call of a function that deletes at most so many rows, and returns how many. */
 export function defineSweep(name: string) {
-  const statement = defineStatement(`select ${name}($1::integer) as deleted`, { deleted: integer })
+  const statement = defineStatement(`select model_proxy.${name}($1::integer) as deleted`, { deleted: integer })
   return async (database: Pick<Database, 'call'>, atMost: number): Promise<number> =>
     (await readOne(database, statement, [atMost])).deleted
 }

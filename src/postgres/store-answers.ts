@@ -30,7 +30,7 @@ export interface AnswerToStore {
   } | null
 }
 
-const STORE_ANSWERS = `select place, entry_id from store_answers(
+const STORE_ANSWERS = `select place, entry_id from model_proxy.store_answers(
   $1::bigint[],
   $2::integer[],
   $3::boolean[],
@@ -91,7 +91,7 @@ export async function storeAnswer(database: Database, answer: AnswerToStore): Pr
   return id ?? null
 }
 
-const FORGET_RESPONSE = defineStatement('select request_hash from forget_response($1::bigint, $2::text)', {
+const FORGET_RESPONSE = defineStatement('select request_hash from model_proxy.forget_response($1::bigint, $2::text)', {
   request_hash: text(),
 })
 

@@ -10,7 +10,7 @@ export const evictEntries = defineSweep('evict_entries')
 const REBUILD_LISTS = `
   set local statement_timeout = '10min';
   set local maintenance_work_mem = '256MB';
-  select rebuild_cache_lists();
+  select model_proxy.rebuild_cache_lists();
 `
 
 /** Drops unused lists, and rebuilds the ones with the most deleted entries, if any. */

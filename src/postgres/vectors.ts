@@ -13,9 +13,12 @@ import {
   timestamp,
 } from './statement.ts'
 
-const REGISTER_SPACE = defineStatement('select register_embedding_space($1::text, $2::integer, $3::boolean) as id', {
-  id: integer,
-})
+const REGISTER_SPACE = defineStatement(
+  'select model_proxy.register_embedding_space($1::text, $2::integer, $3::boolean) as id',
+  {
+    id: integer,
+  },
+)
 
 /** Id of the embedder's space, created at first use. */
 export async function registerEmbeddingSpace(
@@ -44,14 +47,17 @@ export interface VectorRow {
   expires_at: Date
 }
 
-const FIND_VECTORS = defineStatement('select * from find_vectors($1::bigint, $2::text[]::bytea[], $3::integer)', {
-  place: integer,
-  vector: bytes,
-  prompt_tokens: integer,
-  answered_as: text(),
-  created_at: timestamp,
-  expires_at: timestamp,
-})
+const FIND_VECTORS = defineStatement(
+  'select * from model_proxy.find_vectors($1::bigint, $2::text[]::bytea[], $3::integer)',
+  {
+    place: integer,
+    vector: bytes,
+    prompt_tokens: integer,
+    answered_as: text(),
+    created_at: timestamp,
+    expires_at: timestamp,
+  },
+)
 
 /** Returns one row for each known name. */
 export function findVectors(database: Database, ask: VectorsAsk): Promise<VectorRow[]> {
@@ -75,7 +81,7 @@ export interface VectorsToStore {
 }
 
 const STORE_VECTORS = defineStatement(
-  'select store_vectors($1::bigint, $2::text[]::bytea[], $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean, $9::integer) as done',
+  'select model_proxy.store_vectors($1::bigint, $2::text[]::bytea[], $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean, $9::integer) as done',
   { done: nothing },
 )
 

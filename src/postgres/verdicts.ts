@@ -38,7 +38,7 @@ export const recordSemanticHits = defineBatch<SemanticHit>('record_semantic_hits
   sealedWording: 'text',
 })
 
-const NOTE_FEEDBACK = defineStatement('select note_feedback($1::bigint, $2::text, $3::text) as outcome', {
+const NOTE_FEEDBACK = defineStatement('select model_proxy.note_feedback($1::bigint, $2::text, $3::text) as outcome', {
   outcome: text<'noted' | 'unknown' | 'gone'>(),
 })
 

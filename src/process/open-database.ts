@@ -5,6 +5,7 @@ import { checkPooling } from '../postgres/check-pooler.ts'
 import type { Database } from '../postgres/database.ts'
 import { pingDatabase, shareConnections } from '../postgres/database-facts.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
+import { inSchema } from '../postgres/in-schema.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
@@ -13,12 +14,20 @@ import { keepPsqlPassword, lockDataDir, notePsqlPort } from './data-dir.ts'
 
 /** Throws ConfigError when no database answers at DATABASE_URL, or a pooler before it would lose statements. */
 export async function openDatabase(config: Config, log?: Pick<Log, 'warn'>): Promise<Database> {
+  return inSchema(await openServer(config, log), config.databaseSchema)
+}
+
+async function openServer(config: Config, log?: Pick<Log, 'warn'>): Promise<Database> {
   if (config.databaseUrl === null) {
     // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
     const password = await keepPsqlPassword(config.dataDir)
-    const database = await openEmbeddedDatabase({ directory, psql: { port: config.embeddedPgPort, password } })
+    const database = await openEmbeddedDatabase({
+      directory,
+      schema: config.databaseSchema,
+      psql: { port: config.embeddedPgPort, password },
+    })
     if (database.psqlPort !== null) await notePsqlPort(config.dataDir, database.psqlPort)
     return database
   }
@@ -70,8 +79,8 @@ export async function refuseOldPrimary(database: Database, mark: string): Promis
 
 /** Logs when another proxy's migration, or a table in use, delays this start. */
 export async function migrateAndLog(database: Database, log: Log): Promise<void> {
-  const onWait = (seconds: number) =>
-    log.info({ seconds }, 'waiting to migrate the database: another proxy is at it, or its tables are in use')
+  const onWait = (seconds: number, reason: string) =>
+    log.info({ seconds }, `waiting to migrate the database: ${reason}`)
   const { isBehind } = await migrate(database, { onWait })
   if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
 }

@@ -1,6 +1,7 @@
 /** The database for an operator's command: the configured one, also while a proxy uses the embedded one. */
 import type { Config } from '../config.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
+import { inSchema } from '../postgres/in-schema.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { spellCommand } from '../program.ts'
 import { findHolder, readPsqlPassword, readPsqlPort } from './data-dir.ts'
@@ -25,10 +26,10 @@ export async function openOperatorDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
   const [password, port] = await Promise.all([readPsqlPassword(config.dataDir), readPsqlPort(config.dataDir)])
   const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port ?? config.embeddedPgPort}/postgres`
-  return openRealDatabase({ url, maxConnections: 1 })
+  return inSchema(openRealDatabase({ url, maxConnections: 1 }), config.databaseSchema)
 }
 
-/** A table, a column or a function that this version needs is missing. */
+/** The schema, a table, a column or a function that this version needs is missing. */
 function isUnmigrated(error: unknown): boolean {
-  return ['42P01', '42703', '42883'].includes(sqlStateOf(error) ?? '')
+  return ['3F000', '42P01', '42703', '42883'].includes(sqlStateOf(error) ?? '')
 }

@@ -33,7 +33,7 @@ async function introduceDatabase(config: Config, database: Database, baseUrl: st
   if (projects.length > 0) {
     return [
       `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
-      `Another key for a project: ${psql} -qAtc "select issue_key('${projects[0]}', 'test', 'second')"`,
+      `Another key for a project: ${psql} -qAtc "select model_proxy.issue_key('${projects[0]}', 'test', 'second')"`,
     ]
   }
   await retried(() => createProject(database, DEMO_PROJECT, 'free'), log)

@@ -13,6 +13,10 @@ import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { describeEngines } from './engines.ts'
 
 const MODEL = 'gpt-4o-mini'
+/** Who is no superuser owns the database, on both servers. */
+const BY_AN_ADMINISTRATOR = `create role keeper login; alter database model_proxy owner to keeper; create extension vector;
+  create role model_proxy_dashboard nologin; grant model_proxy_dashboard to keeper`
+const ownerOf = ({ url }: Pick<PrivateServer, 'url'>) => url.replace('postgres@', 'keeper@')
 const CAPITAL = { model: MODEL, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
 
 describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
@@ -27,6 +31,7 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
 
   beforeAll(async () => {
     ;[upstreams, first, second] = await Promise.all([startUpstreams(), startPostgres(), startPostgres()])
+    await Promise.all([first, second].map(server => run(['psql', server.url, '-qAtc', BY_AN_ADMINISTRATOR])))
     proxy = await startOn(first)
     const database = open(first)
     account = await openAccounts(database).create({ type: 'project' })
@@ -42,13 +47,13 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
     await Promise.all([first?.remove(), second?.remove(), upstreams?.stop()])
   })
 
-  function open({ url }: PrivateServer): Database {
-    const database = openRealDatabase({ url, maxConnections: 1 })
+  function open(server: PrivateServer): Database {
+    const database = openRealDatabase({ url: ownerOf(server), maxConnections: 1 })
     databases.push(database)
     return database
   }
-  const startOn = ({ url }: PrivateServer, encryptionKey = TEST_ENCRYPTION_KEY) =>
-    startProxyProcess({ ...upstreams.environment, DATABASE_URL: url, ENCRYPTION_KEY: encryptionKey })
+  const startOn = (server: PrivateServer, encryptionKey = TEST_ENCRYPTION_KEY) =>
+    startProxyProcess({ ...upstreams.environment, DATABASE_URL: ownerOf(server), ENCRYPTION_KEY: encryptionKey })
 
   test('is taken while requests are served, and brings back keys, limits, answers and provider keys', async () => {
     expect(await ask(proxy, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'MISS' })
@@ -59,12 +64,13 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
       for (let i = 0; asking; i++) statuses.add((await ask(proxy, account.key, { ...CAPITAL, seed: i })).status)
       return statuses
     })()
-    await run(['pg_dump', '--format=custom', `--file=${dump}`, first.url])
+    await run(['pg_dump', '--format=custom', '--schema=model_proxy', `--file=${dump}`, ownerOf(first)])
     asking = false
     expect(await load).toEqual(new Set([200]))
 
-    await run(['pg_restore', '--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${second.url}`, dump])
-    await run(['psql', second.url, '-qAtc', 'select ensure_dashboard_role()'])
+    await run(['psql', ownerOf(second), '-qAtc', 'create extension if not exists vector'])
+    await run(['pg_restore', '--no-owner', '--no-privileges', '--exit-on-error', `--dbname=${ownerOf(second)}`, dump])
+    await run(['psql', ownerOf(second), '-qAtc', 'select model_proxy.ensure_dashboard_role()'])
     const restored = await startOn(second)
     expect(await ask(restored, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'HIT' })
     upstreams.reset()

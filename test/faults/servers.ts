@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { nameTablesIn } from '../harness/search-path.ts'
 
 export interface PrivateServer {
   /** Survives stop and start: the port stays. */
@@ -42,7 +43,7 @@ export const missingServers: string | null =
 export async function startPostgres(): Promise<PrivateServer> {
   const cluster = await makeCluster(binary('initdb'))
   const server = await startOn(data => run(asPostgres(['cp', '-a', cluster, data])))
-  await run([binary('psql'), adminOf(server), '-qc', 'create database model_proxy'])
+  await run([binary('psql'), adminOf(server), '-qc', 'create database model_proxy', '-c', nameTablesIn('model_proxy')])
   return server
 }
 

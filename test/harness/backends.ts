@@ -14,6 +14,7 @@ import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { createEntryTags, type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
 import { emptyDatabase } from './empty-database.ts'
 import { makeDistributed } from './make-distributed.ts'
+import { nameTablesIn } from './search-path.ts'
 import { takeEmbedded } from './take-embedded.ts'
 
 export interface Stores {
@@ -89,6 +90,7 @@ async function openReal(): Promise<OpenStores> {
   url.pathname = `/${name}`
   if (real.isCluster) await makeDistributed(name, url.href)
   else await admin.runScript(`create database ${name} template ${real.template}`)
+  await admin.runScript(nameTablesIn(name))
   const database = openRealDatabase({ url: url.href })
   const installationId = await readInstallationId(database)
   // As a proxy without an ENCRYPTION_KEY does.

@@ -135,13 +135,13 @@ describe.skipIf(!psqlPath)(title, () => {
       await query(
         "select current_setting('search_path') as path, current_setting('client_encoding') as encoding, current_user",
       ),
-    ).toEqual([{ path: 'public', encoding: 'UTF8', current_user: 'postgres' }])
+    ).toEqual([{ path: 'model_proxy, public', encoding: 'UTF8', current_user: 'postgres' }])
     expect(await session.say('show search_path; show timezone; select current_user;')).toBe(
       'nowhere\nAsia/Tokyo\nsomebody\n',
     )
     await session.say('reset role; create temporary table mine (a int);')
     await session.kill()
-    expect(await psql('show search_path')).toMatchObject({ stdout: 'public\n' })
+    expect(await psql('show search_path')).toMatchObject({ stdout: 'model_proxy, public\n' })
     expect(await psql("select to_regclass('mine') is null")).toMatchObject({ stdout: 't\n' })
   })
 

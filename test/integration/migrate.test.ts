@@ -10,6 +10,7 @@ import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
+import { nameTablesIn } from '../harness/search-path.ts'
 
 const MIGRATIONS = new URL('../../sql/migrations/', import.meta.url)
 
@@ -50,6 +51,7 @@ describeReal('a deploy', backend => {
     const name = `mp_test_${randomBytes(6).toString('hex')}`
     const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
     await admin.runScript(`create database ${name}`)
+    await admin.runScript(nameTablesIn(name))
     const url = new URL(adminUrl)
     url.pathname = `/${name}`
     const database = openRealDatabase({ url: url.href })
@@ -73,12 +75,12 @@ describeReal('a deploy', backend => {
     const { database, url } = await openEmpty()
     const role = `mp_plain_${randomBytes(6).toString('hex')}`
     await database.runScript(
-      `create role ${role} login; grant all on schema public to ${role}; create extension vector`,
+      `create role ${role} login; create schema model_proxy authorization ${role}; create extension vector`,
     )
     const theirs = openRealDatabase({ url: Object.assign(new URL(url), { username: role }).href })
     drops.unshift(async () => {
       await theirs.close()
-      await database.runScript(`drop owned by ${role}; drop role ${role}`)
+      await database.runScript(`drop owned by ${role} cascade; drop role ${role}`)
     })
     await migrate(theirs)
     // As where the next release brings another.
@@ -102,9 +104,9 @@ describeReal('a deploy', backend => {
     const waits: number[] = []
     let done: Promise<unknown> | null = null
     await other.begin(async transaction => {
-      await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model-proxy migrate'))`)
+      await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model_proxy migrate'))`)
       // Up to date or not.
-      await expect(migrate(database, { waitLimitMs: 300 })).rejects.toThrow('another proxy has been migrating')
+      await expect(migrate(database, { waitLimitMs: 300 })).rejects.toThrow('another proxy migrates the database')
       await database.runScript(`update schema_migrations set checksum = 'another' where name = 'seed/000_plans.sql'`)
       done = migrate(database, { onWait: seconds => waits.push(seconds) })
       await Bun.sleep(600)
@@ -122,7 +124,7 @@ describeReal('a deploy', backend => {
     }
     const client = postgres(one.url, { max: 1 })
     await client.begin(async transaction => {
-      await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model-proxy migrate'))`)
+      await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model_proxy migrate'))`)
       expect(await createDeployWatch(one.database).isOn(performance.now())).toBe(true)
       expect(await createDeployWatch(another.database).isOn(performance.now())).toBe(false)
     })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { nameTablesIn } from '../harness/search-path.ts'
 import { bareFlags, type PsqlOutcome, psqlPath, runPsql } from './run-psql.ts'
 
 interface Backend {
@@ -28,6 +29,7 @@ async function openReal(adminUrl: string, template: string): Promise<Backend> {
   const name = `operators_${crypto.randomUUID().replaceAll('-', '')}`
   const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
   await admin.runScript(`create database ${name} template ${template}`)
+  await admin.runScript(nameTablesIn(name))
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
   const database = openRealDatabase({ url: url.href, maxConnections: 2 })

@@ -163,7 +163,7 @@ describeBackends('provider keys', backend => {
     }
     await loud.stop()
     const tables = await proxy.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+      `select table_name as name from information_schema.tables where table_schema = 'model_proxy' and table_type = 'BASE TABLE'`,
     )
     expect(tables.map(table => table.name)).toContain('provider_keys')
     for (const { name } of tables) {

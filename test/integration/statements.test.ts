@@ -24,7 +24,7 @@ function check(described: readonly Described[], types: ReadonlyMap<number, strin
 
 const NAMES_OF_TYPES = `select oid::integer as oid, typname from pg_type`
 const COLUMNS_OF_ACCOUNT = `select attname as name from pg_attribute
-  where attrelid = 'key_accounts'::regclass and attnum > 0 and not attisdropped`
+  where attrelid = 'model_proxy.key_accounts'::regclass and attnum > 0 and not attisdropped`
 
 test('there are statements to check', () => {
   expect(statements.length).toBeGreaterThan(15)
@@ -57,7 +57,8 @@ afterAll(async () => {
 describeReal('columns of statements', backend => {
   test('are as declared', async () => {
     const { databaseUrl } = await backend.open()
-    const sql = postgres(databaseUrl ?? '', { max: 1, fetch_types: false })
+    // As behind a pooler that carries no search path along.
+    const sql = postgres(databaseUrl ?? '', { max: 1, fetch_types: false, connection: { search_path: 'pg_catalog' } })
     const types = new Map((await sql.unsafe(NAMES_OF_TYPES)).map(({ oid, typname }) => [oid, typname]))
     for (const { text, columns } of statements) {
       const { columns: described } = await sql.unsafe(text).describe()

@@ -36,6 +36,8 @@ test.each([
   ['DATABASE_URL', 'postgres://a/x?target_session_attrs=standby', 'postgres://'],
   ['DATABASE_STANDBY_URL', 'mysql://x', 'postgres://'],
   ['DATABASE_STANDBY_URL', 'postgres://a,b/x', 'DATABASE_URL'],
+  ['DATABASE_SCHEMA', 'pg_mine', 'not begin with a digit or pg_'],
+  ['DATABASE_SCHEMA', 'Model-Proxy', 'DATABASE_SCHEMA=model_proxy'],
   ['DATABASE_PREPARED', 'maybe', 'one of on, off'],
   ['DATABASE_MAX_CONNECTIONS', '0', 'whole number from 1 to 10000'],
   ['DATABASE_MAX_CONNECTIONS', 'many', 'DATABASE_MAX_CONNECTIONS=20'],

@@ -1,7 +1,7 @@
 create or replace function check_setting(setting text, value text) returns void
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     kind setting_kinds;

@@ -1,7 +1,7 @@
 create or replace function check_settings() returns trigger
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     perform check_setting(k.name, case when k.type in ('models', 'aliases') then (

@@ -1,7 +1,7 @@
 create or replace function deactivate_key(key_or_prefix text) returns text
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select deactivate_key_with_id(find_key(key_or_prefix));
 $$;

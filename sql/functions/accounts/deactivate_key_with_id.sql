@@ -1,7 +1,7 @@
 create or replace function deactivate_key_with_id(key_id bigint) returns text
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     found_key api_keys;

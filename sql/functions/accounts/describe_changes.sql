@@ -1,7 +1,7 @@
 create or replace function describe_changes(before jsonb, after jsonb) returns text
 language sql
 immutable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select string_agg(
         format('%s %s -> %s', replace(c.field, '_usd_per_million', ''), c.shown[1], c.shown[2]),

@@ -3,7 +3,7 @@ language plpgsql
 immutable
 strict
 parallel safe
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     alphabet constant text := '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,7 +1,7 @@
 create or replace function find_key(key_or_prefix text) returns bigint
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     -- Shown prefixes end in an ellipsis, which may be copied in either form.

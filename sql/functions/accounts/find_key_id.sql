@@ -1,7 +1,7 @@
 create or replace function find_key_id(key text) returns bigint
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select k.id from api_keys k where k.key_hash = sha256(convert_to(key, 'UTF8'));
 $$;

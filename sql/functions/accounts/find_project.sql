@@ -1,7 +1,7 @@
 create or replace function find_project(project text) returns bigint
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     found_id bigint;

@@ -1,7 +1,7 @@
 create or replace function issue_key(project text, key_type text, key_name text, expires timestamptz default null) returns text
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     owner_id bigint := open_project(project, 'member');

@@ -1,7 +1,7 @@
 create or replace function issue_session_key(project text, key_type text, token_hash text) returns text
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     opened_in sessions;

@@ -1,7 +1,7 @@
 create or replace function key_of_value(value_id bigint) returns bigint
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select coalesce(k.replaced_by, k.id) from api_keys k where k.id = value_id;
 $$;

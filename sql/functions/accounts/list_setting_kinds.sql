@@ -1,7 +1,7 @@
 create or replace function list_setting_kinds() returns setof setting_kinds
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select k.* from setting_kinds k order by k.place, k.name;
 $$;

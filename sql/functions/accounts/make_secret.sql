@@ -1,7 +1,7 @@
 create or replace function make_secret(prefix text) returns text
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     -- Two random UUIDs have 244 bits from the system's random source; hashing hides their fixed bits. 32 digits hold 190 bits.
     select prefix || encode_base62(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 32);

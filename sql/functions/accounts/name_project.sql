@@ -1,7 +1,7 @@
 create or replace function name_project(of_project bigint) returns text
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     found_name text;

@@ -1,7 +1,7 @@
 create or replace function open_project(project text, needed text) returns bigint
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     found_id bigint := find_project(project);

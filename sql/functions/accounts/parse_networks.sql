@@ -1,7 +1,7 @@
 create or replace function parse_networks(given text[]) returns cidr[]
 language plpgsql
 immutable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     item text;

@@ -1,7 +1,7 @@
 create or replace function project_settings(of_project bigint) returns jsonb
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select (
         select jsonb_object_agg(s.key, s.value)

@@ -2,7 +2,7 @@ create or replace function quote_for_message(value text) returns text
 language sql
 stable
 parallel safe
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     -- JSON escapes control characters, so that an operator's input cannot break the one-line message.
     select coalesce(to_json(left(value, 100))::text, 'null');

@@ -1,7 +1,7 @@
 create or replace function require_plan(plan text) returns void
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     if not exists (select 1 from plans p where p.name = require_plan.plan) then

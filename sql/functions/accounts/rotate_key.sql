@@ -1,7 +1,7 @@
 create or replace function rotate_key(rotated bigint, grace interval default interval '0') returns text
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     old_key api_keys;

@@ -1,7 +1,7 @@
 create or replace function set_key_limits(of_key bigint, limits jsonb) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     owner_id bigint := (select k.project_id from api_keys k where k.id = of_key);

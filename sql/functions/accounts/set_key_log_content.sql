@@ -1,7 +1,7 @@
 create or replace function set_key_log_content(key_or_prefix text, value text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     of_key constant bigint := key_of_value(find_key(key_or_prefix));

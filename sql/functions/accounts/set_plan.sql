@@ -1,7 +1,7 @@
 create or replace function set_plan(project text, plan text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare

@@ -1,7 +1,7 @@
 create or replace function set_settings(project text, settings jsonb) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     setting record;

@@ -6,7 +6,7 @@ returns table (
 )
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -1,7 +1,7 @@
 create or replace function update_project(project text, new_name text, new_plan text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     if new_plan is not null then

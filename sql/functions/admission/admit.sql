@@ -18,7 +18,7 @@ returns table (
 )
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- Custom plans would be made for every batch, and cost three times as much as running them.
 set plan_cache_mode = force_generic_plan
 -- If another transaction, such as an operator's, holds a counter for longer, the batch fails, so that other projects need not wait. The

@@ -10,7 +10,7 @@ create or replace function count_minute(
 returns table (granted integer, wait_seconds integer)
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -20,7 +20,7 @@ begin
     perform set_config('synchronous_commit', 'off', true);
 
     -- One batch of the key after the other; what it waited for is seen by the statements that follow.
-    perform pg_advisory_xact_lock(hashtext('count_minute'), hashint8(of_key));
+    perform pg_advisory_xact_lock(hashtext('model_proxy count_minute'), hashint8(of_key));
 
     -- Seconds that lie far ahead were counted before the clock of Redis stepped back: theirs is a lost minute.
     delete from minute_counts m where m.project_id = of_project and m.key_id = of_key and m.second > at_second + 60;

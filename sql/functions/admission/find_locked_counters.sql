@@ -2,7 +2,7 @@ create or replace function find_locked_counters(key_hashes text[])
 returns table (ordinal integer)
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- Applies to locks on whole tables, too, as a deploy takes them.
 set lock_timeout = '40ms'
 as $$

@@ -5,7 +5,7 @@ create or replace function list_refusals(from_time timestamptz, until_time times
 )
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin

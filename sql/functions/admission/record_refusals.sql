@@ -1,7 +1,7 @@
 create or replace function record_refusals(reasons text[], counts bigint[]) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     insert into refusals_hourly as h (hour, reason, requests)
     select date_trunc('hour', now(), 'UTC'), r.reason, r.requests

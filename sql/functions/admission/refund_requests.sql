@@ -2,7 +2,7 @@ create or replace function refund_requests(project_ids bigint[], key_types text[
 returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- As in admit: planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 as $$

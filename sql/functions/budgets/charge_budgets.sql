@@ -1,7 +1,7 @@
 create or replace function charge_budgets(of_project bigint, of_model text, usd numeric) returns boolean
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     insert into budget_periods (budget_id, begins)

@@ -1,7 +1,7 @@
 create or replace function drop_unused_meter(owner_id bigint, of_budget bigint) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     delete from budgets b

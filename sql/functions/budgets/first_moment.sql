@@ -1,7 +1,7 @@
 create or replace function first_moment(local timestamp, zone text) returns timestamptz
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     usual constant timestamptz := local at time zone zone;

@@ -11,7 +11,7 @@ create or replace function follow_response(
 returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     insert into open_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd, tokens)
     values (of_project, response_id, of_provider, of_request, recorded, charged, presumed_usd, presumed_tokens)

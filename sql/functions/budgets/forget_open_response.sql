@@ -1,7 +1,7 @@
 create or replace function forget_open_response(of_project bigint, response_id text) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     delete from open_responses o
     where o.project_id = of_project

@@ -1,7 +1,7 @@
 create or replace function keep_spending(reserved_as uuid, of_project bigint, batch_id text) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     update budget_reservations r
     set id = md5(of_project || ' ' || batch_id)::uuid,

@@ -18,7 +18,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select
         b.id, b.key_id, k.name, k.prefix, b.model,

@@ -7,7 +7,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select a.id, a.amount, a.recipients, a.subject_prefix
     from spend_alerts a

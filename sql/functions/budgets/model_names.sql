@@ -1,7 +1,7 @@
 create or replace function model_names(of_model text) returns text[]
 language sql
 immutable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select array[plain.name, regexp_replace(plain.name, '-(\d{4}-\d{2}-\d{2}|\d{8}|(0[1-9]|1[0-2])\d{2}|latest)$', '')]
     from (

@@ -1,7 +1,7 @@
 create or replace function open_budgets(project text) returns bigint
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     if project is null then

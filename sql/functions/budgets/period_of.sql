@@ -1,7 +1,7 @@
 create or replace function period_of(per text, zone text, at timestamptz) returns table (begins timestamptz, ends timestamptz)
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 rows 1
 as $$
 declare

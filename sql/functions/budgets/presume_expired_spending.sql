@@ -1,7 +1,7 @@
 create or replace function presume_expired_spending() returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     expired uuid[] := array(

@@ -12,14 +12,14 @@ create or replace function put_budget(
 returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
     put_id bigint;
 begin
     -- Batches of records that do not know of the budget are written first, and are counted below; those that follow know of it.
-    perform pg_advisory_xact_lock(hashtext('put_budget'));
+    perform pg_advisory_xact_lock(hashtext('model_proxy put_budget'));
 
     if owner_id is null then
         -- No project is made meanwhile that would not know of it.

@@ -7,7 +7,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select coalesce(p.name, ''), 'budget_' || b.id, b.per, greatest(0, b.amount - coalesce(c.spent, 0) - coalesce(c.reserved, 0))
     from budgets b

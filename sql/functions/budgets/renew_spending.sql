@@ -1,7 +1,7 @@
 create or replace function renew_spending(ids uuid[]) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     update budget_reservations r
     set expires_at = now() + interval '5 minutes'

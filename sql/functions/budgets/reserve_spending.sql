@@ -11,7 +11,7 @@ returns table (
 )
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- A budget that another transaction holds, such as an operator's, fails the batch in the end.
 set lock_timeout = '2s'
 as $$

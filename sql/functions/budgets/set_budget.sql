@@ -11,7 +11,7 @@ create or replace function set_budget(
 returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -8,7 +8,7 @@ create or replace function set_spend_alert(
 returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     most constant integer := 20;

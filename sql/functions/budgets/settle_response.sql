@@ -9,7 +9,7 @@ create or replace function settle_response(
 returns boolean
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     open open_responses;
@@ -18,7 +18,7 @@ declare
     tokens_more bigint;
 begin
     -- As in record_usage().
-    perform pg_advisory_xact_lock_shared(hashtext('put_budget'));
+    perform pg_advisory_xact_lock_shared(hashtext('model_proxy put_budget'));
 
     delete from open_responses o
     where o.project_id = of_project

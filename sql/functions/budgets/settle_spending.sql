@@ -1,7 +1,7 @@
 create or replace function settle_spending(done json) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- The same order as in reserve_spending(), for the same reason.

@@ -1,7 +1,7 @@
 create or replace function tell_thresholds(of_budgets bigint[], since timestamptz) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with thresholds as (
         select b.id, b.amount, s.percent, 'budget_' || b.id || ':' || s.percent as name, jsonb_build_object('budget_id', 'budget_' || b.id) as told

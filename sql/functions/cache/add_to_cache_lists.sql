@@ -1,7 +1,7 @@
 create or replace function add_to_cache_lists(entries bigint[]) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
 declare
     large record;

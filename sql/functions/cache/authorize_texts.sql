@@ -1,7 +1,7 @@
 create or replace function authorize_texts(of_project bigint) returns void
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     perform authorize(of_project, 'member');

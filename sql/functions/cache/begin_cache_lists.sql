@@ -1,7 +1,7 @@
 create or replace function begin_cache_lists(of_group bigint, in_space integer) returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
 declare
     begun bigint;

@@ -1,7 +1,7 @@
 create or replace function bind_ids(of_project bigint, of_provider text, ids text[]) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     insert into kept_objects (project_id, id, collection, provider, expires_at)
     select of_project, made.id, 'references', of_provider, case when made.id not like 'conv\_%' then now() + interval '60 days' end

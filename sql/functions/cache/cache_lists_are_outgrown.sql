@@ -1,7 +1,7 @@
 create or replace function cache_lists_are_outgrown(lists bigint) returns boolean
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     -- A row takes 108 bytes of its page. An index without lists is from an earlier release, and is replaced.
     select count_cache_lists(pg_relation_size(i.indrelid) / 110) >= 1.5 * coalesce(

@@ -2,7 +2,7 @@ create or replace function claim_ids(of_project bigint, of_provider text, under_
 returns table (id text)
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -14,7 +14,7 @@ declare
     );
 begin
     -- Projects that name an unknown id at once take turns. The locks are few, because one body may name thousands of ids.
-    perform pg_advisory_xact_lock(hashtext('model-proxy kept id'), turn)
+    perform pg_advisory_xact_lock(hashtext('model_proxy kept id'), turn)
     from (select distinct hashtext(named.id) & 63 as turn from unnest(unbound) as named (id) order by turn) as turns;
     insert into kept_objects (project_id, id, collection, provider)
     -- Nobody knows which key it was made with.

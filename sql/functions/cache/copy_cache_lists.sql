@@ -1,7 +1,7 @@
 create or replace function copy_cache_lists(from_lists bigint, to_lists bigint, of_group bigint, in_space integer) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
 begin
     execute format(

@@ -1,7 +1,7 @@
 create or replace function count_cache_lists(prompts bigint) returns integer
 language sql
 immutable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     -- Few lists for many prompts: a lookup compares the centre of each list, and the codes of four lists. More than a thousand
     -- would take gigabytes to build.

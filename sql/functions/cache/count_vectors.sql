@@ -3,7 +3,7 @@ language plpgsql
 stable
 -- In a distributed database, row security cannot tell who may see what: this does.
 security definer
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     if current_setting('role') = 'model_proxy_dashboard' and of_project not in (select visible_projects()) then

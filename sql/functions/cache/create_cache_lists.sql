@@ -1,7 +1,7 @@
 create or replace function create_cache_lists() returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     lists bigint := nextval('cache_lists_numbers');

@@ -1,7 +1,7 @@
 create or replace function delete_entries(ids bigint[]) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     with gone as (

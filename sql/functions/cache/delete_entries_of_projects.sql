@@ -1,7 +1,7 @@
 create or replace function delete_entries_of_projects() returns trigger
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     gone_id bigint;

@@ -1,7 +1,7 @@
 create or replace function delete_vectors(of_project bigint, given_names bytea[]) returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare

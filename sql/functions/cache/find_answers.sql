@@ -27,14 +27,12 @@ returns table (
 )
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 -- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
 set plan_cache_mode = force_generic_plan
 -- A plan made while a table was empty would scan all of it later.
 set enable_seqscan = off
 set jit = off
--- Of lists, that are compared. Anything more similar than a useful threshold lies in the first two or three.
-set ivfflat.probes = 4
 as $$
 #variable_conflict use_column
 declare

@@ -2,7 +2,7 @@ create or replace function find_conversation(of_project bigint, of_key bigint, r
 returns table (id text, previous_id text, input text, response text)
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with recursive turns as (
         select k.id, k.previous_id, k.input, k.response, array[k.id] as later

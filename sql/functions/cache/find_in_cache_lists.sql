@@ -5,6 +5,9 @@ as $$
 declare
     nearest bigint[];
 begin
+    -- Of lists, that are compared: anything more similar than a useful threshold lies in the first two or three. Set here, since only a
+    -- superuser may set an extension's parameter in a function's head before the extension is loaded, as a restored dump would.
+    perform set_config('ivfflat.probes', '4', true);
     -- Planned at each call, because it names a table: therefore kept as short as possible.
     execute format('select array(select g.entry_id from cache_lists_%s g order by g.code <~> $1 limit 20)', lists)
     into nearest

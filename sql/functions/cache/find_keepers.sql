@@ -2,7 +2,7 @@ create or replace function find_keepers(of_project bigint, of_provider text, ids
 returns table (provider text)
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select k.provider
     from kept_objects k

@@ -2,7 +2,7 @@ create or replace function find_kept_object(of_project bigint, of_collection tex
 returns table (id text, provider text, purpose text, requests integer, object text, models text[])
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select k.id, k.provider, k.purpose, k.requests, k.object, k.models
     from kept_objects k

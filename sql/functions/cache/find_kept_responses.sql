@@ -2,7 +2,7 @@ create or replace function find_kept_responses(of_project bigint, of_key bigint,
 returns table (id text, previous_id text, input text, response text)
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin

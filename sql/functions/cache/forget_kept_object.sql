@@ -1,7 +1,7 @@
 create or replace function forget_kept_object(of_project bigint, of_collection text, object_id text) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     delete from kept_objects k
     where k.project_id = of_project

@@ -1,7 +1,7 @@
 create or replace function forget_kept_response(of_project bigint, of_key bigint, response_id text) returns boolean
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -1,7 +1,7 @@
 create or replace function forget_response(of_project bigint, response_id text) returns table (request_hash text)
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     known bigint[];

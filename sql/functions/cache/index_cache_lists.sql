@@ -1,7 +1,7 @@
 create or replace function index_cache_lists(lists bigint) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
 declare
     prompts bigint;

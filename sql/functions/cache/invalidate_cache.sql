@@ -9,7 +9,7 @@ create or replace function invalidate_cache(
 returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare

@@ -12,7 +12,7 @@ create or replace function keep_object(
 returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models)
     values (of_project, object_id, of_collection, of_provider, for_purpose, coalesce(of_requests, 0), told, gone_at, names_models)

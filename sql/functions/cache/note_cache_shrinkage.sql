@@ -1,7 +1,7 @@
 create or replace function note_cache_shrinkage() returns trigger
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- The next release drops the trigger vectors_deleted: what deletes vectors counts them, since a distributed table can have no trigger.

@@ -11,7 +11,7 @@ create or replace function page_of_kept_objects(
 returns table (id text, provider text, object text)
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with cursor as (
         select (select k.position from kept_objects k where k.project_id = of_project and k.id = after_id) as position

@@ -1,14 +1,14 @@
 create or replace function register_embedding_space(model text, dimensions integer, build_lists boolean) returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare
     registered_id integer;
 begin
     -- Two proxies that start at once run this one after the other.
-    perform pg_advisory_xact_lock(hashtext('register_embedding_space'));
+    perform pg_advisory_xact_lock(hashtext('model_proxy register_embedding_space'));
     select s.id into registered_id
     from embedding_spaces s
     where s.model = model and s.dimensions = dimensions and s.precision = 'half';

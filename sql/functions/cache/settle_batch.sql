@@ -1,7 +1,7 @@
 create or replace function settle_batch(of_project bigint, batch_id text) returns boolean
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with settling as (
         update kept_objects k

@@ -23,7 +23,7 @@ returns table (place integer, entry_id bigint)
 language plpgsql
 volatile
 rows 50
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- As in admit: planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 -- A plan made while a table was empty would scan all of it later.

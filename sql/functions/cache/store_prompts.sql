@@ -11,7 +11,7 @@ create or replace function store_prompts(
 returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, public, pg_temp
 -- As in admit: planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 as $$

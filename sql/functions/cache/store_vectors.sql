@@ -12,7 +12,7 @@ create or replace function store_vectors(
 returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     most_seconds integer;

@@ -1,7 +1,7 @@
 create or replace function tag_batch(of_project bigint, batch_id text, started_with jsonb) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     update kept_objects k
     set tags = started_with

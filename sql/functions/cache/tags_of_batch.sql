@@ -1,7 +1,7 @@
 create or replace function tags_of_batch(of_project bigint, batch_id text) returns jsonb
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select k.tags
     from kept_objects k

@@ -1,7 +1,7 @@
 create or replace function find_webhook(project text, webhook_id bigint, needed text) returns bigint
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     owner_id bigint := open_project(project, needed);

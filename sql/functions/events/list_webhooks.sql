@@ -10,7 +10,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select w.id, w.url, w.kinds, w.created_at, w.disabled_at, d.pending, d.failed
     from webhooks w

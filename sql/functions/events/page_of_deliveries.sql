@@ -15,7 +15,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select
         d.id, d.webhook_id, e.id, e.kind, e.at, e.payload,

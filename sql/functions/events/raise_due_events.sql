@@ -1,7 +1,7 @@
 create or replace function raise_due_events() returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select raise_event(
         c.project_id, 'quota.threshold',

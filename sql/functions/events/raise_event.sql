@@ -1,7 +1,7 @@
 create or replace function raise_event(of_project bigint, kind text, payload jsonb, once text default null) returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with raised as (
         insert into events (project_id, kind, payload, once)

@@ -1,7 +1,7 @@
 create or replace function send_test_event(project text, webhook_id bigint) returns bigint
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with raised as (
         insert into events (project_id, kind, payload)

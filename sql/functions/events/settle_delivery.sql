@@ -1,7 +1,7 @@
 create or replace function settle_delivery(of_delivery bigint, answered integer, went_wrong text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     -- Ten hours in all.

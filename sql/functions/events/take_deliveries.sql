@@ -12,7 +12,7 @@ returns table (
 )
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with free as materialized (
         select w.id, d.id as delivery_id

@@ -5,7 +5,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select
         case when s.log_content = 'sealed' then p.prompt end,

@@ -1,7 +1,7 @@
 create or replace function forget_verdicts(at_most integer) returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     forgotten integer;

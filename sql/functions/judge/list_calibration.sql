@@ -9,7 +9,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select c.difference, c.threshold, c.served, c.precision, c.precision_low, c.precision_high
     from calibration c

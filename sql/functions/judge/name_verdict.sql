@@ -1,7 +1,7 @@
 create or replace function name_verdict(v cache_verdicts) returns text
 language sql
 immutable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select v.source || '_' || encode(substr(sha256(v.context_hash || v.one_hash || v.other_hash), 1, 12), 'hex');
 $$;

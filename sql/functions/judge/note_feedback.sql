@@ -1,7 +1,7 @@
 create or replace function note_feedback(of_project bigint, by_request_id text, given text) returns text
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     hit record;

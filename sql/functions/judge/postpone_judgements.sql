@@ -1,7 +1,7 @@
 create or replace function postpone_judgements(of_project bigint, taken bigint, was_tried boolean, for_seconds integer) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     until timestamptz := now() + make_interval(secs => for_seconds);

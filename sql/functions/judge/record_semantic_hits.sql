@@ -15,7 +15,7 @@ create or replace function record_semantic_hits(
 returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column

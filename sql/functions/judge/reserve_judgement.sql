@@ -1,7 +1,7 @@
 create or replace function reserve_judgement(of_project bigint, at_most_usd numeric) returns date
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     asking record;

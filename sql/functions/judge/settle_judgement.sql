@@ -15,7 +15,7 @@ create or replace function settle_judgement(
 returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     update judge_spending s

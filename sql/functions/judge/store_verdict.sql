@@ -12,7 +12,7 @@ create or replace function store_verdict(
 returns boolean
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with stored as (
         insert into cache_verdicts as v (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at, similarity, difference)

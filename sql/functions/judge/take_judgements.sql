@@ -18,7 +18,7 @@ returns table (
 )
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with due as materialized (
         select q.*

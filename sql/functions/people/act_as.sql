@@ -1,14 +1,14 @@
 create or replace function act_as(actor json, reads boolean, statement text, arguments json) returns setof json
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- These settings end with the transaction, which is this one statement.
-    perform set_config('model_proxy.actor', coalesce(actor ->> 'name', ''), true);
-    perform set_config('model_proxy.user_id', coalesce(actor ->> 'user_id', ''), true);
-    perform set_config('model_proxy.admin_key_id', coalesce(actor ->> 'admin_key_id', ''), true);
-    perform set_config('model_proxy.address', coalesce(actor ->> 'address', ''), true);
+    perform set_config('proxy_caller.actor', coalesce(actor ->> 'name', ''), true);
+    perform set_config('proxy_caller.user_id', coalesce(actor ->> 'user_id', ''), true);
+    perform set_config('proxy_caller.admin_key_id', coalesce(actor ->> 'admin_key_id', ''), true);
+    perform set_config('proxy_caller.address', coalesce(actor ->> 'address', ''), true);
     if reads then
         begin
             perform set_config('role', 'model_proxy_dashboard', true);

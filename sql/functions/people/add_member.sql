@@ -4,7 +4,7 @@ create or replace function add_member(project text, member_email text, member_ro
 )
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare

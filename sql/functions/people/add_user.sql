@@ -1,7 +1,7 @@
 create or replace function add_user(email text, user_role text, password_hash text default null) returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare

@@ -1,23 +1,23 @@
 create or replace function audit(action text, of_project bigint, target text, details jsonb default '{}') returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     insert into audit_log (actor, actor_kind, user_id, admin_key_id, address, project_id, action, target, details)
     select
-        coalesce(nullif(current_setting('model_proxy.actor', true), ''), session_user),
+        coalesce(nullif(current_setting('proxy_caller.actor', true), ''), session_user),
         case
-            when nullif(current_setting('model_proxy.admin_key_id', true), '') is not null then 'api_key'
-            when nullif(current_setting('model_proxy.address', true), '') is not null then 'session'
+            when nullif(current_setting('proxy_caller.admin_key_id', true), '') is not null then 'api_key'
+            when nullif(current_setting('proxy_caller.address', true), '') is not null then 'session'
             else 'operator'
         end,
         current_user_id(),
-        nullif(current_setting('model_proxy.admin_key_id', true), '')::bigint,
-        nullif(current_setting('model_proxy.address', true), ''),
+        nullif(current_setting('proxy_caller.admin_key_id', true), '')::bigint,
+        nullif(current_setting('proxy_caller.address', true), ''),
         of_project,
         action,
         target,
         jsonb_strip_nulls(details);
 $$;
 
-comment on function audit(text, bigint, text, jsonb) is 'Records in the audit log what the current actor just did. The settings model_proxy.actor, user_id, admin_key_id and address identify the actor; without them it was the database user.';
+comment on function audit(text, bigint, text, jsonb) is 'Records in the audit log what the current actor just did. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it was the database user.';

@@ -1,7 +1,7 @@
 create or replace function authorize(of_project bigint, needed text) returns void
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     ranks constant text[] := array['viewer', 'member', 'owner'];

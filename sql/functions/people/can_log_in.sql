@@ -1,7 +1,7 @@
 create or replace function can_log_in(person users) returns boolean
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select person.password_hash is not null or exists (select from user_identities i where i.user_id = person.id);
 $$;

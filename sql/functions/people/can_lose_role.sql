@@ -1,7 +1,7 @@
 create or replace function can_lose_role(of_user bigint, new_role text) returns boolean
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- Two administrators who demote each other take turns.

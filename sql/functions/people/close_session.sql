@@ -1,7 +1,7 @@
 create or replace function close_session(token_hash text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     delete from sessions s where s.token_hash = decode(close_session.token_hash, 'hex') and s.user_id = current_user_id();

@@ -1,7 +1,7 @@
 create or replace function close_session_with_id(session_id bigint) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     delete from sessions s where s.id = session_id and s.user_id = current_user_id();

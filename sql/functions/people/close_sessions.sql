@@ -1,7 +1,7 @@
 create or replace function close_sessions() returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     closed integer;

@@ -1,7 +1,7 @@
 create or replace function count_login_attempt(email text, address text, attempts integer) returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare

@@ -4,7 +4,7 @@ stable
 parallel safe
 -- No search path of its own, because PostgreSQL could not inline the function then.
 as $$
-    select nullif(current_setting('model_proxy.user_id', true), '')::bigint;
+    select nullif(current_setting('proxy_caller.user_id', true), '')::bigint;
 $$;
 
 comment on function current_user_id() is 'The user on whose behalf act_as() runs a statement; null for an operator with psql and for the proxy itself.';

@@ -1,7 +1,7 @@
 create or replace function end_session_keys() returns trigger
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     update api_keys k

@@ -1,7 +1,7 @@
 create or replace function ensure_dashboard_role() returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- Roles belong to the whole server: another database on it may be creating this one.
@@ -16,6 +16,7 @@ begin
     if not pg_has_role(session_user, 'model_proxy_dashboard', 'member') then
         execute format('grant model_proxy_dashboard to %I', session_user);
     end if;
+    execute format('grant usage on schema %I to model_proxy_dashboard', current_schema());
     grant select on
         projects,
         plans,

@@ -4,7 +4,7 @@ create or replace function find_invitation(token text) returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select u.id, u.email
     from invitations i

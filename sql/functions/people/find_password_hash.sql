@@ -1,7 +1,7 @@
 create or replace function find_password_hash(of_email text) returns text
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select u.password_hash from users u where u.email = lower(btrim(of_email));
 $$;

@@ -1,7 +1,7 @@
 create or replace function invite_user(of_user bigint) returns text
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- With the token one can become the user: for administrators only.

@@ -3,7 +3,7 @@ language sql
 stable
 -- It decides what may be seen, so it must see everything itself.
 security definer
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select exists (select 1 from users u where u.id = current_user_id() and u.role = 'owner');
 $$;

@@ -4,7 +4,7 @@ create or replace function issue_admin_key(of_email text, key_name text, expires
 )
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare

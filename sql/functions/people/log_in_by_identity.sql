@@ -10,17 +10,17 @@ create or replace function log_in_by_identity(
 ) returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     address constant text := lower(btrim(of_email));
     person users;
     user_id bigint;
 begin
-    perform set_config('model_proxy.actor', address, true);
-    perform set_config('model_proxy.address', client_address, true);
+    perform set_config('proxy_caller.actor', address, true);
+    perform set_config('proxy_caller.address', client_address, true);
     -- Two first logins of one person, for example in two tabs, take turns.
-    perform pg_advisory_xact_lock(hashtext('model-proxy identity'), hashtext(of_issuer || ' ' || of_subject));
+    perform pg_advisory_xact_lock(hashtext('model_proxy identity'), hashtext(of_issuer || ' ' || of_subject));
     select u.* into person from user_identities i join users u on u.id = i.user_id
     where i.issuer = of_issuer and i.subject = of_subject;
     if person.id is null then

@@ -8,7 +8,7 @@ create or replace function log_in_by_password(
 ) returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- A change of the password ends the user's sessions, and this one would be opened behind it.

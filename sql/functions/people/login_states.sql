@@ -9,7 +9,7 @@ language sql
 stable
 -- Nobody else reads hashes, invitations and sessions; what comes of them is shown to whoever may see the user.
 security definer
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select
         u.id,

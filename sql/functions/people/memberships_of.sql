@@ -2,7 +2,7 @@ create or replace function memberships_of(of_users bigint[])
 returns table (user_id bigint, project_id bigint, role text)
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select m.user_id, m.project_id, m.role
     from memberships m

@@ -1,12 +1,12 @@
 create or replace function note_failed_login(of_email text, client_address text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     perform count_login_attempt(of_email, client_address, 1);
-    perform set_config('model_proxy.actor', left(lower(btrim(of_email)), 254), true);
-    perform set_config('model_proxy.address', client_address, true);
+    perform set_config('proxy_caller.actor', left(lower(btrim(of_email)), 254), true);
+    perform set_config('proxy_caller.address', client_address, true);
     perform audit('login.failed', null, 'login');
 end;
 $$;

@@ -1,7 +1,7 @@
 create or replace function open_session(of_email text, token_hash text, client_address text, client_agent text, origin text) returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     opened_for users;
@@ -21,9 +21,9 @@ begin
     delete from sessions s where s.user_id = opened_for.id and s.expires_at <= now();
     insert into sessions (user_id, token_hash, address, user_agent, expires_at)
     values (opened_for.id, decode(open_session.token_hash, 'hex'), client_address, left(client_agent, 300), now() + interval '30 days');
-    perform set_config('model_proxy.actor', opened_for.email, true);
-    perform set_config('model_proxy.user_id', opened_for.id::text, true);
-    perform set_config('model_proxy.address', client_address, true);
+    perform set_config('proxy_caller.actor', opened_for.email, true);
+    perform set_config('proxy_caller.user_id', opened_for.id::text, true);
+    perform set_config('proxy_caller.address', client_address, true);
     perform audit('login.succeeded', null, 'user_' || opened_for.id);
     return opened_for.id;
 end;

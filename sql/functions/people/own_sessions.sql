@@ -11,7 +11,7 @@ language sql
 stable
 -- Nobody reads the table of sessions; everybody their own of it.
 security definer
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select s.id, s.address, s.user_agent, s.created_at, s.last_seen_at, coalesce(s.token_hash = decode(this_one, 'hex'), false)
     from sessions s

@@ -12,7 +12,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select k.id, k.prefix, k.name, k.created_at, k.expires_at, k.last_used_at, u.id, u.email, u.role
     from admin_keys k

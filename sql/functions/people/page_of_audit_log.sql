@@ -26,7 +26,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select a.*
     from (

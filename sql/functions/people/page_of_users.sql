@@ -7,7 +7,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     select u.id, u.email, u.role, u.created_at
     from users u

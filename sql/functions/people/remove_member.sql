@@ -1,7 +1,7 @@
 create or replace function remove_member(project text, of_user bigint) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     owner_id bigint := open_project(project, 'owner');

@@ -1,7 +1,7 @@
 create or replace function require_administrator() returns void
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     if current_user_id() is not null and not is_administrator() then

@@ -1,7 +1,7 @@
 create or replace function set_password(new_hash text, kept_session text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     update users u set password_hash = new_hash where u.id = current_user_id();

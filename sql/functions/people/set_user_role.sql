@@ -1,7 +1,7 @@
 create or replace function set_user_role(of_user bigint, user_role text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     perform require_administrator();

@@ -1,7 +1,7 @@
 create or replace function shut_out_identity(of_issuer text, of_subject text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     person users;
@@ -12,7 +12,7 @@ begin
     delete from sessions s where s.user_id = person.id;
     get diagnostics closed = row_count;
     if closed > 0 then
-        perform set_config('model_proxy.actor', person.email, true);
+        perform set_config('proxy_caller.actor', person.email, true);
         perform audit('logout.succeeded', null, 'user_' || person.id, jsonb_build_object('sessions', closed));
     end if;
 end;

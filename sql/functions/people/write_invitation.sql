@@ -1,7 +1,7 @@
 create or replace function write_invitation(of_user bigint) returns text
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     token constant text := make_secret('lgw_invite_');

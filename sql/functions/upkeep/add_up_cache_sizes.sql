@@ -1,11 +1,11 @@
 create or replace function add_up_cache_sizes() returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     -- One call at a time; a concurrent one has nothing left to do.
-    if not pg_try_advisory_xact_lock(hashtext('add_up_cache_sizes')) then
+    if not pg_try_advisory_xact_lock(hashtext('model_proxy add_up_cache_sizes')) then
         return;
     end if;
     with taken as (

@@ -1,7 +1,7 @@
 create or replace function delete_expired_entries(at_most integer) returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- Each project is asked for through the index by expiry, whatever the planner thinks of the tables.
 set enable_seqscan = off
 set enable_hashjoin = off

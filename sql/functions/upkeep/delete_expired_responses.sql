@@ -1,7 +1,7 @@
 create or replace function delete_expired_responses(at_most integer) returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     believed constant timestamptz := (select i.believed_at from installation i);

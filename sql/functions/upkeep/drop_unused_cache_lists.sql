@@ -1,7 +1,7 @@
 create or replace function drop_unused_cache_lists() returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     unused text;
@@ -9,7 +9,7 @@ begin
     for unused in
         select c.relname
         from pg_class c
-        where c.relnamespace = 'public'::regnamespace
+        where c.relnamespace = 'model_proxy'::regnamespace
             and c.relkind = 'r'
             and c.relname ~ '^cache_lists_\d+$'
             and not exists (select 1 from cache_groups g where 'cache_lists_' || g.lists = c.relname)

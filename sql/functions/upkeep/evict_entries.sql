@@ -1,7 +1,7 @@
 create or replace function evict_entries(at_most integer) returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     -- The sandbox answers test keys: this many are enough to try the cache.

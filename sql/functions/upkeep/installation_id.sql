@@ -1,7 +1,7 @@
 create or replace function installation_id() returns uuid
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     server text := '';

@@ -2,7 +2,7 @@ create or replace function is_deploying()
 returns boolean
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     -- pg_locks shows an advisory lock's number as its lower half, unsigned.
     select exists (
@@ -13,7 +13,7 @@ as $$
             and l.database = (select d.oid from pg_database d where d.datname = current_database())
             and l.mode = 'ExclusiveLock'
             and l.granted
-            and l.objid::bigint = hashtext('model-proxy migrate')::bigint & 4294967295
+            and l.objid::bigint = hashtext('model_proxy migrate')::bigint & 4294967295
     )
     or exists (
         select

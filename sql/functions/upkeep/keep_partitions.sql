@@ -1,7 +1,7 @@
 create or replace function keep_partitions(parent regclass, width text, keep_from timestamptz, storage text) returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- Months and days are those of UTC.
 set timezone = 'UTC'
 as $$

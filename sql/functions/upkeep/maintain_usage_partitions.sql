@@ -1,7 +1,7 @@
 create or replace function maintain_usage_partitions() returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 set timezone = 'UTC'
 as $$
 declare
@@ -18,7 +18,7 @@ declare
     summed regclass;
 begin
     -- Two proxies that start at once run this one after the other.
-    perform pg_advisory_xact_lock(hashtext('maintain_usage_partitions'));
+    perform pg_advisory_xact_lock(hashtext('model_proxy maintain_usage_partitions'));
 
     select sum(p.estimated_rows) into last_month from partitions_of('usage_records') p where p.ends > now() - interval '32 days';
     perform keep_partitions(

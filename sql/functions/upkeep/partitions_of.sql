@@ -2,7 +2,7 @@ create or replace function partitions_of(parent regclass)
 returns table (name text, begins timestamptz, ends timestamptz, estimated_rows bigint)
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 set timezone = 'UTC'
 as $$
     select

@@ -1,7 +1,7 @@
 create or replace function rebuild_cache_lists() returns integer
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     -- Deleted prompts that justify a rebuild, which costs tens of microseconds for each remaining one.
@@ -12,7 +12,7 @@ declare
     successor bigint;
 begin
     -- One call at a time; a second proxy has nothing to do.
-    if not pg_try_advisory_xact_lock(hashtext('rebuild_cache_lists')) then
+    if not pg_try_advisory_xact_lock(hashtext('model_proxy rebuild_cache_lists')) then
         return 0;
     end if;
     perform set_config('lock_timeout', '2s', true);

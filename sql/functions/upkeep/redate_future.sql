@@ -1,7 +1,7 @@
 create or replace function redate_future() returns void
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     -- What is dated later was dated by a clock that ran ahead.

@@ -5,7 +5,7 @@ returns table (
 )
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     perform authorize(of_project, 'member');

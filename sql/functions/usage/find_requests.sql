@@ -25,7 +25,7 @@ returns table (
 )
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     model_pattern constant text := '%' || regexp_replace(model_part, '([\\%_])', '\\\1', 'g') || '%';

@@ -1,7 +1,7 @@
 create or replace function monthly_report(project text, month text) returns jsonb
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     first_day date := parse_month(month);

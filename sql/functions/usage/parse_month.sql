@@ -1,7 +1,7 @@
 create or replace function parse_month(value text) returns date
 language plpgsql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     if coalesce(value, '') = '' then

@@ -9,7 +9,7 @@ create or replace function record_contents(
 returns void
 language sql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     insert into request_contents (recorded_at, project_id, key_id, request_id, sealed_request, sealed_response)
     select c.recorded_at, c.project_id, c.key_id, c.request_id, decode(c.request, 'hex'), decode(c.response, 'hex')

@@ -45,12 +45,12 @@ create or replace function record_usage(
 returns timestamptz
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
     -- A budget that is being set adds up what is recorded by then: what follows counts it, or is counted by it.
-    perform pg_advisory_xact_lock_shared(hashtext('put_budget'));
+    perform pg_advisory_xact_lock_shared(hashtext('model_proxy put_budget'));
 
     insert into batch_ledger (id) values (batch) on conflict do nothing;
     if not found then

@@ -1,7 +1,7 @@
 create or replace function roll_up_usage() returns bigint
 language plpgsql
 volatile
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
 declare
     -- Rows beyond this, for example after a downtime, are left for the next calls: this many fit into memory.
@@ -11,7 +11,7 @@ declare
     taken usage_pending[];
 begin
     -- One proxy at a time; the others have nothing to do.
-    if not pg_try_advisory_xact_lock(hashtext('roll_up_usage')) then
+    if not pg_try_advisory_xact_lock(hashtext('model_proxy roll_up_usage')) then
         return 0;
     end if;
     perform set_config('synchronous_commit', 'off', true);

@@ -28,7 +28,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with tagged as (
         select date_trunc(case width when '1h' then 'hour' else 'day' end, t.at, 'UTC') as bucket_start, t.tags ->> by_tag as value, t.*

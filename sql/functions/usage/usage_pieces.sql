@@ -9,7 +9,7 @@ returns table (
 language sql
 stable
 rows 40
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with span as (
         -- Sums are kept for 13 months, and nothing is recorded ahead of time.

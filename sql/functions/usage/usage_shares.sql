@@ -18,7 +18,7 @@ returns table (
 )
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 -- JIT compilation would take ten times as long as the query.
 set jit = off
 as $$

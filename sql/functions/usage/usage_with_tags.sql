@@ -2,7 +2,7 @@ create or replace function usage_with_tags(of_projects bigint[], from_time times
 returns setof usage_tagged
 language sql
 stable
-set search_path = public, pg_temp
+set search_path = model_proxy, pg_temp
 as $$
     with span as (
         select

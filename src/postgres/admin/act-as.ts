@@ -50,7 +50,7 @@ type Call<P, Row> = (actor: Actor, values: Values<P>) => Promise<Row[]>
 /** The values that a defined function takes. */
 export type ValuesOf<Defined extends (...given: never[]) => unknown> = Parameters<Defined>[1]
 
-const ACT_AS = 'select act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
+const ACT_AS = 'select model_proxy.act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
 
 /** Half a surrogate pair is no text: PostgreSQL reads none in JSON, and as a parameter of its own it is sent like this. */
 const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)

@@ -3,6 +3,8 @@
 export interface EmbeddedStart {
   /** Folder of the database's files; null keeps them in memory. */
   directory: string | null
+  /** Where `psql` looks for names without one; the proxy's own by default. */
+  schema?: string
   /** A dump that a new database starts from. */
   template?: Blob
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { dataDir as readEmptyCluster } from '@electric-sql/pglite-prepopulatedfs'
+import { SCHEMA } from '../schema.ts'
 import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
 import { createTurns } from './embedded-turns.ts'
 import { createPsqlSessions, type PsqlSessions } from './psql-sessions.ts'
@@ -100,7 +101,7 @@ async function close(database: PGlite): Promise<Omit<EmbeddedReply, 'id'>> {
   return {}
 }
 
-async function start({ directory, template }: EmbeddedStart): Promise<Omit<EmbeddedReply, 'id'>> {
+async function start({ directory, template, schema = SCHEMA }: EmbeddedStart): Promise<Omit<EmbeddedReply, 'id'>> {
   const isNew = directory === null || !(await exists(join(directory, 'PG_VERSION')))
   const database = await withVectorOnDisk(async extension =>
     PGlite.create({
@@ -111,7 +112,12 @@ async function start({ directory, template }: EmbeddedStart): Promise<Omit<Embed
       // Ids and counters stay far below 2^53; a date has no time zone and stays text. Same as on a server.
       parsers: { 20: Number, 1082: text => text },
       relaxedDurability: false,
-      startParams: [...PGlite.defaultStartParams, '-c', `max_files_per_process=${OPEN_FILES}`],
+      startParams: [
+        ...PGlite.defaultStartParams,
+        ...['-c', `max_files_per_process=${OPEN_FILES}`],
+        // For those who ask with psql: nothing else is in this database.
+        ...['-c', `search_path=${schema}, public`],
+      ],
     }),
   )
   if (directory !== null) await restrictToOwner(directory)

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { afterEach, expect, inject, test } from 'vitest'
+import { admit } from '../../src/postgres/admit.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { findAnswer } from '../../src/postgres/find-answer.ts'
+import { inSchema } from '../../src/postgres/in-schema.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { createProject, findProjectId, issueKey, listProjectNames } from '../../src/postgres/projects.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { storeAnswer } from '../../src/postgres/store-answers.ts'
+import { registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
+import { sha256 } from '../harness/answers.ts'
+import { describeReal } from '../harness/backends.ts'
+
+describeReal('the schema', () => {
+  const drops: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const drop of drops.splice(0)) await drop()
+  })
+
+  /** As somebody else’s: no search path names the proxy's schema. */
+  async function openEmpty(): Promise<{ database: Database; url: string }> {
+    const { adminUrl = '' } = inject('real') ?? {}
+    const name = `mp_test_${randomBytes(6).toString('hex')}`
+    const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
+    await admin.runScript(`create database ${name}`)
+    const url = new URL(adminUrl)
+    url.pathname = `/${name}`
+    const database = openRealDatabase({ url: url.href })
+    drops.push(async () => {
+      await database.close()
+      await admin.runScript(`drop database ${name} with (force)`)
+      await admin.close()
+    })
+    return { database, url: url.href }
+  }
+
+  /** Keys, counters, stored answers, and the extension's operators. */
+  async function isServed(database: Database): Promise<void> {
+    await createProject(database, 'acme', 'enterprise')
+    const key = await issueKey(database, 'acme', 'project', 'ci')
+    expect(await admit(database, [{ keyHash: sha256(key), wanted: 1 }])).toMatchObject([
+      { granted: 1, account: { verdict: 'active', project_name: 'acme' } },
+    ])
+    const projectId = await findProjectId(database, 'acme')
+    const spaceId = await registerEmbeddingSpace(database, { model: 'three', dimensions: 3 })
+    const [contextHash, normalizedHash] = [sha256('context'), sha256('stored')]
+    const stored = { namespace: '', endpoint: 'chat', model: 'm', provider: 'p', response: '{}', ttlSeconds: 60 }
+    await storeAnswer(database, {
+      ...stored,
+      ...{ projectId, requestHash: sha256('stored'), promptTokens: 1, completionTokens: 1 },
+      semantic: { contextHash, normalizedHash, prompt: 'stored', vector: { spaceId, text: '[9,10,0]' } },
+    })
+    const vector = { spaceId, text: '[10,9,0]' }
+    const semantic = { contextHash, normalizedHash: sha256('asked'), vector, threshold: 0.9 }
+    const ask = { projectId, requestHash: sha256('asked'), semantic, maxAgeSeconds: null }
+    expect(await findAnswer(database, ask)).toMatchObject([{ match: 'similar', prompt: 'stored' }])
+  }
+
+  const objectsIn = (database: Database, schema: string) =>
+    database.call<{ name: string }>(
+      `select c.relname as name from pg_class c where c.relnamespace = to_regnamespace($1::text) and c.relkind in ('r', 'p', 'v') order by 1`,
+      [schema],
+    )
+
+  test('is made beside the tables of another application, whatever those are called', async () => {
+    const { database } = await openEmpty()
+    const theirs = ['plans', 'users', 'events', 'projects', 'schema_migrations', 'sessions', 'models']
+    await database.runScript(theirs.map(name => `create table ${name} (version int);`).join('\n'))
+    await database.runScript('create function admit(text) returns text language sql as $$ select $1 $$')
+    await migrate(database)
+    await isServed(database)
+    expect((await objectsIn(database, 'public')).map(({ name }) => name)).toEqual(theirs.toSorted())
+    expect(await database.call('select * from users', [])).toEqual([])
+  })
+
+  test('may have another name: two installations share a database, and nothing else', async () => {
+    const { database, url } = await openEmpty()
+    const [one, other] = [inSchema(database, 'one'), inSchema(database, 'select')]
+    const client = postgres(url, { max: 1 })
+    await client.begin(async transaction => {
+      // The other is migrated meanwhile: each waits for its own alone.
+      await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('"one" migrate'))`)
+      await migrate(other)
+    })
+    await client.end()
+    await migrate(one)
+    await isServed(one)
+    expect(await listProjectNames(other)).toEqual([])
+    await isServed(other)
+    expect(await objectsIn(database, 'model_proxy')).toEqual([])
+    expect(await objectsIn(database, 'one')).toEqual(await objectsIn(database, 'select'))
+    expect((await migrate(one)).applied).toEqual([])
+  })
+
+  test('is all that its owner needs to own, wherever the extension is', async () => {
+    const { database, url } = await openEmpty()
+    const role = `mp_plain_${randomBytes(6).toString('hex')}`
+    await database.runScript(`
+      create role ${role} login;
+      revoke all on schema public from public;
+      create schema extensions;
+      create extension vector schema extensions;
+      grant usage on schema extensions to ${role};
+      create schema model_proxy authorization ${role};`)
+    const theirs = openRealDatabase({ url: Object.assign(new URL(url), { username: role }).href })
+    drops.unshift(async () => {
+      await theirs.close()
+      await database.runScript(`drop owned by ${role} cascade; drop role ${role}`)
+    })
+    await migrate(theirs)
+    await isServed(theirs)
+  })
+
+  test('is not made where a checkout from before the first release is', async () => {
+    const { database } = await openEmpty()
+    await database.runScript(`create table schema_migrations (name text primary key, checksum text);
+      comment on table schema_migrations is 'Ledger of what of sql/ this database has seen.'`)
+    await expect(migrate(database)).rejects.toThrow(/before the first release.*empty database.*docs\/operating\.md/)
+  })
+})
