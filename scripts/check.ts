@@ -7,7 +7,7 @@ const checks: Record<string, string[]> = {
   'generated types against the live schema': ['bun', 'scripts/generate-types.ts', '--check'],
   'patterns that are slow on some texts': ['bun', 'scripts/check-patterns.ts'],
   'dead code': ['knip', '--no-progress'],
-  migrations: ['squawk', '-c', '.squawk.toml', ...new Bun.Glob('sql/migrations/*.sql').scanSync()],
+  migrations: ['squawk', '-c', '.squawk.toml', ...new Bun.Glob('sql/{baseline,migrations}/*.sql').scanSync()],
 }
 
 const failed: string[] = []

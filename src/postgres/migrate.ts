@@ -1,5 +1,6 @@
 /**
- * Brings a database to this version's schema: the steps of each migration once, then what has changed of views, functions and seeds.
+ * Brings a database to this version's schema: the baseline, the steps of each migration once, then what has changed of views, functions
+ * and seeds.
  *
  * During a deploy, the previous release still serves beside the new one, and no request may wait long. So a migration consists of steps,
  * each begun by a line of its own:
@@ -12,12 +13,16 @@
  *
  * Views and functions are deployed last, together, in one transaction. Every function that the previous release calls keeps its name,
  * arguments and result for one more release: where one changes, it gets a new list of arguments, and the old one moves to
- * sql/compatibility. Tables lose no column that the previous release uses, and get none without a default. A release that changes
- * functions or views adds a migration, if need be one with only a comment: it tells the previous release to leave the newer ones alone.
+ * sql/compatibility. Tables lose no column that the previous release uses, and get none without a default. The ledger's row `release` tells
+ * the previous release, where it is started beside, to leave the newer functions alone.
  */
+import { version } from '../../package.json' with { type: 'json' }
+import { lacksFunctions } from './check-schema.ts'
 import { type Database, ScriptFailed, sqlStateOf } from './database.ts'
 import {
+  BASELINE,
   type DeployedFile,
+  isMigration,
   type Migration,
   type MigrationStep,
   readDeployed,
@@ -99,7 +104,9 @@ export async function migrate(
     const ledger = hasLedger ? await readLedger(database) : new Map<string, string>()
     refuseUnreleased(ledger, migrations)
     const isBehind = hasNewer(ledger, migrations)
-    const work = isBehind ? null : nextWork(ledger, migrations, deployed)
+    let work = isBehind ? null : nextWork(ledger, migrations, deployed)
+    // What a dump that was restored in part has lost, is deployed again.
+    if (work === null && !isBehind && (await lacksFunctions(database, deployed))) work = deploy(new Map(), deployed)
     // While another proxy migrates, this one must not serve, even if the ledger is up to date.
     if (work === null && !(await isMigrating(database))) return { applied: [...applied], isBehind }
     let reason: string | null = ANOTHER_MIGRATES
@@ -134,22 +141,21 @@ async function tryWork(database: Database, work: Work, ledger: Ledger, lockTimeo
   }
 }
 
-function isMigration(name: string): boolean {
-  return /^\d{6}_\w+\.sql$/.test(name)
-}
+/** The row of the ledger that names the latest release that has deployed its functions. */
+const RELEASE = 'release'
 
-/** Whether the ledger has a migration after the last one that this release knows. */
+/** Whether a later release was here: its functions stand in the ledger, or the first of its migrations. */
 function hasNewer(ledger: Ledger, migrations: readonly Migration[]): boolean {
-  const newest = migrations.at(-1)?.name ?? ''
-  return [...ledger.keys()].some(name => isMigration(name) && name > newest)
+  const newest = migrations.findLast(({ name }) => isMigration(name))?.name ?? ''
+  const isLater = Bun.semver.order(ledger.get(RELEASE) ?? version, version) > 0
+  return isLater || [...ledger.keys()].some(name => isMigration(name) && name > newest)
 }
 
-/** Before the first release, migrations were others under the same numbers: no version can go on from there. */
+/** Before the first release, the baseline is edited in place: no version can go on from another one. */
 function refuseUnreleased(ledger: Ledger, migrations: readonly Migration[]): void {
-  const first = migrations[0]
-  const known = first && ledger.get(first.name)
-  if (first === undefined || known === undefined || known === first.checksum) return
-  throw new Error(UNRELEASED)
+  const known = ledger.get(BASELINE)
+  const isOurs = migrations.some(({ name, checksum }) => name === BASELINE && checksum === known)
+  if (known !== undefined && !isOurs) throw new Error(UNRELEASED)
 }
 
 function nextWork(ledger: Ledger, migrations: readonly Migration[], deployed: readonly DeployedFile[]): Work | null {
@@ -230,12 +236,12 @@ function deploy(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null 
 
 /** Together, in one transaction; sent as one text, because a view stays locked until its end. */
 function deployFiles(files: readonly DeployedFile[], last = ''): Work {
-  const texts = files.map(
+  const texts: string[] = files.map(
     ({ name, text, checksum, folder }) =>
       `${folder === 'seed' ? text : replaceable(text)}\n${noteApplied(name, checksum)}`,
   )
   const folders = [...new Set(files.map(({ folder }) => folder))]
-  const text = [...texts, last].join('\n')
+  const text = [...texts, noteApplied(RELEASE, version), last].join('\n')
   return {
     applies: folders,
     run: async (...given) => runLocked(given, [{ name: 'sql', text: await nameExtension(given[0], text) }]),

@@ -1,10 +1,13 @@
-/** Reads what sql/ brings: migrations in steps, and what is deployed anew when its text changes. */
+/** Reads what sql/ brings: the baseline, migrations in steps, and what is deployed anew when its text changes. */
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
 /** In order of dependency; compatibility holds functions that only the release before calls. */
 const DEPLOYED = ['views', 'functions', 'compatibility', 'seed'] as const
+
+/** All tables of the first release. */
+export const BASELINE = 'baseline'
 
 /** How a step of a migration runs. */
 export type StepKind = 'locked' | 'batches' | 'concurrently'
@@ -18,7 +21,7 @@ export interface MigrationStep {
 }
 
 export interface Migration {
-  /** The file. */
+  /** The file, or `BASELINE`. */
   name: string
   checksum: string
   steps: MigrationStep[]
@@ -35,14 +38,25 @@ export interface DeployedFile {
 /** Begins a step within a migration; what stands before the first one is a locked step. */
 const STEP = /^-- step: (locked|batches|concurrently)\b.*$/gm
 
+/** The baseline, as one locked step, then what each release since the first one changes. */
 export async function readMigrations(): Promise<Migration[]> {
-  const files = await listFiles('migrations')
-  return Promise.all(
-    files.map(async file => {
-      const text = await readSql(`migrations/${file}`)
-      return { name: file, checksum: digest(text), steps: readSteps(file, text) }
-    }),
-  )
+  const [baseline, files] = await Promise.all([readBaseline(), listFiles('migrations')])
+  const later = files.map(async file => readMigration(file, await readSql(`migrations/${file}`)))
+  return [readMigration(BASELINE, baseline), ...(await Promise.all(later))]
+}
+
+async function readBaseline(): Promise<string> {
+  const files = await listFiles('baseline')
+  return (await Promise.all(files.map(file => readSql(`baseline/${file}`)))).join('\n')
+}
+
+function readMigration(name: string, text: string): Migration {
+  return { name, checksum: digest(text), steps: readSteps(name, text) }
+}
+
+/** Whether the ledger's row is of a migration, not of one of its steps. */
+export function isMigration(name: string): boolean {
+  return /^\d{6}_\w+\.sql$/.test(name)
 }
 
 export function readSteps(file: string, text: string): MigrationStep[] {
@@ -96,7 +110,7 @@ async function listFiles(folder: string): Promise<string[]> {
   return names.filter(name => name.endsWith('.sql')).sort()
 }
 
-function readSql(path: string): Promise<string> {
+export function readSql(path: string): Promise<string> {
   return Bun.file(new URL(path, sqlFolder)).text()
 }
 

@@ -38,7 +38,7 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
     await proxy.query(`select create_user('${email}', 'reader')`)
     await proxy.query(`select add_member('acme-support', '${email}', '${role}')`)
   }
-  await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf')`)
+  await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf', 'default', 1)`)
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
   const whole = records.map(record => ({ ...openStory(), ...record }))
   await recordUsage(proxy.stores.database, whole, crypto.randomUUID())

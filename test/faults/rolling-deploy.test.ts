@@ -22,7 +22,7 @@ alter table monthly_counters add column next_of_counter text not null default ''
 alter table cache_entries add column next_of_entry text not null default '';
 alter table batch_ledger add column next_of_batch text not null default '';
 alter table admission_slots add column next_of_slot text not null default '';
-create function next_release() returns text language sql stable set search_path = public, pg_temp as $$ select 'next' $$;
+create function next_release() returns text language sql stable set search_path = model_proxy, pg_temp as $$ select 'next' $$;
 `
 
 describeFaults('two releases side by side', () => {
@@ -34,7 +34,8 @@ describeFaults('two releases side by side', () => {
     await Promise.all(['src', 'sql'].map(name => cp(join(ROOT, name), join(folder, name), { recursive: true })))
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     await symlink(join(ROOT, 'vendor'), join(folder, 'vendor')).catch(() => {})
-    await cp(join(ROOT, 'package.json'), join(folder, 'package.json'))
+    const manifest = await Bun.file(join(ROOT, 'package.json')).json()
+    await Bun.write(join(folder, 'package.json'), JSON.stringify({ ...manifest, version: '999.0.0' }))
     await mkdir(join(folder, 'sql/migrations'), { recursive: true })
     await Bun.write(join(folder, 'sql/migrations/999999_next.sql'), NEXT_MIGRATION)
     for (const kind of ['functions', 'views']) {

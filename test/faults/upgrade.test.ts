@@ -56,9 +56,9 @@ with moved as (
 )
 select count(*)::integer as moved from moved;
 -- step: concurrently
-create index concurrently cache_entries_next_idx on cache_entries (project_id, next_bytes);
+create index concurrently cache_entries_next_idx on model_proxy.cache_entries (project_id, next_bytes);
 -- step: concurrently
-create index concurrently usage_records_next_idx on ${partition} (next_note, recorded_at);
+create index concurrently usage_records_next_idx on model_proxy.${partition} (next_note, recorded_at);
 `
 
 describeFaults('an upgrade of a filled database', () => {
@@ -75,7 +75,8 @@ describeFaults('an upgrade of a filled database', () => {
     await Promise.all(['src', 'sql'].map(name => cp(join(ROOT, name), join(copy, name), { recursive: true })))
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     await symlink(join(ROOT, 'vendor'), join(folder, 'vendor')).catch(() => {})
-    await cp(join(ROOT, 'package.json'), join(folder, 'package.json'))
+    const manifest = await Bun.file(join(ROOT, 'package.json')).json()
+    await Bun.write(join(folder, 'package.json'), JSON.stringify({ ...manifest, version: '999.0.0' }))
     await Bun.write(join(folder, 'sql/migrations/999999_next.sql'), nextMigration(partition))
     for (const kind of ['functions', 'views']) {
       for (const file of new Bun.Glob('**/*.sql').scanSync(join(folder, 'sql', kind)))

@@ -167,7 +167,7 @@ describeBackends('admit()', backend => {
     }
     const [limits] = await database.call<{ version: string }>('select account_version as version from key_limits', [])
     const sent = await database.call(
-      'select a.account is null as known from admit($1::text[], $2::integer[], null, null, $3::text[]) a',
+      'select a.account is null as known from admit($1::text[], $2::integer[], null, null, $3::text[], false, 50) a',
       [[keyHash], [0], [limits?.version]],
     )
     expect(sent).toEqual([{ known: true }])

@@ -58,9 +58,9 @@ describeOnce('identical requests in flight', backend => {
     const database: Database = {
       ...stores.database,
       async call(text, values, options) {
-        if (text.includes('from admit(')) await counted
+        if (text.includes('.admit(')) await counted
         // PostgreSQL hears of the answer later than of the next request.
-        if (text.includes('from store_answers(')) await Bun.sleep(500)
+        if (text.includes('.store_answers(')) await Bun.sleep(500)
         return stores.database.call(text, values, options)
       },
     }

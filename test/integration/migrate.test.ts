@@ -12,8 +12,6 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 
-const MIGRATIONS = new URL('../../sql/migrations/', import.meta.url)
-
 async function issueAsk(database: Database) {
   await createProject(database, 'acme', 'enterprise')
   const key = await issueKey(database, 'acme', 'project', 'ci')
@@ -33,7 +31,7 @@ describeBackends('a deploy', backend => {
     const ask = await issueAsk(database)
     for (const columns of ['1 as other', 'k.id::text as key_id, k.key_hash']) {
       await database.runScript(changeView(columns))
-      expect((await migrate(database)).applied).toEqual(['views', 'functions', 'compatibility', 'seed'])
+      expect((await migrate(database)).applied).toEqual(['views', 'functions', 'seed'])
       expect(await admit(database, [ask])).toMatchObject([{ account: { verdict: 'active', project_name: 'acme' } }])
       expect((await migrate(database)).applied).toEqual([])
     }
@@ -66,8 +64,7 @@ describeReal('a deploy', backend => {
   test('of several that start at once on an empty database, each is served, and each step is taken once', async () => {
     const { database } = await openEmpty()
     const reports = await Promise.all([migrate(database), migrate(database), migrate(database)])
-    const applied = reports.flatMap(report => report.applied).filter(name => name.endsWith('.sql'))
-    expect(applied.toSorted()).toEqual((await readdir(MIGRATIONS)).toSorted())
+    expect(reports.flatMap(report => report.applied).filter(name => name === 'baseline')).toEqual(['baseline'])
     expect(await admit(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
   })
 
@@ -93,8 +90,27 @@ describeReal('a deploy', backend => {
   test('refuses a database from before the first release, and says what to do', async () => {
     const { database } = await openEmpty()
     await migrate(database)
-    await database.runScript(`update schema_migrations set checksum = 'another' where name = '000001_accounts.sql'`)
+    await database.runScript(`update schema_migrations set checksum = 'another' where name = 'baseline'`)
     await expect(migrate(database)).rejects.toThrow(/before the first release.*empty database.*docs\/operating\.md/)
+  })
+
+  test('brings back functions and views that a restored dump has lost, and refuses one that lacks more', async () => {
+    const { database } = await openEmpty()
+    await migrate(database)
+    await database.runScript('drop view usage_hourly cascade; drop function find_in_cache_lists cascade')
+    expect((await migrate(database)).applied).toEqual(['views', 'functions', 'seed'])
+    expect((await migrate(database)).applied).toEqual([])
+    await database.runScript('alter table budgets drop column enforced cascade')
+    await expect(migrate(database)).rejects.toThrow(/lacks budgets\.enforced.*restored in part.*docs\/production\.md/)
+  })
+
+  test('leaves what a later release has deployed', async () => {
+    const { database } = await openEmpty()
+    await migrate(database)
+    await database.runScript(
+      `update schema_migrations set checksum = case name when 'release' then '999.0.0' else 'another' end where name in ('release', 'views/key_accounts.sql')`,
+    )
+    expect(await migrate(database)).toEqual({ applied: [], isBehind: true })
   })
 
   test('waits while another migrates, and tells; not for ever', async () => {
@@ -153,10 +169,10 @@ describeReal('a deploy', backend => {
     const clients = Array.from({ length: 24 }, (_, i) =>
       i % 3 === 0
         ? keepAsking(() =>
-            database.call('select (a.account).*, a.granted from admit($1::text[], $2::integer[], null, null, null) a', [
-              [ask.keyHash],
-              [1],
-            ]),
+            database.call(
+              'select (a.account).*, a.granted from admit($1::text[], $2::integer[], null, null, null, false, 50) a',
+              [[ask.keyHash], [1]],
+            ),
           )
         : keepAsking(async () => {
             const replies = await admit(database, [ask], { slot: crypto.randomUUID(), sequence: 1 })
@@ -195,10 +211,7 @@ describeReal('a deploy', backend => {
 })
 
 async function readFunctions(): Promise<string[]> {
-  const files = ['functions', 'compatibility'].map(async name => {
-    const folder = new URL(`../../sql/${name}/`, import.meta.url)
-    const names = (await readdir(folder, { recursive: true })).filter(file => file.endsWith('.sql')).sort()
-    return Promise.all(names.map(file => Bun.file(new URL(file, folder)).text()))
-  })
-  return (await Promise.all(files)).flat()
+  const folder = new URL('../../sql/functions/', import.meta.url)
+  const names = (await readdir(folder, { recursive: true })).filter(file => file.endsWith('.sql')).sort()
+  return Promise.all(names.map(file => Bun.file(new URL(file, folder)).text()))
 }

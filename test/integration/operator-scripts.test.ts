@@ -174,7 +174,9 @@ describe.skipIf(!psqlPath)(title, () => {
       const hash = new Bun.CryptoHasher('sha256').update(key).digest('hex')
       const { rows } = await sql<{
         verdict: string
-      }>`select verdict from admit(array[${hash}], array[1], null, null, null)`.execute(backend.database.queries)
+      }>`select verdict from admit(array[${hash}], array[1], null, null, null, false, 50)`.execute(
+        backend.database.queries,
+      )
       expect(rows).toEqual([{ verdict: 'disabled' }])
     })
 

@@ -26,8 +26,10 @@ test('comments alone are no step', () => {
   )
 })
 
-test('migrations are numbered without a gap and come in that order, and views after those that they read', async () => {
-  const numbers = (await readMigrations()).map(({ name }) => Number(name.slice(0, 6)))
+test('the baseline comes first, then migrations, numbered without a gap, and views after those that they read', async () => {
+  const [first, ...later] = (await readMigrations()).map(({ name }) => name)
+  expect(first).toBe('baseline')
+  const numbers = later.map(name => Number(name.slice(0, 6)))
   expect(numbers).toEqual(numbers.map((_, index) => index + 1))
   const views = (await readDeployed()).filter(({ folder }) => folder === 'views').map(({ name }) => name)
   expect(views.indexOf('views/standing_verdicts.sql')).toBeLessThan(views.indexOf('views/calibration.sql'))

@@ -17,6 +17,24 @@ comment on column users.role is 'owner: sees and changes everything. reader: see
 comment on column users.password_hash is 'argon2id, made by the proxy; null until the invitation was taken up.';
 comment on column users.created_at is 'When the user was added.';
 
+create table user_identities (
+    issuer text not null,
+    subject text not null,
+    user_id bigint not null
+        references users (id) on delete cascade,
+    created_at timestamptz not null default now(),
+    primary key (issuer, subject),
+    unique (issuer, user_id)
+);
+
+create index user_identities_user_id_idx on user_identities (user_id);
+
+comment on table user_identities is 'Accounts at OpenID Connect providers that log in as a user.';
+comment on column user_identities.issuer is 'The provider''s address.';
+comment on column user_identities.subject is 'The provider''s id of the person (sub), which is never given to another.';
+comment on column user_identities.user_id is 'Who that is here.';
+comment on column user_identities.created_at is 'When the person first logged in with it.';
+
 create table memberships (
     project_id bigint not null
         references projects (id) on delete cascade,
@@ -61,6 +79,14 @@ comment on column sessions.user_agent is 'Browser at login, as it names itself.'
 comment on column sessions.created_at is 'When the user logged in.';
 comment on column sessions.last_seen_at is 'Last request, accurate to about a minute.';
 comment on column sessions.expires_at is 'From when on the cookie is refused.';
+
+-- Deployed with sql/functions; the trigger needs it now.
+create function end_session_keys() returns trigger
+language plpgsql
+as 'begin return null; end';
+
+create trigger sessions_ended after delete on sessions referencing old table as gone
+    for each statement execute function end_session_keys();
 
 create table invitations (
     token_hash bytea primary key

@@ -1,4 +1,4 @@
--- What has been answered before: whole answers, the prompts they can be found by, vectors, and what providers keep for projects.
+-- Stored answers and vectors, and what providers keep for clients.
 
 create table embedding_spaces (
     id integer generated always as identity primary key,
@@ -57,6 +57,14 @@ comment on column cache_entries.expires_at is 'From when on the entry is not ser
 comment on column cache_entries.test is 'Whether a test key asked: such entries live at most a day, and only the latest few of a project are kept.';
 comment on column cache_entries.bytes is 'What the entry takes of its project''s cache_bytes.';
 
+-- Deployed with sql/functions; the trigger needs it now.
+create function note_cache_shrinkage() returns trigger
+language plpgsql
+as 'begin return null; end';
+
+create trigger answers_deleted after delete on cache_entries referencing old table as gone
+    for each statement execute function note_cache_shrinkage('answers');
+
 create table cache_prompts (
     entry_id bigint primary key
         references cache_entries (id) on delete cascade,
@@ -73,12 +81,15 @@ create table cache_prompts (
     expires_at timestamptz not null,
     group_key bigint not null generated always as (hashtextextended(encode(context_hash, 'hex'), project_id)) stored,
     name_key bigint not null generated always as (hashtextextended(encode(context_hash || normalized_hash, 'hex'), project_id)) stored,
+    anchor_key bigint,
     check ((space_id is null) = (embedding is null))
 );
 
 alter table cache_prompts alter column embedding set storage plain;
+
 create index cache_prompts_compared_idx on cache_prompts (group_key, space_id) where not in_lists and space_id is not null;
 create index cache_prompts_name_key_idx on cache_prompts (name_key);
+create index cache_prompts_anchor_idx on cache_prompts (coalesce(anchor_key, group_key));
 
 comment on table cache_prompts is 'The one text by which an entry may be found without being asked word for word: the last user message. Kept narrow, apart from the answers, so that comparing a group of vectors reads little.';
 comment on column cache_prompts.entry_id is 'The answer.';
@@ -93,6 +104,7 @@ comment on column cache_prompts.created_at is 'As in cache_entries, repeated so 
 comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join.';
 comment on column cache_prompts.group_key is 'Hash of project and context, to find a group by; equality of both decides.';
 comment on column cache_prompts.name_key is 'Hash of project, context and normalized text, to find a prompt by; equality of all three decides.';
+comment on column cache_prompts.anchor_key is 'Hash of the project, the context and what any question that asks the same has in common with the prompt: its form and the names and numbers in it. Null for prompts of a release that had none: they are compared with every question of their group.';
 
 create table cache_groups (
     group_key bigint not null,
@@ -107,9 +119,6 @@ create table cache_groups (
     primary key (group_key, space_id)
 );
 
-create sequence cache_lists_numbers;
-comment on sequence cache_lists_numbers is 'Numbers of the tables cache_lists_<number>.';
-
 create index cache_groups_project_id_idx on cache_groups (project_id);
 create index cache_groups_space_id_idx on cache_groups (space_id);
 
@@ -120,6 +129,10 @@ comment on column cache_groups.project_id is 'The project whose group it is.';
 comment on column cache_groups.sampled is 'How many of the prompts that are compared exactly have an id that 16 divides.';
 comment on column cache_groups.lists is 'Number of the table that holds the codes of the group''s prompts, in lists; null: it has none.';
 comment on column cache_groups.lists_deleted is 'Prompts that were deleted since the lists were made, and are still in them.';
+
+create sequence cache_lists_numbers;
+
+comment on sequence cache_lists_numbers is 'Numbers of the tables cache_lists_<number>.';
 
 create table cached_vectors (
     project_id bigint not null
@@ -137,6 +150,7 @@ create table cached_vectors (
 );
 
 alter table cached_vectors alter column vector set storage external;
+
 create index cached_vectors_expiry_idx on cached_vectors (project_id, test, expires_at) where expires_at is not null;
 
 comment on table cached_vectors is 'Embedding vectors that were paid for, one an input: those clients asked for, and those of prompts. Redis holds copies; this is the truth.';
@@ -149,6 +163,9 @@ comment on column cached_vectors.created_at is 'When the vector was stored: its 
 comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted.';
 comment on column cached_vectors.test is 'As in cache_entries.';
 comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
+
+create trigger vectors_deleted after delete on cached_vectors referencing old table as gone
+    for each statement execute function note_cache_shrinkage('vectors');
 
 create table cache_sizes (
     project_id bigint not null
@@ -199,6 +216,7 @@ create table kept_objects (
     settled boolean not null default false,
     expires_at timestamptz,
     models text[],
+    tags jsonb,
     primary key (project_id, id)
 );
 
@@ -209,26 +227,37 @@ comment on column kept_objects.position is 'In the order in which they were made
 comment on column kept_objects.project_id is 'The one project that made it.';
 comment on column kept_objects.id is 'The provider''s id.';
 comment on column kept_objects.collection is 'files, batches, anthropic_files or message_batches; references: only its id is known.';
-comment on column kept_objects.provider is 'Who keeps it: openai, groq or aggregator.';
+comment on column kept_objects.provider is 'Who keeps it: openai, anthropic, groq or aggregator; after a slash the name of the key it was made with, unless that is default. Nothing after the slash: not made through the proxy.';
 comment on column kept_objects.purpose is 'What a file is for, as its maker said.';
 comment on column kept_objects.requests is 'Of a batch''s input, the requests in it.';
 comment on column kept_objects.object is 'JSON, as the provider last told it; null: not told yet.';
 comment on column kept_objects.settled is 'Of a batch, whether what it used has been recorded.';
 comment on column kept_objects.expires_at is 'From when on the provider has it no more; null: it stays.';
 comment on column kept_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
+comment on column kept_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';
 
--- Deployed with sql/functions; triggers need them now.
-create function delete_entries_of_projects() returns trigger
-language plpgsql
-as 'begin return null; end';
+create table kept_responses (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    key_id bigint not null
+        references api_keys (id) on delete cascade,
+    id text not null
+        check (char_length(id) between 1 and 256),
+    previous_id text,
+    input text,
+    response text not null,
+    expires_at timestamptz not null,
+    primary key (project_id, key_id, id)
+);
 
-create function note_cache_shrinkage() returns trigger
-language plpgsql
-as 'begin return null; end';
+create index kept_responses_expiry_idx on kept_responses (expires_at);
+create index kept_responses_key_idx on kept_responses (key_id);
 
-create trigger projects_deleted after delete on projects referencing old table as gone
-    for each statement execute function delete_entries_of_projects();
-create trigger answers_deleted after delete on cache_entries referencing old table as gone
-    for each statement execute function note_cache_shrinkage('answers');
-create trigger vectors_deleted after delete on cached_vectors referencing old table as gone
-    for each statement execute function note_cache_shrinkage('vectors');
+comment on table kept_responses is 'Responses that clients of /v1/responses may continue or read by id, where the provider keeps none: by project and key.';
+comment on column kept_responses.project_id is 'The one project that asked.';
+comment on column kept_responses.key_id is 'The one key that asked: no other reaches the response.';
+comment on column kept_responses.id is 'The response''s id.';
+comment on column kept_responses.previous_id is 'The response that the request continued; null: none.';
+comment on column kept_responses.input is 'JSON list of the request''s own input items; null: too long to be kept.';
+comment on column kept_responses.response is 'JSON, as the client got it.';
+comment on column kept_responses.expires_at is 'From when on it is not found any more.';

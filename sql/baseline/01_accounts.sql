@@ -1,4 +1,4 @@
--- Who may call, how often, and with which settings: plans, projects, keys, monthly counters.
+-- Who may call, how often, and with which settings: plans, projects, keys, counters.
 
 create table plans (
     name text primary key
@@ -16,7 +16,9 @@ create table plans (
     max_cache_ttl_seconds integer not null default 2592000
         check (max_cache_ttl_seconds > 0),
     concurrent_requests integer not null default 1000
-        check (concurrent_requests > 0)
+        check (concurrent_requests > 0),
+    tokens_per_minute_per_key integer
+        check (tokens_per_minute_per_key > 0)
 );
 
 comment on table plans is 'Limits that projects subscribe to; an operator edits them with SQL and the next request obeys.';
@@ -28,6 +30,7 @@ comment on column plans.test_requests_per_minute is 'Most requests that one test
 comment on column plans.test_requests_per_month is 'Most requests that all test keys of a project together get answered in a calendar month (UTC), apart from the project''s own quota.';
 comment on column plans.max_cache_ttl_seconds is 'Longest that an answer may stay in the cache, whatever a project or a request asks for.';
 comment on column plans.concurrent_requests is 'Most requests of one key that are under way at the same time in one process of the proxy.';
+comment on column plans.tokens_per_minute_per_key is 'Tokens of providers'' answers and of what they were asked, in any 60 seconds per project key; null: any number.';
 
 create table projects (
     id bigint generated always as identity primary key,
@@ -57,7 +60,11 @@ create table projects (
     log_content text not null default 'off',
     when_exhausted text not null default 'serve_cache',
     semantic_enabled boolean not null generated always as (semantic_mode = 'on') stored,
-    semantic_guards boolean not null generated always as (semantic_policy <> 'threshold') stored
+    semantic_guards boolean not null generated always as (semantic_policy <> 'threshold') stored,
+    unsupported_tools text not null default 'drop',
+    has_budgets boolean not null default false,
+    aliases text[] not null default '{}',
+    anthropic_cache_marks text not null default 'off'
 );
 
 create index projects_plan_idx on projects (plan);
@@ -89,24 +96,10 @@ comment on column projects.log_content is 'sealed: the wordings of questions tha
 comment on column projects.when_exhausted is 'What a request gets once the quota or a budget is used up: serve_cache answers hits, refuse answers none.';
 comment on column projects.semantic_enabled is 'Whether semantic_mode is on.';
 comment on column projects.semantic_guards is 'Whether semantic_policy asks for more than similarity.';
-
-create table setting_kinds (
-    name text primary key,
-    type text not null
-        check (type in ('choice', 'number', 'whole', 'text', 'models')),
-    least double precision,
-    most double precision,
-    words text[] not null,
-    help text not null
-);
-
-comment on table setting_kinds is 'Which settings a project has, and what each takes: a new setting is a row of sql/seed, and a column of projects.';
-comment on column setting_kinds.name is 'The setting, and the column of projects.';
-comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them.';
-comment on column setting_kinds.least is 'Least number; null: none.';
-comment on column setting_kinds.most is 'Greatest number, longest text or most names; null: none.';
-comment on column setting_kinds.words is 'The choices; for another type, what the value is, as messages say it.';
-comment on column setting_kinds.help is 'What the setting decides, in a sentence that goes on after its name.';
+comment on column projects.unsupported_tools is 'What becomes of a tool that the model''s provider would have to run and cannot, where the model may choose: drop leaves it out, refuse answers 400.';
+comment on column projects.has_budgets is 'Whether any budget is set: without one, nothing is reserved.';
+comment on column projects.aliases is 'Names that clients may ask for in place of a model: each name=model, or name=model|fallback|… with models that are asked in its stead when it cannot be reached.';
+comment on column projects.anthropic_cache_marks is 'on: chat requests translated for Anthropic are marked for its cache after the tools, the system prompt and the last turn, unless they have marks of their own; off: only theirs.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function check_settings() returns trigger
@@ -115,6 +108,40 @@ as 'begin return new; end';
 
 create trigger settings_checked before insert or update on projects
     for each row execute function check_settings();
+
+-- Deployed with sql/functions; the trigger needs it now.
+create function delete_entries_of_projects() returns trigger
+language plpgsql
+as 'begin return null; end';
+
+create trigger projects_deleted after delete on projects referencing old table as gone
+    for each statement execute function delete_entries_of_projects();
+
+create table setting_kinds (
+    name text primary key,
+    type text not null
+        check (type in ('choice', 'number', 'whole', 'text', 'models', 'aliases')),
+    least double precision,
+    most double precision,
+    words text[] not null,
+    help text not null,
+    place integer not null default 0,
+    area text not null default '',
+    title text not null default '',
+    choices text[] not null default '{}'
+);
+
+comment on table setting_kinds is 'Which settings a project has, and what each takes: a new setting is a row of sql/seed, and a column of projects.';
+comment on column setting_kinds.name is 'The setting, and the column of projects.';
+comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them; aliases: the same, each as name=model|fallback|….';
+comment on column setting_kinds.least is 'Least number; null: none.';
+comment on column setting_kinds.most is 'Greatest number, longest text or most names; null: none.';
+comment on column setting_kinds.words is 'The choices; for another type, what the value is, as messages say it.';
+comment on column setting_kinds.help is 'What the setting decides, in a sentence that goes on after its name.';
+comment on column setting_kinds.place is 'The order on a page.';
+comment on column setting_kinds.area is 'What else it stands with on a page.';
+comment on column setting_kinds.title is 'Its name for people.';
+comment on column setting_kinds.choices is 'For each of the words of a choice: a title, a colon, and what it does.';
 
 create table api_keys (
     id bigint generated always as identity primary key,
@@ -130,12 +157,27 @@ create table api_keys (
     created_at timestamptz not null default now(),
     expires_at timestamptz,
     deactivated_at timestamptz,
-    last_used_at timestamptz
+    last_used_at timestamptz,
+    log_content text
+        check (log_content in ('off', 'sealed')),
+    requests_per_minute integer
+        check (requests_per_minute > 0),
+    replaced_by bigint
+        references api_keys on delete cascade,
+    allowed_models text[],
+    allowed_addresses cidr[],
+    tokens_per_minute integer
+        check (tokens_per_minute > 0),
+    minute_counted_until timestamptz,
+    session_id bigint
 );
 
 create unique index api_keys_active_name_idx on api_keys (project_id, name) where deactivated_at is null;
 create index api_keys_prefix_idx on api_keys (prefix);
 create index api_keys_project_id_idx on api_keys (project_id);
+create index api_keys_expiry_idx on api_keys (expires_at) where deactivated_at is null and expires_at is not null;
+create index api_keys_replaced_by_idx on api_keys (replaced_by) where replaced_by is not null;
+create index api_keys_session_id_idx on api_keys (session_id) where session_id is not null;
 
 comment on table api_keys is 'Keys that clients authenticate with. Only the hash is kept: a key is seen once, when it is issued.';
 comment on column api_keys.id is 'Referred to by usage records.';
@@ -148,6 +190,14 @@ comment on column api_keys.created_at is 'When the key was issued.';
 comment on column api_keys.expires_at is 'From when on the key is refused as invalid; null: never.';
 comment on column api_keys.deactivated_at is 'From when on the key is refused as disabled; null: active.';
 comment on column api_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
+comment on column api_keys.log_content is 'Whether what this key''s requests say and get is kept: off or sealed; null: as its project has it.';
+comment on column api_keys.requests_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
+comment on column api_keys.replaced_by is 'For the former value of a key that was rotated: the key, for which its requests count until it expires.';
+comment on column api_keys.allowed_models is 'Patterns of the model names that the key may ask for, * standing for any characters, within what its project allows; null: all of that. Fallbacks and the judge''s model are the project''s own choice.';
+comment on column api_keys.allowed_addresses is 'Networks of the addresses that requests with the key may come from; null: any.';
+comment on column api_keys.tokens_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
+comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet.';
+comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login that it was made in and ends with. Such keys are not listed. Null for all others.';
 
 create table provider_keys (
     project_id bigint not null
@@ -159,7 +209,11 @@ create table provider_keys (
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     version bigint generated always as identity,
-    primary key (project_id, provider)
+    name text not null default 'default'
+        check (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$'),
+    weight integer not null default 1
+        check (weight between 1 and 1000),
+    primary key (project_id, provider, name)
 );
 
 comment on table provider_keys is 'A project''s own keys for direct providers, sealed before they reach the database.';
@@ -169,7 +223,9 @@ comment on column provider_keys.sealed is 'AES-256-GCM: version byte, nonce, cip
 comment on column provider_keys.last_four is 'Last four characters of the key, for listing.';
 comment on column provider_keys.created_at is 'When the provider was first given a key.';
 comment on column provider_keys.updated_at is 'When the key was last replaced.';
-comment on column provider_keys.version is 'New with every replacement, across all projects: tells a proxy that what it opened earlier is out of date.';
+comment on column provider_keys.version is 'New with every change of the project''s keys for the provider, across all projects: tells a proxy that what it opened earlier is out of date.';
+comment on column provider_keys.name is 'Tells a project''s keys for one provider apart; default for one that was stored without a name.';
+comment on column provider_keys.weight is 'The key''s share of requests, against the others of its provider.';
 
 create table monthly_counters (
     project_id bigint not null
@@ -204,6 +260,24 @@ comment on column admission_slots.month is 'The month it was counted in.';
 comment on column admission_slots.granted is 'Requests reserved for each key, in the order they were asked for.';
 comment on column admission_slots.used_at is 'When the batch came. Slots that nobody has used for a day go.';
 
+create unlogged table minute_counts (
+    project_id bigint not null,
+    key_id bigint not null,
+    second bigint not null,
+    alone integer not null default 0,
+    in_redis integer not null default 0,
+    recorded integer not null default 0,
+    primary key (project_id, key_id, second)
+);
+
+comment on table minute_counts is 'Requests by the second, of keys that a process without Redis admits: see count_minute(). Unlogged: a minute need not outlive a crash.';
+comment on column minute_counts.project_id is 'The project.';
+comment on column minute_counts.key_id is 'The key.';
+comment on column minute_counts.second is 'Seconds since the epoch, by the clock of Redis.';
+comment on column minute_counts.alone is 'Admitted by processes without Redis.';
+comment on column minute_counts.in_redis is 'Counted in Redis, as the others last saw it.';
+comment on column minute_counts.recorded is 'Recorded when the first process lost Redis: what is known of the others until they say.';
+
 create table batch_ledger (
     id uuid primary key,
     taken_at timestamptz not null default now()
@@ -234,10 +308,10 @@ create table installation (
     believed_at timestamptz not null default now()
 );
 
-insert into installation default values;
-
 comment on table installation is 'One row: which installation this is.';
 comment on column installation.only_row is 'Always true: there is no second row.';
+comment on column installation.id is 'Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.';
 comment on column installation.seen_at is 'What time it was when a proxy last looked, as one does every minute.';
 comment on column installation.believed_at is 'The time by which what is kept for long is deleted: it follows the clock, but only slowly where that is set on by more than a month.';
-comment on column installation.id is 'Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.';
+
+insert into installation default values;

@@ -1,4 +1,4 @@
--- What people and the judge say about pairs of questions, and what is still to be judged.
+-- Which questions ask the same: who said so, what was served, what the judge is asked.
 
 create table cache_verdicts (
     project_id bigint not null
@@ -22,6 +22,7 @@ create table cache_verdicts (
 );
 
 create index cache_verdicts_expires_at_idx on cache_verdicts (expires_at);
+create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, context_hash) where source = 'person' and verdict = 'same';
 
 comment on table cache_verdicts is 'Whether two questions of equal context ask the same, as a person or the judge said. A person outweighs a review, and a review the judge.';
 comment on column cache_verdicts.project_id is 'The only project that the verdict is of use to.';

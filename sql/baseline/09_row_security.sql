@@ -16,13 +16,17 @@ language sql
 stable
 as 'select false';
 
+-- What belongs to a project is for those who see the project.
 do $$
 declare
     of_project text;
 begin
     foreach of_project in array array[
-        'api_keys', 'provider_keys', 'monthly_counters', 'cache_entries', 'cache_prompts', 'cached_vectors', 'kept_objects',
-        'cache_verdicts', 'semantic_hits', 'judge_spending', 'usage_records', 'usage_sums', 'latency_counts', 'usage_pending', 'memberships'
+        'api_keys', 'provider_keys', 'monthly_counters', 'memberships',
+        'cache_entries', 'cache_prompts', 'cached_vectors', 'kept_objects', 'kept_responses',
+        'cache_verdicts', 'semantic_hits', 'judge_spending',
+        'usage_records', 'request_contents', 'usage_sums', 'usage_tagged', 'latency_counts', 'usage_pending',
+        'webhooks', 'events', 'budgets'
     ]
     loop
         execute format('alter table %I enable row level security', of_project);
@@ -32,21 +36,30 @@ end
 $$;
 
 alter table projects enable row level security;
-alter table users enable row level security;
-alter table admin_keys enable row level security;
-alter table audit_log enable row level security;
-alter table refusals_hourly enable row level security;
-
 create policy members_see on projects for select using (id in (select visible_projects()));
--- The sums of all projects together.
+
+-- What belongs to something that is restricted itself.
+alter table event_deliveries enable row level security;
+alter table budget_periods enable row level security;
+alter table spend_alerts enable row level security;
+create policy members_see on event_deliveries for select using (webhook_id in (select w.id from webhooks w));
+create policy members_see on budget_periods for select using (budget_id in (select b.id from budgets b));
+create policy members_see on spend_alerts for select using (budget_id in (select b.id from budgets b));
+
+-- The sums and budgets of all projects together, and what concerns no project, are for administrators.
+alter table refusals_hourly enable row level security;
+alter table audit_log enable row level security;
 create policy administrators_see on usage_sums for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on refusals_hourly for select using ((select is_administrator()));
--- What concerns no project is for administrators.
+create policy administrators_see on budgets for select using (project_id is null and is_administrator());
 create policy members_see on audit_log for select using (
     project_id in (select visible_projects()) or (select is_administrator())
 );
+
 -- A user sees whom they share a project with: memberships are restricted themselves.
+alter table users enable row level security;
+alter table admin_keys enable row level security;
 create policy members_see on users for select using (
     id = (select current_user_id()) or (select is_administrator()) or id in (select m.user_id from memberships m)
 );
@@ -55,6 +68,9 @@ create policy owners_see on admin_keys for select using (
 );
 
 -- No policy: a dashboard query sees none of these.
+alter table user_identities enable row level security;
 alter table invitations enable row level security;
 alter table sessions enable row level security;
 alter table login_attempts enable row level security;
+alter table budget_reservations enable row level security;
+alter table open_responses enable row level security;

@@ -1,8 +1,5 @@
 -- What happens in projects that somebody should know, and the addresses that are told.
 
--- step: locked
-lock table projects in share row exclusive mode;
-
 create table webhooks (
     id bigint generated always as identity primary key,
     project_id bigint not null
@@ -78,13 +75,3 @@ comment on column event_deliveries.tried_at is 'When it was last tried.';
 comment on column event_deliveries.delivered_at is 'When it was taken; null: it was not yet.';
 comment on column event_deliveries.status is 'The status of the last answer; null: there was none.';
 comment on column event_deliveries.problem is 'Why the last attempt failed; null: it did not.';
-
-alter table webhooks enable row level security;
-alter table events enable row level security;
-alter table event_deliveries enable row level security;
-create policy members_see on webhooks for select using (project_id in (select visible_projects()));
-create policy members_see on events for select using (project_id in (select visible_projects()));
-create policy members_see on event_deliveries for select using (webhook_id in (select w.id from webhooks w));
-
--- step: concurrently
-create index concurrently api_keys_expiry_idx on model_proxy.api_keys (expires_at) where deactivated_at is null and expires_at is not null;

@@ -1,44 +1,4 @@
--- What models cost, and what was used.
-
-create table models (
-    provider text not null,
-    model text not null,
-    kind text not null
-        check (kind in ('chat', 'completion', 'embedding', 'image', 'moderation', 'rerank', 'speech', 'transcription')),
-    context_tokens integer
-        check (context_tokens > 0),
-    max_output_tokens integer
-        check (max_output_tokens > 0),
-    input_usd_per_million numeric(12, 6) not null
-        check (input_usd_per_million >= 0),
-    cached_input_usd_per_million numeric(12, 6)
-        check (cached_input_usd_per_million >= 0),
-    cache_write_usd_per_million numeric(12, 6)
-        check (cache_write_usd_per_million >= 0),
-    output_usd_per_million numeric(12, 6) not null
-        check (output_usd_per_million >= 0),
-    source text not null,
-    as_of date not null,
-    capabilities text[] not null default '{}'
-        check (capabilities <@ array['audio', 'files', 'images', 'reasoning', 'structured_output', 'tools']),
-    listed boolean not null default true,
-    primary key (provider, model)
-);
-
-comment on table models is 'The catalogue: what each provider offers and asks for it. provider ''aggregator'' rows are named <vendor>/<model>.';
-comment on column models.provider is 'openai, anthropic, groq, or aggregator.';
-comment on column models.model is 'The name a client sends: native for a direct provider, <vendor>/<model> for the aggregator.';
-comment on column models.kind is 'The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription.';
-comment on column models.context_tokens is 'Context window; null where the vendor does not say.';
-comment on column models.max_output_tokens is 'Longest answer; null where the vendor does not say.';
-comment on column models.input_usd_per_million is 'US dollars per million prompt tokens.';
-comment on column models.cached_input_usd_per_million is 'US dollars per million prompt tokens that the provider had cached; null: as input.';
-comment on column models.cache_write_usd_per_million is 'US dollars per million prompt tokens written to the provider''s cache; null: as input.';
-comment on column models.output_usd_per_million is 'US dollars per million completion tokens.';
-comment on column models.source is 'Where the price was read.';
-comment on column models.as_of is 'When it was read.';
-comment on column models.capabilities is 'What a request may hold or ask for besides text: audio, files, images, reasoning, structured_output, tools.';
-comment on column models.listed is 'Whether the provider still offers it. What is gone stays, so that what was used can be priced.';
+-- What was used: records, their sums, and what requests said.
 
 create table usage_records (
     recorded_at timestamptz not null,
@@ -60,12 +20,38 @@ create table usage_records (
     saved_usd numeric(18, 9) not null,
     latency_ms real not null,
     duration_ms real not null,
-    id uuid not null default gen_random_uuid()
+    id uuid not null default gen_random_uuid(),
+    tags jsonb,
+    error_code text,
+    error_message text,
+    upstream_status smallint,
+    upstream_message text,
+    attempts smallint,
+    asked_model text,
+    fallbacks text,
+    cache_reason text,
+    cache_id text,
+    similarity real,
+    completion_tokens_saved integer,
+    admission_ms real,
+    lookup_ms real,
+    embed_ms real,
+    upstream_ms real,
+    first_chunk_ms real,
+    end_user text,
+    presumed boolean,
+    provider_keys text
 ) partition by range (recorded_at);
 
 create index usage_records_project_id_idx on usage_records (project_id, recorded_at);
+-- What is slow, dear or of an end user is found by itself. An exact hit is in none of them.
+-- The recorder waits while they are built; requests do not.
+create index usage_records_slow_idx on usage_records (project_id, duration_ms) where duration_ms >= 1000;
+create index usage_records_dear_idx on usage_records (project_id, cost_usd) where cost_usd > 0;
+create index usage_records_end_user_idx on usage_records (project_id, end_user, recorded_at) where end_user is not null;
+create index usage_records_failed_idx on usage_records (project_id, status, recorded_at) where status >= 400;
 
-comment on table usage_records is 'One row a request that passed admission, in monthly partitions; written in batches off the hot path.';
+comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';
 comment on column usage_records.recorded_at is 'When the answer ended.';
 comment on column usage_records.request_id is 'X-Request-Id of the answer.';
 comment on column usage_records.project_id is 'The project. No foreign key: records outlive what they speak of.';
@@ -85,6 +71,45 @@ comment on column usage_records.saved_usd is 'What the same answer would have co
 comment on column usage_records.latency_ms is 'From the request''s arrival to its response headers.';
 comment on column usage_records.duration_ms is 'From the request''s arrival to the last byte.';
 comment on column usage_records.id is 'The record''s own name; a client may send the same X-Request-Id twice.';
+comment on column usage_records.tags is 'What the client says the request is for: names and values; null for no tags.';
+comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null for an answer.';
+comment on column usage_records.error_message is 'What the client was told, if the proxy said so itself; at most 300 characters.';
+comment on column usage_records.upstream_status is 'The status of the first upstream that failed; null: none answered with one.';
+comment on column usage_records.upstream_message is 'What that upstream said, without what it quotes of the prompt; at most 300 characters.';
+comment on column usage_records.attempts is 'How often upstreams were asked, retries and fallbacks included; null: not at all.';
+comment on column usage_records.asked_model is 'The name that was asked for, where it was an alias or a fallback answered.';
+comment on column usage_records.fallbacks is 'Fallbacks that were asked, in order, with commas between them.';
+comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the answer: why the cache answered, or why not.';
+comment on column usage_records.cache_id is 'The cache entry that was served, or the one that nearly was.';
+comment on column usage_records.similarity is 'Cosine similarity of that entrys question; null for an exact match.';
+comment on column usage_records.completion_tokens_saved is 'Completion tokens served from the cache; null on a miss.';
+comment on column usage_records.admission_ms is 'From the requests arrival until it was admitted.';
+comment on column usage_records.lookup_ms is 'Looking for the answer in the database, the vector and the judge included; null: not looked for.';
+comment on column usage_records.embed_ms is 'Of that, waiting for the questions vector; null: none was asked for.';
+comment on column usage_records.upstream_ms is 'From asking the upstream to the head of its answer; null: none answered.';
+comment on column usage_records.first_chunk_ms is 'From the requests arrival to the first part of a stream.';
+comment on column usage_records.end_user is 'Whom the client asks for: safety_identifier, user, or metadata.user_id; at most 128 characters.';
+comment on column usage_records.presumed is 'True: nobody knows what the provider charged, and tokens and cost are the most that it may have been; null: they are known.';
+comment on column usage_records.provider_keys is 'Where the project has several keys of the provider: the names of those that were asked, in order, with commas between them. One that was refused has the status after it; the last one answered.';
+
+create table request_contents (
+    recorded_at timestamptz not null,
+    project_id bigint not null,
+    key_id bigint not null,
+    request_id text not null,
+    sealed_request bytea,
+    sealed_response bytea
+) partition by range (recorded_at);
+
+create index request_contents_request_idx on request_contents (project_id, request_id);
+
+comment on table request_contents is 'What requests said and got, sealed by the encryption key, in daily partitions; only of projects and keys whose log_content is sealed.';
+comment on column request_contents.recorded_at is 'As in usage_records.';
+comment on column request_contents.project_id is 'The project.';
+comment on column request_contents.key_id is 'The key.';
+comment on column request_contents.request_id is 'As in usage_records.';
+comment on column request_contents.sealed_request is 'The request''s body, cut where it is long; null: a form, or too long to be kept.';
+comment on column request_contents.sealed_response is 'The body of the answer, cut where it is long; null: none that was complete.';
 
 create table usage_sums (
     project_id bigint not null,
@@ -109,10 +134,6 @@ create table usage_sums (
     primary key (project_id, grain, at, key_id, endpoint, model, provider, cache_result, status_class)
 ) partition by list (grain);
 
-create table usage_by_quarter partition of usage_sums for values in ('quarter') with (fillfactor = 70);
-create table usage_by_hour partition of usage_sums for values in ('hour') with (fillfactor = 70);
-create table usage_by_day partition of usage_sums for values in ('day') with (fillfactor = 70);
-create table usage_by_month partition of usage_sums for values in ('month') with (fillfactor = 70);
 create index usage_sums_at_idx on usage_sums using brin (at);
 
 comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; what was recorded in the last seconds is in usage_pending. One partition a grain, so that the few rows of long ones are read alone.';
@@ -134,10 +155,60 @@ comment on column usage_sums.cost_usd is 'Sum over them.';
 comment on column usage_sums.saved_usd is 'Sum over them.';
 comment on column usage_sums.latency_ms is 'Sum over them.';
 comment on column usage_sums.duration_ms is 'Sum over them.';
-comment on table usage_by_quarter is 'Sums by the quarter of an hour: for time zones and spans that whole hours do not fit.';
-comment on table usage_by_hour is 'Sums by the hour.';
+
+create table usage_by_quarter partition of usage_sums for values in ('quarter') partition by range (at);
+
+comment on table usage_by_quarter is 'Sums by the quarter of an hour, in partitions of a month: for time zones and spans that whole hours do not fit.';
+
+create table usage_by_hour partition of usage_sums for values in ('hour') partition by range (at);
+
+comment on table usage_by_hour is 'Sums by the hour, in partitions of a month.';
+
+create table usage_by_day partition of usage_sums for values in ('day') with (fillfactor = 70);
+
 comment on table usage_by_day is 'Sums by the UTC day.';
+
+create table usage_by_month partition of usage_sums for values in ('month') with (fillfactor = 70);
+
 comment on table usage_by_month is 'Sums by the UTC month.';
+
+create table usage_tagged (
+    project_id bigint not null,
+    at timestamptz not null,
+    tags jsonb not null,
+    key_id bigint not null,
+    endpoint text not null,
+    model text not null,
+    requests bigint not null,
+    hits bigint not null,
+    failed bigint not null,
+    prompt_tokens bigint not null,
+    cached_prompt_tokens bigint not null,
+    completion_tokens bigint not null,
+    tokens_saved bigint not null,
+    cost_usd numeric(18, 9) not null,
+    saved_usd numeric(18, 9) not null,
+    primary key (project_id, at, tags, key_id, endpoint, model)
+) with (fillfactor = 70);
+
+create index usage_tagged_at_idx on usage_tagged using brin (at);
+
+comment on table usage_tagged is 'usage_records with tags, summed up by the hour. A project has at most 500 sets of tags in an hour; those beyond are summed without tags.';
+comment on column usage_tagged.project_id is 'As in usage_records.';
+comment on column usage_tagged.at is 'Beginning of the hour.';
+comment on column usage_tagged.tags is 'As in usage_records; empty for the sets beyond the limit.';
+comment on column usage_tagged.key_id is 'As in usage_records.';
+comment on column usage_tagged.endpoint is 'As in usage_records.';
+comment on column usage_tagged.model is 'As in usage_records.';
+comment on column usage_tagged.requests is 'How many records.';
+comment on column usage_tagged.hits is 'How many of them the cache answered.';
+comment on column usage_tagged.failed is 'How many of them got a status from 400 on.';
+comment on column usage_tagged.prompt_tokens is 'Sum over them.';
+comment on column usage_tagged.cached_prompt_tokens is 'Sum over them.';
+comment on column usage_tagged.completion_tokens is 'Sum over them.';
+comment on column usage_tagged.tokens_saved is 'Sum over them.';
+comment on column usage_tagged.cost_usd is 'Sum over them.';
+comment on column usage_tagged.saved_usd is 'Sum over them.';
 
 create table latency_counts (
     project_id bigint not null,
@@ -150,10 +221,6 @@ create table latency_counts (
     primary key (project_id, grain, at, cache_result, bucket)
 ) partition by list (grain);
 
-create table latency_by_quarter partition of latency_counts for values in ('quarter') with (fillfactor = 70);
-create table latency_by_hour partition of latency_counts for values in ('hour') with (fillfactor = 70);
-create table latency_by_day partition of latency_counts for values in ('day') with (fillfactor = 70);
-create table latency_by_month partition of latency_counts for values in ('month') with (fillfactor = 70);
 create index latency_counts_at_idx on latency_counts using brin (at);
 
 comment on table latency_counts is 'How many requests took how long until the response began, by the same grains as usage_sums.';
@@ -163,9 +230,21 @@ comment on column latency_counts.at is 'As in usage_sums.';
 comment on column latency_counts.cache_result is 'As in usage_sums.';
 comment on column latency_counts.bucket is 'n for latencies from 2^(n/4) to 2^((n+1)/4) milliseconds.';
 comment on column latency_counts.requests is 'How many.';
-comment on table latency_by_quarter is 'Counts by the quarter of an hour.';
-comment on table latency_by_hour is 'Counts by the hour.';
+
+create table latency_by_quarter partition of latency_counts for values in ('quarter') partition by range (at);
+
+comment on table latency_by_quarter is 'Counts by the quarter of an hour, in partitions of a month.';
+
+create table latency_by_hour partition of latency_counts for values in ('hour') partition by range (at);
+
+comment on table latency_by_hour is 'Counts by the hour, in partitions of a month.';
+
+create table latency_by_day partition of latency_counts for values in ('day') with (fillfactor = 70);
+
 comment on table latency_by_day is 'Counts by the UTC day.';
+
+create table latency_by_month partition of latency_counts for values in ('month') with (fillfactor = 70);
+
 comment on table latency_by_month is 'Counts by the UTC month.';
 
 create table usage_pending (
@@ -186,7 +265,8 @@ create table usage_pending (
     saved_usd numeric(18, 9) not null,
     latency_ms double precision not null,
     duration_ms double precision not null,
-    bucket smallint not null
+    bucket smallint not null,
+    tags jsonb
 );
 
 comment on table usage_pending is 'What was recorded in the last seconds, until roll_up_usage() adds it to usage_sums and latency_counts: a row that every batch rewrote would cost more than recording itself. Readers add both up.';
@@ -208,6 +288,7 @@ comment on column usage_pending.saved_usd is 'As in usage_sums.';
 comment on column usage_pending.latency_ms is 'As in usage_sums.';
 comment on column usage_pending.duration_ms is 'As in usage_sums.';
 comment on column usage_pending.bucket is 'As in latency_counts.';
+comment on column usage_pending.tags is 'As in usage_records.';
 
 create table refusals_hourly (
     hour timestamptz not null,
@@ -220,3 +301,18 @@ comment on table refusals_hourly is 'Requests that were refused with 401, 403 or
 comment on column refusals_hourly.hour is 'Beginning of the hour in which they were counted.';
 comment on column refusals_hourly.reason is 'Code of the error.';
 comment on column refusals_hourly.requests is 'How many, over all proxies.';
+
+-- Before the month in which the database was made: what a clock that went wrong recorded.
+do $$
+declare
+    partition text;
+begin
+    foreach partition in array array['usage_by_quarter', 'usage_by_hour', 'latency_by_quarter', 'latency_by_hour'] loop
+        execute format(
+            'create table %1$s_before partition of %1$I for values from (minvalue) to (%2$L) with (fillfactor = 70)',
+            partition, date_trunc('month', now(), 'UTC')
+        );
+        execute format('comment on table %1$s_before is %2$L', partition, 'What is before the month in which the database was made.');
+    end loop;
+end
+$$;

@@ -1,0 +1,107 @@
+-- What models are and cost.
+
+create table models (
+    provider text not null,
+    model text not null,
+    kind text not null
+        check (kind in ('chat', 'completion', 'embedding', 'image', 'moderation', 'rerank', 'speech', 'transcription')),
+    context_tokens integer
+        check (context_tokens > 0),
+    max_output_tokens integer
+        check (max_output_tokens > 0),
+    input_usd_per_million numeric(12, 6) not null
+        check (input_usd_per_million >= 0),
+    cached_input_usd_per_million numeric(12, 6)
+        check (cached_input_usd_per_million >= 0),
+    cache_write_usd_per_million numeric(12, 6)
+        check (cache_write_usd_per_million >= 0),
+    output_usd_per_million numeric(12, 6) not null
+        check (output_usd_per_million >= 0),
+    source text not null,
+    as_of date not null,
+    capabilities text[] not null default '{}'
+        check (capabilities <@ array['audio', 'files', 'images', 'reasoning', 'structured_output', 'tools']),
+    listed boolean not null default true,
+    cache_write_hour_usd_per_million numeric(12, 6)
+        check (cache_write_hour_usd_per_million >= 0),
+    retires_on date,
+    successor text,
+    primary key (provider, model)
+);
+
+comment on table models is 'The catalogue: what each provider offers and asks for it. provider ''aggregator'' rows are named <vendor>/<model>.';
+comment on column models.provider is 'openai, anthropic, groq, or aggregator.';
+comment on column models.model is 'The name a client sends: native for a direct provider, <vendor>/<model> for the aggregator.';
+comment on column models.kind is 'The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription.';
+comment on column models.context_tokens is 'Context window; null where the vendor does not say.';
+comment on column models.max_output_tokens is 'Longest answer; null where the vendor does not say.';
+comment on column models.input_usd_per_million is 'US dollars per million prompt tokens.';
+comment on column models.cached_input_usd_per_million is 'US dollars per million prompt tokens that the provider had cached; null: as input.';
+comment on column models.cache_write_usd_per_million is 'US dollars per million prompt tokens written to the provider''s cache; null: as input.';
+comment on column models.output_usd_per_million is 'US dollars per million completion tokens.';
+comment on column models.source is 'Where the price was read.';
+comment on column models.as_of is 'When it was read.';
+comment on column models.capabilities is 'What a request may hold or ask for besides text: audio, files, images, reasoning, structured_output, tools.';
+comment on column models.listed is 'Whether the provider still offers it. What is gone stays, so that what was used can be priced.';
+comment on column models.cache_write_hour_usd_per_million is 'US dollars per million prompt tokens that the provider''s cache keeps for an hour; null: as other writes.';
+comment on column models.retires_on is 'Day from which the provider does not offer it; null: none is known. From then on it is not listed.';
+comment on column models.successor is 'The model that the provider recommends in its place, once retires_on is known; null: none is known.';
+
+create table model_prices (
+    provider text not null,
+    model text not null,
+    tier text not null
+        check (tier in ('standard', 'flex', 'priority', 'ultrafast', 'fast', 'us', 'fast-us')),
+    above_prompt_tokens integer not null default 0
+        check (above_prompt_tokens >= 0),
+    input_usd_per_million numeric(12, 6) not null
+        check (input_usd_per_million >= 0),
+    cached_input_usd_per_million numeric(12, 6)
+        check (cached_input_usd_per_million >= 0),
+    cache_write_usd_per_million numeric(12, 6)
+        check (cache_write_usd_per_million >= 0),
+    cache_write_hour_usd_per_million numeric(12, 6)
+        check (cache_write_hour_usd_per_million >= 0),
+    output_usd_per_million numeric(12, 6) not null
+        check (output_usd_per_million >= 0),
+    source text not null,
+    checked_at date not null,
+    primary key (provider, model, tier, above_prompt_tokens),
+    foreign key (provider, model) references models on delete cascade,
+    -- Without a condition, the price is the model's own.
+    check (tier <> 'standard' or above_prompt_tokens > 0)
+);
+
+comment on table model_prices is 'Prices of a model that replace its own under a condition. Of those that apply, the one for the most prompt tokens counts.';
+comment on column model_prices.provider is 'As in models.';
+comment on column model_prices.model is 'As in models.';
+comment on column model_prices.tier is 'The service tier that the answer names: standard, flex, priority or ultrafast; Anthropic''s speed and region: fast, us, or both as fast-us.';
+comment on column model_prices.above_prompt_tokens is 'For requests with more prompt tokens than this.';
+comment on column model_prices.input_usd_per_million is 'As in models.';
+comment on column model_prices.cached_input_usd_per_million is 'As in models.';
+comment on column model_prices.cache_write_usd_per_million is 'As in models.';
+comment on column model_prices.cache_write_hour_usd_per_million is 'As in models.';
+comment on column model_prices.output_usd_per_million is 'As in models.';
+comment on column model_prices.source is 'Where the price was read; operator: the operator''s own, which no seed overwrites.';
+comment on column model_prices.checked_at is 'When it was read.';
+
+create table model_unit_prices (
+    provider text not null,
+    model text not null,
+    unit text not null
+        check (unit in ('audio_input', 'cached_audio_input', 'audio_output', 'image_input', 'search', 'file_search', 'container', 'request')),
+    usd numeric(12, 6) not null
+        check (usd >= 0),
+    source text not null,
+    checked_at date not null,
+    primary key (provider, model, unit),
+    foreign key (provider, model) references models on delete cascade
+);
+
+comment on table model_unit_prices is 'Prices of what an answer counts apart from text. Without a row, tokens cost what text costs, and tools and requests nothing.';
+comment on column model_unit_prices.provider is 'As in models.';
+comment on column model_unit_prices.model is 'As in models.';
+comment on column model_unit_prices.unit is 'audio_input, cached_audio_input, audio_output, image_input: tokens of sound and pictures; search, file_search: searches of the web and of files that the provider runs; container: sessions of its containers, for each GB of their memory; request: requests that were answered.';
+comment on column model_unit_prices.usd is 'US dollars: for a million tokens, or for one search, GB of a container or request.';
+comment on column model_unit_prices.source is 'Where the price was read; operator: the operator''s own, which no seed overwrites.';
+comment on column model_unit_prices.checked_at is 'When it was read.';

@@ -1,0 +1,120 @@
+-- What may be spent.
+
+create table budgets (
+    id bigint generated always as identity primary key,
+    project_id bigint
+        references projects on delete cascade,
+    key_id bigint references api_keys on delete cascade,
+    model text,
+    tag jsonb,
+    unit text not null
+        check (unit in ('usd', 'tokens')),
+    amount numeric(18, 9) not null
+        check (amount >= 0),
+    per text not null
+        check (per in ('day', 'week', 'month', 'total')),
+    time_zone text not null default 'UTC',
+    created_at timestamptz not null default now(),
+    enforced boolean not null default true
+);
+
+create unique index budgets_scope_idx on budgets (project_id, unit, per, coalesce(key_id, 0), coalesce(model, ''), coalesce(tag, '{}'));
+create unique index budgets_organization_idx on budgets (unit, per) where project_id is null;
+
+comment on table budgets is 'How much may be spent. All that apply to a request must have room for it.';
+comment on column budgets.id is 'Identity.';
+comment on column budgets.project_id is 'The project; null: all of them together.';
+comment on column budgets.key_id is 'For requests with this key alone; null for all.';
+comment on column budgets.model is 'For requests that ask this model alone; null for all.';
+comment on column budgets.tag is 'For requests with this tag alone, as in usage_records; null for all.';
+comment on column budgets.unit is 'usd or tokens: what the amount counts.';
+comment on column budgets.amount is 'How much.';
+comment on column budgets.per is 'day, week (from Monday) or month of the time zone; total: once and for all.';
+comment on column budgets.time_zone is 'Where days begin.';
+comment on column budgets.created_at is 'When it was first set.';
+comment on column budgets.enforced is 'Whether nothing is asked beyond it; false: spending is added up for alerts alone.';
+
+create table budget_periods (
+    budget_id bigint not null references budgets on delete cascade,
+    begins timestamptz not null,
+    spent numeric(18, 9) not null default 0,
+    reserved numeric(18, 9) not null default 0,
+    primary key (budget_id, begins)
+) with (fillfactor = 50);
+
+comment on table budget_periods is 'What is spent and reserved of a budget in each of its days, weeks or months.';
+comment on column budget_periods.budget_id is 'The budget.';
+comment on column budget_periods.begins is 'Beginning of the period; of a total, the Unix epoch.';
+comment on column budget_periods.spent is 'What requests that are over have cost, in the budget''s unit.';
+comment on column budget_periods.reserved is 'The most that requests under way may cost.';
+
+create table budget_reservations (
+    id uuid not null,
+    budget_id bigint not null,
+    begins timestamptz not null,
+    amount numeric(18, 9) not null,
+    expires_at timestamptz not null,
+    presumed_at timestamptz,
+    primary key (id, budget_id, begins),
+    foreign key (budget_id, begins) references budget_periods on delete cascade
+);
+
+create index budget_reservations_budget_id_idx on budget_reservations (budget_id, begins);
+create index budget_reservations_expires_at_idx on budget_reservations (expires_at);
+
+comment on table budget_reservations is 'The most that each request under way may still cost, until its record settles it.';
+comment on column budget_reservations.id is 'The request''s own, given by its process.';
+comment on column budget_reservations.budget_id is 'As in budget_periods.';
+comment on column budget_reservations.begins is 'As in budget_periods.';
+comment on column budget_reservations.amount is 'Part of the period''s reserved amount.';
+comment on column budget_reservations.expires_at is 'Put off as long as its process lives; infinity for a batch. Then upkeep releases it.';
+comment on column budget_reservations.presumed_at is 'Since when the amount counts as spent, because its process is gone; null: it is reserved.';
+
+create table spend_alerts (
+    id bigint generated always as identity primary key,
+    budget_id bigint not null
+        references budgets on delete cascade,
+    amount numeric(18, 9) not null
+        check (amount >= 0),
+    recipients text[] not null,
+    subject_prefix text,
+    created_at timestamptz not null default now()
+);
+
+create index spend_alerts_budget_id_idx on spend_alerts (budget_id);
+
+comment on table spend_alerts is 'Amounts that raise an event when a month has cost as much.';
+comment on column spend_alerts.id is 'Named in the admin API.';
+comment on column spend_alerts.budget_id is 'The budget in US dollars a month that adds up the spending.';
+comment on column spend_alerts.amount is 'US dollars.';
+comment on column spend_alerts.recipients is 'E-mail addresses that the event names: the proxy sends no mail.';
+comment on column spend_alerts.subject_prefix is 'For the mail''s subject; null: none.';
+comment on column spend_alerts.created_at is 'When it was made.';
+
+create table open_responses (
+    project_id bigint not null references projects on delete cascade,
+    id text not null,
+    provider text not null,
+    request_id text not null,
+    recorded_at timestamptz not null,
+    charged_at timestamptz not null,
+    usd numeric(18, 9) not null,
+    tokens bigint not null,
+    due_at timestamptz not null default now() + interval '2 seconds',
+    tries integer not null default 0,
+    primary key (project_id, id)
+);
+
+create index open_responses_due_at_idx on open_responses (due_at);
+
+comment on table open_responses is 'Responses whose usage is presumed, and whose provider will know it: they are made in the background, or were left. Asked for until they have one, for a day.';
+comment on column open_responses.project_id is 'The project.';
+comment on column open_responses.id is 'The provider''s name for the response.';
+comment on column open_responses.provider is 'As in kept_objects.';
+comment on column open_responses.request_id is 'As in usage_records, of the request that asked for it.';
+comment on column open_responses.recorded_at is 'As in usage_records.';
+comment on column open_responses.charged_at is 'A moment of the budgets'' periods that were charged.';
+comment on column open_responses.usd is 'What is presumed of it, in the record and in budgets.';
+comment on column open_responses.tokens is 'The same in tokens.';
+comment on column open_responses.due_at is 'When it is asked for next.';
+comment on column open_responses.tries is 'How often it was asked for.';

@@ -1,2 +1,0 @@
--- Functions of cached vectors and kept responses name one project in each statement, and count the vectors that they delete, as a distributed
--- database needs it. The next release drops the trigger vectors_deleted, which does nothing any more.

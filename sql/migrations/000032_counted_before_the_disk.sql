@@ -1,1 +1,0 @@
--- No table changes. admit() lets go of a month's counter before the count is on disk: the release before leaves this one's functions alone.

@@ -1,1 +1,0 @@
--- No table changes. usage_overview() reads single keys, and types of keys of all projects, with a function of its own.
