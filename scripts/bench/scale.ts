@@ -7,7 +7,7 @@
  * Options: --sizes 500,2000,10000 --projects N (default 1000) --contexts N (of each, default 10) --asks N (default 300) --out FILE
  */
 import { parseArgs } from 'node:util'
-import { createBuiltinEmbedder } from '../../src/embedders/builtin.ts'
+import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'

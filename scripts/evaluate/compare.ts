@@ -1,8 +1,9 @@
 /** Compares the texts of a pair as the proxy would: with one of its embedders, or by similarities that were recorded with the pairs. */
+
+import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin.ts'
+import { openLocalEmbedder } from '../../src/cache/embedders/local/local.ts'
 import { gistOf } from '../../src/cache/verify/gist.ts'
 import { OWN_MODEL } from '../../src/config/embedder.ts'
-import { createBuiltinEmbedder } from '../../src/embedders/builtin.ts'
-import { openLocalEmbedder } from '../../src/embedders/local/local.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import type { LabelledPair } from './pairs.ts'
 

@@ -1,7 +1,8 @@
 /** The curve of same and different pairs served over thresholds, by policy, risk, set and class. */
+
+import { readPrompt } from '../../src/cache/text/read-prompt.ts'
 import { bypassReason } from '../../src/cache/verify/bypass.ts'
 import { findVeto, type SemanticRisk } from '../../src/cache/verify/verify.ts'
-import { readPrompt } from '../../src/text/read-prompt.ts'
 import type { Compare } from './compare.ts'
 import type { LabelledPair } from './pairs.ts'
 import { share } from './score.ts'

@@ -18,7 +18,7 @@ export interface LabelledPair {
 
 /** `HASH 1` or `HASH 0`: judgements by hand, of pairs that need not be in the project. */
 const JUDGEMENTS = join(import.meta.dirname, 'hand-judgements.txt')
-const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/text/pairs')
+const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/cache/text/pairs')
 
 /** Reads the files, or the project's own pairs without any. An invalid line throws an error with its position. */
 export function readPairs(files: readonly string[]): LabelledPair[] {

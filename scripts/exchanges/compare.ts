@@ -1,8 +1,8 @@
 /** Compares two responses to one request, except for headers of the proxy's own. */
 import { isDeepStrictEqual } from 'node:util'
 import { formatOf } from '../../src/formats/format-of.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../src/formats/json/canonical.ts'
 import { createSseParser } from '../../src/formats/sse/sse.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../src/json/canonical.ts'
 import type { Endpoint } from '../../src/providers/upstream.ts'
 
 export interface Answer {

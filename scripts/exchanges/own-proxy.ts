@@ -1,10 +1,11 @@
 /** Starts a proxy in front of a replaying upstream, on temporary embedded stores, with a project that can use every provider. */
-import { createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import { createEmbedder } from '../../src/embedders/create-embedder.ts'
+
+import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { createProject, findProjectId, issueKey, storeProviderKey } from '../../src/postgres/projects.ts'
+import { createApp } from '../../src/process/app.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { createLog } from '../../src/telemetry/log.ts'

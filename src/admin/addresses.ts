@@ -1,5 +1,5 @@
 /** Where browsers reach the dashboard, and clients the proxy: PUBLIC_URL, or else what the request was sent to. */
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { isHttps } from './session-cookie.ts'
 
 export type AddressConfig = Pick<Config, 'publicUrl' | 'port' | 'dashboard' | 'trustedProxies'>

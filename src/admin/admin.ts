@@ -1,7 +1,7 @@
 /** The admin API: its controllers, and their description at /openapi.json. */
 
 import { type AnyElysia, Elysia } from 'elysia'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../postgres/database.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'

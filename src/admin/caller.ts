@@ -1,6 +1,6 @@
 /** Identifies the admin API's caller: the holder of an admin key, or a logged-in browser with its CSRF token. */
 import { timingSafeEqual } from 'node:crypto'
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { admitAdminKey, admitSession } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'

@@ -1,12 +1,12 @@
 /** What all controllers of the admin API share: the caller, body limits, and errors in OpenAI's envelope. */
 
 import { Elysia } from 'elysia'
-import { invalidRequest, ProxyError, refuse } from '../errors.ts'
+import { invalidRequest, ProxyError, refuse } from '../errors/errors.ts'
+import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
+import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readClientAddress, readRequestId } from '../http/incoming.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
-import { decodeUtf8, parseJsonObject } from '../json/canonical.ts'
-import { measureJson } from '../large-bodies/read-large-body.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'

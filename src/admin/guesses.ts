@@ -1,6 +1,6 @@
 /** Limits an address's attempts with unknown admin keys and sessions, because each costs a database call. */
 import { LRUCache } from 'lru-cache'
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { addressPrefix, type FastStore } from '../stores/fast-store.ts'
 
 const PER_MINUTE = 120

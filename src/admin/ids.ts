@@ -1,5 +1,5 @@
 /** Converts between ids as the API shows them (`proj_12`) and as the database stores them (12). */
-import { type ProxyError, refuse } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors/errors.ts'
 
 export type IdKind =
   | 'proj'

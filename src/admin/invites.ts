@@ -1,6 +1,6 @@
 /** OpenAI's invites: users who were added to set a password. Its token comes with the answer that makes it, as no mail is sent. */
 import { t } from 'elysia'
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import {

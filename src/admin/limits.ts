@@ -1,6 +1,6 @@
 /** Rate limits in OpenAI's form, plans, and how much of a quota is used. */
 import { t } from 'elysia'
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { nowIso } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { keyActivity, listPlans, quotaUsage, setPlanLimits } from '../postgres/admin/projects.ts'

@@ -1,6 +1,6 @@
 /** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
 
-import { type ProxyError, refuse } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors/errors.ts'
 import {
   acceptInvitation,
   countLoginAttempt,

@@ -1,5 +1,6 @@
 /** /v1/cache: semantic hits and near misses, and the verdicts that people give on them. */
 import { t } from 'elysia'
+import { readPrompt } from '../cache/text/read-prompt.ts'
 import { findDifferences } from '../cache/verify/difference.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from '../postgres/admin/matches.ts'
 import type { MatchRow, VerdictRow } from '../postgres/admin/rows.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
-import { readPrompt } from '../text/read-prompt.ts'
 import { cacheMatch, cacheVerdict, calibrations } from './answers/cache.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'

@@ -1,5 +1,5 @@
 /** Answers what the admin API does not have: a known path’s other methods with a 405 that lists its own, other paths with a 404. */
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
 

@@ -1,6 +1,6 @@
 /** OpenAI's `model_permissions` of a project: its setting `allowed_models`. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { projectSettings, setSettings } from '../postgres/admin/projects.ts'
 import { modelPermissions } from './answers/projects.ts'

@@ -1,6 +1,6 @@
 /** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
-import type { OidcConfig } from '../config.ts'
+import type { OidcConfig } from '../config/config.ts'
 import { urlOf } from '../http/paths.ts'
 import { countLoginAttempt, logInByIdentity, shutOutIdentity } from '../postgres/admin/callers.ts'
 import { sqlStateOf } from '../postgres/database.ts'

@@ -3,7 +3,7 @@
  * verified the e-mail address.
  */
 import type { Configuration } from 'openid-client'
-import type { OidcConfig } from '../config.ts'
+import type { OidcConfig } from '../config/config.ts'
 import { clockSkewSeconds } from '../event-loop/clock.ts'
 import type { Identity } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'

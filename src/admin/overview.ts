@@ -1,6 +1,6 @@
 /** GET /v1/usage: the data of the dashboard's overview, for one project or all that the caller may see. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import type { Actor, ValuesOf } from '../postgres/admin/act-as.ts'
 import type { OverviewRow, ShareRow } from '../postgres/admin/rows.ts'
 import { latencyPercentiles, usageOfTags, usageOverview, usageShares } from '../postgres/admin/usage.ts'

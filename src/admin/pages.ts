@@ -1,6 +1,6 @@
 /** Paginated lists, in the form that OpenAI's clients expect. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import { formatId, type IdKind, parseId } from './ids.ts'
 import { textOf } from './stated.ts'
 

@@ -1,6 +1,6 @@
 /** A project's members, in OpenAI's form. `viewer` is a role beside OpenAI's `owner` and `member`. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import {
   addMember,

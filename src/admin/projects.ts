@@ -1,6 +1,6 @@
 /** /v1/organization/projects, in OpenAI's form, with the proxy's own plan and settings. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import {
   archiveProject,

@@ -1,5 +1,5 @@
 /** Parses a query string as OpenAI's clients write it: lists as `ids[]=a&ids[]=b`, objects as `at[gte]=1`. */
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 
 /** `lists` are always read as lists, `numbers` as numbers when they look like one; all other parameters are text. */
 export interface QueryShape {

@@ -1,6 +1,6 @@
 /** GET …/projects/{id}/routes: who would answer each model, by the router's own plan; nothing is asked. */
 import { t } from 'elysia'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { listProviderKeys, projectSettings } from '../postgres/admin/projects.ts'
 import type { Account } from '../postgres/admit.ts'

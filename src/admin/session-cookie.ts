@@ -1,6 +1,6 @@
 /** The browser's session cookie, and the CSRF token that belongs to it. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 
 /** Browsers accept a `__Host-` cookie only over https and only from this host, so that no other site can set it. */
 const SECURE_NAME = '__Host-model_proxy_session'

@@ -1,7 +1,7 @@
 /** /dashboard/api: login, logout, and the current session. */
 import { t } from 'elysia'
-import type { OidcConfig } from '../config.ts'
-import { refuse } from '../errors.ts'
+import type { OidcConfig } from '../config/config.ts'
+import { refuse } from '../errors/errors.ts'
 import {
   closeSession,
   closeSessions,

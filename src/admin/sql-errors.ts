@@ -1,5 +1,5 @@
 /** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
-import { invalidRequest, type ProxyError, refuse } from '../errors.ts'
+import { invalidRequest, type ProxyError, refuse } from '../errors/errors.ts'
 import { isUnavailable, isUnstorableText, sqlStateOf } from '../postgres/database.ts'
 
 /** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */

@@ -1,5 +1,5 @@
 /** Limits how many tasks run at once; others are queued, and too many are refused. */
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 
 export function createTickets(atOnce: number, mostWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
   const line: (() => void)[] = []

@@ -1,6 +1,6 @@
 /** Usage and costs over time, in OpenAI's form. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor, ValuesOf } from '../postgres/admin/act-as.ts'
 import type { UsageRow } from '../postgres/admin/rows.ts'

@@ -1,5 +1,5 @@
 /** Converts Elysia's validation error to OpenAI's envelope. Elysia's own would repeat the body, which may hold secrets. */
-import { invalidRequest, type ProxyError } from '../errors.ts'
+import { invalidRequest, type ProxyError } from '../errors/errors.ts'
 
 /** The fields of Elysia's error that are used. */
 interface Validation {

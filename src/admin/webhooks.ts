@@ -1,7 +1,7 @@
 /** A project's webhooks: the addresses that are told of its events, what they were told, and telling it again. */
 import { randomBytes } from 'node:crypto'
 import { t } from 'elysia'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import type { DeliveryRow, WebhookRow } from '../postgres/admin/rows.ts'
 import {
   addWebhook,
@@ -11,8 +11,6 @@ import {
   resendDelivery,
   sendTestEvent,
 } from '../postgres/admin/webhooks.ts'
-import { SEALED_AS } from '../webhooks/deliver.ts'
-import { checkUrl, Unreached } from '../webhooks/post.ts'
 import { addedWebhook, begunDelivery, toldEvent, webhook } from './answers/projects.ts'
 import { deleted, listOf, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
@@ -21,6 +19,8 @@ import { operation } from './operation.ts'
 import { cursorOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
 import { strict, textOf } from './stated.ts'
+import { SEALED_AS } from './webhooks/deliver.ts'
+import { checkUrl, Unreached } from './webhooks/post.ts'
 
 const SECRET_BYTES = 32
 /** What the description says of an address; `checkUrl` says more, and why it refuses one. */

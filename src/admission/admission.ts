@@ -1,6 +1,6 @@
 /** Admits or refuses a request: by its key, then by rate windows and monthly quota. */
 
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { createKeyValidation, refuseInactive } from './api-key.ts'

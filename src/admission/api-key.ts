@@ -1,7 +1,7 @@
 /** The service key: its format, its hash, and whether it is good, which it is when the database says so now. */
 import { BlockList, isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type FastStore, unknownKeyWindowName } from '../stores/fast-store.ts'
 import type { Quota } from './quota.ts'

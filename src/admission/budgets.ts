@@ -7,7 +7,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { formatUsd } from '../catalogue/catalogue.ts'
-import { type ProxyError, refuse } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors/errors.ts'
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'

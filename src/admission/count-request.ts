@@ -1,5 +1,5 @@
 /** Counts a request in its windows and its month, in both or in neither. */
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type KeyValidation, mayComeFrom, refuseInactive } from './api-key.ts'
 import type { Quota, Reservation } from './quota.ts'

@@ -13,7 +13,7 @@
  *       └─ a deploy is on ──────┴─ the database fails or refuses ─────────────────────▶ 8 503; nothing was counted
  */
 import { LRUCache } from 'lru-cache'
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { startTimeLimit } from '../event-loop/time-limit.ts'
 import { type Account, findLockedCounters, type UnknownKey } from '../postgres/admit.ts'

@@ -1,6 +1,6 @@
 /** Counts rate windows and reads exact entries in batches: waiting requests of the same key and address are counted together. */
 
-import { type ProxyError, refuse } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors/errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { TimeLimitExceeded, withinTimeLimit } from '../event-loop/time-limit.ts'

@@ -2,7 +2,7 @@
  * Tokens a minute: the most that a request may take is counted in a window of its key before a provider is asked, or the request is
  * refused. When it is over, the window keeps what it took. What the cache answers takes nothing.
  */
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'

@@ -1,10 +1,10 @@
 /** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
 import { LRUCache } from 'lru-cache'
 import { takeContent } from '../formats/chat/take-content.ts'
+import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
 import { takeResponsesText } from '../formats/responses/plan-responses.ts'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { type ContextKind, contextKindOf } from '../text/context-kind.ts'
-import { type PromptReading, readPrompt } from '../text/read-prompt.ts'
+import { type ContextKind, contextKindOf } from './text/context-kind.ts'
+import { type PromptReading, readPrompt } from './text/read-prompt.ts'
 
 /** Longer texts are documents rather than questions. They get exact matches only. */
 const MAX_TEXT_LENGTH = 16_000

@@ -1,6 +1,6 @@
 /** What the client says about caching: Cache-Control (RFC 9111), and the proxy's own request headers. */
-import { invalidRequest } from '../errors.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import { invalidRequest } from '../errors/errors.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 
 export interface CacheControl {

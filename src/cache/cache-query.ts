@@ -1,14 +1,14 @@
 /** What a request asks the cache: its hash and, if it may be matched semantically, its text. */
 
+import { canonicalizeBody, type JsonObject, sha256 } from '../formats/json/canonical.ts'
 import { OWN_FIELDS } from '../formats/responses/own-fields.ts'
-import { canonicalizeBody, type JsonObject, sha256 } from '../json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import { callName, entryName } from '../stores/fast-store.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
-import type { PromptReading } from '../text/read-prompt.ts'
 import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import type { MissReason } from './entry.ts'
+import type { PromptReading } from './text/read-prompt.ts'
 import { bypassReason } from './verify/bypass.ts'
 import { anchorOf } from './verify/gist.ts'
 import { isPlainQuestion, type SemanticRisk } from './verify/verify.ts'

@@ -1,12 +1,12 @@
 /** Explains what the cache would do with a request, and why. Used by people, never on a request's path. */
 import type { Database } from '../postgres/database.ts'
 import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
-import { readBeside } from '../text/read-prompt.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { cacheIdOf, type MissReason, type SemanticReason } from './entry.ts'
 import type { Judge } from './judge/judge.ts'
 import { lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
+import { readBeside } from './text/read-prompt.ts'
 import type { UnfinishedWrites } from './unfinished-writes.ts'
 import { type Difference, findDifferences } from './verify/difference.ts'
 

@@ -1,9 +1,9 @@
 /** Decides which stored response may be served for a question in other words. Without evidence that the two ask the same, none is. */
 import type { Account } from '../postgres/admit.ts'
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import { readBeside } from '../text/read-prompt.ts'
 import type { SemanticQuery } from './cache-query.ts'
 import type { MissReason, SemanticReason } from './entry.ts'
+import { readBeside } from './text/read-prompt.ts'
 import { kindOfDifference } from './verify/difference.ts'
 import { findVeto } from './verify/verify.ts'
 

@@ -1,15 +1,15 @@
 /** Vectors of prompts. Each text is embedded once; a failing embedder costs a match, never a response. */
 
 import { LRUCache } from 'lru-cache'
-import type { Embedder, PaidEmbedder } from '../embedders/embedder.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatVector, registerEmbeddingSpace } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
-import { type NameVector, packVector, unpackFloats } from '../vector-cache/pack-vector.ts'
-import type { VectorStore } from '../vector-cache/vector-store.ts'
+import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
+import { type NameVector, packVector, unpackFloats } from './vectors/pack-vector.ts'
+import type { VectorStore } from './vectors/vector-store.ts'
 import { GIST_FORM, gistOf } from './verify/gist.ts'
 
 const EMBED_TIME_LIMIT_MS = 2_000

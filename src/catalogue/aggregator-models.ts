@@ -1,5 +1,5 @@
 /** Reads the aggregator's list of models, in OpenRouter's format, into rows of the catalogue. */
-import { isJsonObject } from '../json/canonical.ts'
+import { isJsonObject } from '../formats/json/canonical.ts'
 
 /** Prices in US dollars per million tokens. */
 export interface OfferedModel {

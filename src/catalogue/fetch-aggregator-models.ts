@@ -1,5 +1,5 @@
 /** Asks the aggregator which models it offers. */
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type OfferedModel, readModelPage } from './aggregator-models.ts'
 
 export interface AggregatorOffer {

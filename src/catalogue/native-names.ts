@@ -1,5 +1,5 @@
 /** Vendors' own model names: which vendor a name belongs to, its family without a date, and the aggregators' name for it. */
-import type { DirectProvider } from '../config.ts'
+import type { DirectProvider } from '../config/config.ts'
 
 /** Letters, digits and a few signs: every vendor's names consist of these. */
 const SOUND = /^[a-z0-9][a-z0-9._:@-]*$/i

@@ -1,5 +1,5 @@
 /** Reads vendors' prices from a published table: LiteLLM's `model_prices_and_context_window.json` or models.dev's `api.json`. */
-import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../formats/json/canonical.ts'
 
 /** A model's price, or one that replaces it under a condition. US dollars per million tokens; null: the table does not say. */
 export interface SourcePrice {

@@ -1,6 +1,6 @@
 /** Settings that are addresses: of stores, providers and pages. */
 import { isEmbeddedAddress, parseDatabaseUrl, withPassword } from '../postgres/address.ts'
-import { parseRedisUrl, type RedisTls } from '../redis/redis-url.ts'
+import { parseRedisUrl, type RedisTls } from '../stores/redis/redis-url.ts'
 import type { Environment, Values } from './values.ts'
 
 export function createAddresses(environment: Environment, { optionalText, fileText, problem }: Values) {

@@ -1,6 +1,6 @@
 /** Settings of the embedder. */
 import { fileURLToPath } from 'node:url'
-import { isBinary, spellCommand } from '../program.ts'
+import { isBinary, spellCommand } from '../event-loop/program.ts'
 import { findFault } from './model-files.ts'
 import type { Settings } from './settings.ts'
 

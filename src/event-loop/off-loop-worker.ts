@@ -1,7 +1,7 @@
 /** The worker thread: runs jobs one by one, with a lower priority than the event loop. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { carryError } from '../errors.ts'
+import { carryError } from '../errors/errors.ts'
 import type { JobDone, JobReply, JobRequest } from './off-loop.ts'
 
 declare const self: Worker

@@ -3,7 +3,7 @@
  * it alone: others have a second worker, and where both take long, the one that has worked longest ends.
  */
 import { setImmediate } from 'node:timers/promises'
-import { type CarriedError, refuse, restoreError } from '../errors.ts'
+import { type CarriedError, refuse, restoreError } from '../errors/errors.ts'
 import { FairQueue } from './fair-queue.ts'
 import { startTimeLimit } from './time-limit.ts'
 

@@ -1,10 +1,10 @@
 /** What the pipeline needs to know about an operation's responses: how they stream, when they are complete, what usage they report. */
 
-import type { TokenUsage } from '../catalogue/catalogue.ts'
-import type { ProxyError } from '../errors.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import type { ProxyError } from '../errors/errors.ts'
 import type { Completeness } from './chat/completeness.ts'
+import type { JsonObject } from './json/canonical.ts'
 import type { TextMeter } from './text-meter.ts'
+import type { TokenUsage } from './token-usage.ts'
 import type { Wanted } from './wanted.ts'
 
 export interface AssembledStream {

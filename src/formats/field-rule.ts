@@ -1,6 +1,6 @@
 /** How a field of one API is translated to another: what a rule says, and how rules are applied to a request. */
-import type { ProxyError } from '../errors.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import type { ProxyError } from '../errors/errors.ts'
+import type { JsonObject } from './json/canonical.ts'
 
 export interface FieldRule {
   /** `repeated` fields have no effect, but the response repeats them. */

@@ -1,9 +1,9 @@
 /** The answers' format of each operation that is cached as a whole. */
 
-import { isJsonObject } from '../json/canonical.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import { chatFormat, completionsFormat } from './chat/chat-format.ts'
 import type { Completeness } from './chat/completeness.ts'
+import { isJsonObject } from './json/canonical.ts'
 import { messagesFormat } from './messages/messages-format.ts'
 import { responsesFormat } from './responses/responses-format.ts'
 import { type Wanted, wantedOfEmbeddings } from './wanted.ts'

@@ -1,6 +1,6 @@
 /** Takes out of a request the tools that a provider would have to run, for a provider that cannot: the model can do without them. */
 
-import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from './json/canonical.ts'
 import { isOwnMessageTool } from './messages/plan-messages.ts'
 import { isOwnTool } from './responses/plan-responses.ts'
 

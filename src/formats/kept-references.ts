@@ -1,5 +1,5 @@
 /** Finds references in a request's body to objects that a provider keeps: file ids, and others that only the provider knows. */
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject } from './json/canonical.ts'
 
 export interface KeptReference {
   /**

@@ -1,5 +1,5 @@
 /** Where each piece of a chat request stood in the client's own request, so that an error about the former names the client's field. */
-import { isJsonObject, type JsonObject, readField, textOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField, textOf } from './json/canonical.ts'
 
 const PLACES = new WeakMap<object, string>()
 

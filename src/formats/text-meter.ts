@@ -1,5 +1,5 @@
 /** How much text the assembly of a stream keeps, whether that can still be stored, and how much was lost when it was given up. */
-import { isJsonObject } from '../json/canonical.ts'
+import { isJsonObject } from './json/canonical.ts'
 
 /** Larger responses are not stored: writing one would delay other requests, and such a request is rarely repeated. */
 export const MOST_STORED_BYTES = 2 * 1024 * 1024

@@ -1,8 +1,7 @@
 /** Translates requests and responses of the other two APIs to and from chat completions. */
 
-import { type JsonObject, textOf } from '../json/canonical.ts'
-import { countPromptTokens, estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { dropHostedTools } from './hosted-tools.ts'
+import { type JsonObject, textOf } from './json/canonical.ts'
 import type { MessageContext } from './messages/growing-message.ts'
 import { translateError } from './messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from './messages/message-request-to-chat.ts'
@@ -12,6 +11,7 @@ import { responseToChat } from './responses/response-request-to-chat.ts'
 import { createResponseStream, responseFromChat } from './responses/response-stream.ts'
 import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
 import type { StreamTranslation } from './sse/sse.ts'
+import { countPromptTokens, estimatePromptTokens } from './tokens/count-tokens.ts'
 
 /** One request's context, as plain data that can be sent to a worker. */
 export type TranslationContext =

@@ -1,5 +1,5 @@
 /** What a request asks for, as far as it decides whether an answer is whole. Each operation has its own names for it. */
-import { isJsonObject, type JsonObject, parseJson } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, parseJson } from './json/canonical.ts'
 
 export interface Wanted {
   /** The request set an output limit: an answer that is cut there is what the client asked for. */

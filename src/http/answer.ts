@@ -1,6 +1,6 @@
 /** Passes one request to the pipeline and the response back: body, time limits of its connection, errors. */
-import type { Config } from '../config.ts'
-import { ClientGone } from '../errors.ts'
+import type { Config } from '../config/config.ts'
+import { ClientGone } from '../errors/errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Method, PipelineTarget, ProxyRequest, ProxyResponse } from '../pipeline/request.ts'

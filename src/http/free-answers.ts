@@ -1,5 +1,5 @@
 /** Health, probes and the list of models: without a body, free of charge, outside the monthly quota; all but probes limited by address. */
-import { invalidRequest, refuse } from '../errors.ts'
+import { invalidRequest, refuse } from '../errors/errors.ts'
 import type { ModelDirectory } from '../pipeline/model-directory.ts'
 import type { Target } from '../pipeline/request.ts'
 import { addressPrefix, type FastStore } from '../stores/fast-store.ts'

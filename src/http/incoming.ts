@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
-import type { Config } from '../config.ts'
-import { ClientGone, ProxyError, refuse } from '../errors.ts'
+import type { Config } from '../config/config.ts'
+import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
 import type { Target } from '../pipeline/request.ts'
 import { isUnstorableText } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'

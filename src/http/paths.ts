@@ -1,5 +1,5 @@
 /** Reads what a path asks for, with common misspellings, and says what to change for an unknown path. */
-import { type ProxyError, refuse } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors/errors.ts'
 import type { Method, Target } from '../pipeline/request.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import { COLLECTION_PATHS, isOperation, type NamedVendor } from '../providers/operations.ts'

@@ -1,12 +1,12 @@
 /** Reads a request's body within its limits of size and time, and within the memory that all bodies share; names the path's model in it. */
-import { ProxyError, refuse } from '../errors.ts'
+import { ProxyError, refuse } from '../errors/errors.ts'
 import { ByteRoom } from '../event-loop/byte-room.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
-import { decodeUtf8, parseJsonObject } from '../json/canonical.ts'
-import { readForm, withValue } from '../multipart/read-form.ts'
+import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
+import { readForm, withValue } from '../formats/read-form.ts'
 import type { RequestBody } from '../pipeline/request.ts'
 
 export interface BodyLimits {

@@ -1,5 +1,5 @@
 /** Turns a request into a WebSocket whose messages a realtime session takes. */
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import type { Realtime, RealtimeRequest } from '../pipeline/realtime/open-session.ts'
 import type { ClientSocket, RealtimeSession } from '../pipeline/realtime/relay-session.ts'
 import type { Target } from '../pipeline/request.ts'

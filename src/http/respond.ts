@@ -2,7 +2,7 @@
  * Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, CORS headers for browsers, errors in OpenAI's or
  * Anthropic's envelope.
  */
-import type { ProxyError } from '../errors.ts'
+import type { ProxyError } from '../errors/errors.ts'
 import { writeError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/request.ts'
 

@@ -1,8 +1,8 @@
 /** The HTTP server: its paths, which of them the pipeline answers, and nothing that is not HTTP. */
 
 import { type AnyElysia, Elysia } from 'elysia'
-import type { Config } from '../config.ts'
-import { refuse } from '../errors.ts'
+import type { Config } from '../config/config.ts'
+import { refuse } from '../errors/errors.ts'
 import type { Method, Target } from '../pipeline/request.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'

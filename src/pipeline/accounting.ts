@@ -1,5 +1,5 @@
 /** Accounts for each request once, when it ends: a usage record, a log line and, if the request does not count, a refund. */
-import { ClientGone } from '../errors.ts'
+import { ClientGone } from '../errors/errors.ts'
 import { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import { type AccountingOptions, OpenAccount } from './open-account.ts'
 import type { Accounting } from './request-accounting.ts'

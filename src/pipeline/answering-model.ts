@@ -1,6 +1,7 @@
 /** Which of the catalogue's models a request is charged for, where several could have answered. */
-import { type Catalogue, costUsd, type TokenUsage } from '../catalogue/catalogue.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import { type Catalogue, costUsd } from '../catalogue/catalogue.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
+import type { TokenUsage } from '../formats/token-usage.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { alternativesOf } from './parse-request.ts'
 

@@ -1,10 +1,10 @@
 /** What the pipeline needs to know about a plain response: whether it may be stored, whether it calls tools, and its usage. */
 import { isUtf8 } from 'node:buffer'
-import type { TokenUsage } from '../catalogue/catalogue.ts'
 import type { Completeness } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'
+import { parseJsonObject } from '../formats/json/canonical.ts'
+import type { TokenUsage } from '../formats/token-usage.ts'
 import type { Wanted } from '../formats/wanted.ts'
-import { parseJsonObject } from '../json/canonical.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 
 export interface AnswerInput {

@@ -1,8 +1,8 @@
 /** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
 
 import type { CacheEntry } from '../cache/entry.ts'
-import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
+import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { costOfAnswer } from './answering-model.ts'

@@ -2,10 +2,12 @@
  * Conversations at /v1/responses with models whose providers keep none: each response is kept for the key that asked, so that a later
  * request can name it, or its items, in place of what was said.
  */
-import { ProxyError, refuse } from '../errors.ts'
+import { ProxyError, refuse } from '../errors/errors.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
+import { isJsonObject, textOf } from '../formats/json/canonical.ts'
 import { type KeptReference, referencesOf } from '../formats/kept-references.ts'
+import type { LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import {
   findItemReferences,
   inputItems,
@@ -17,8 +19,6 @@ import {
 import { responsesFormat } from '../formats/responses/responses-format.ts'
 import { changeEvents } from '../formats/sse/split-events.ts'
 import { readTypedEvent } from '../formats/sse/sse.ts'
-import { isJsonObject, textOf } from '../json/canonical.ts'
-import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { findConversation, findKeptResponses, type KeptResponse, keepResponse } from '../postgres/kept-responses.ts'

@@ -2,10 +2,10 @@
  * Fallbacks: if the wanted model gave no part of a response, the same request goes to another model, as if the client had asked for it.
  */
 
-import type { CallFailure } from '../coalescing/shared-call.ts'
-import { ClientGone, ProxyError } from '../errors.ts'
+import { ClientGone, ProxyError } from '../errors/errors.ts'
 import { unnarrowed } from '../providers/model-router.ts'
 import { isTemporary, UpstreamFailure } from '../providers/upstream-failure.ts'
+import type { CallFailure } from './coalescing/shared-call.ts'
 import { forModel } from './for-model.ts'
 import { planRequest } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'

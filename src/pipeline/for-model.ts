@@ -1,5 +1,5 @@
 /** The same request for another model than the one that it names: the one that an alias stands for, or a fallback. */
-import type { LargeBodyReader } from '../large-bodies/read-large-body.ts'
+import type { LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import { type Alias, findAlias } from '../providers/aliases.ts'
 import { renameInLong } from '../providers/rename-model.ts'

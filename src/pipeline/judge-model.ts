@@ -4,17 +4,18 @@
 
 import { LRUCache } from 'lru-cache'
 import type { PrepareModelCall } from '../cache/judge/model-call.ts'
-import { type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
-import { readUsage } from '../catalogue/read-usage.ts'
-import { ProxyError } from '../errors.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
+import { type Catalogue, costUsd } from '../catalogue/catalogue.ts'
+import { ProxyError } from '../errors/errors.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../formats/json/canonical.ts'
+import { readUsage } from '../formats/read-usage.ts'
+import { NO_USAGE } from '../formats/token-usage.ts'
+import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import { type Breaker, createBreaker } from '../providers/circuits.ts'
 import { type ModelRouter, unnarrowed } from '../providers/model-router.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { broken } from '../providers/upstream-failure.ts'
 import type { Log } from '../telemetry/log.ts'
-import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 
 /** A verdict is a few tokens; a model that thinks for longer is too slow to wait for. */
 const MAX_COMPLETION_TOKENS = 200

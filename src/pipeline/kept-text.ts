@@ -1,7 +1,8 @@
 /** The text that a stream is assembled to: kept as long as the response can be stored and there is memory, or somebody waits for the whole. */
-import type { SharedCall } from '../coalescing/shared-call.ts'
+
 import type { Held, StreamHolder, StreamRoom } from '../event-loop/stream-room.ts'
 import type { StreamAssembler } from '../formats/answer-format.ts'
+import type { SharedCall } from './coalescing/shared-call.ts'
 
 export class KeptText implements StreamHolder {
   readonly #assembler: StreamAssembler

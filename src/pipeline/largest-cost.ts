@@ -1,10 +1,11 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { Largest } from '../admission/budgets.ts'
-import { type Catalogue, findTier, type ToolCalls, toolsUsd } from '../catalogue/catalogue.ts'
+import { type Catalogue, findTier, toolsUsd } from '../catalogue/catalogue.ts'
 import { type RequestBounds, readBounds, type TopContent } from '../formats/bounds/read-bounds.ts'
 import { type HostedTool, mostCalls } from '../formats/bounds/tool-bounds.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
 import { USUAL_PICTURES } from '../formats/responses/responses-format.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import type { ToolCalls } from '../formats/token-usage.ts'
 import type { CatalogueModel, PricedUnit } from '../postgres/list-models.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { type LargestTokens, largestTokens, picturesTokens, type RequestSize } from './largest-tokens.ts'

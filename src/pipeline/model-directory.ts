@@ -5,7 +5,7 @@
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
-import { ProxyError, refuse } from '../errors.ts'
+import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { type Alias, findAlias, listAliases } from '../providers/aliases.ts'

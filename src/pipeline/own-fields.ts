@@ -1,8 +1,8 @@
 /** Gives what is stored and shared the default fields, and each client its own: only in requests that have such fields. */
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
 import { holdsResponse, OWN_FIELDS, type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { changeEvents } from '../formats/sse/split-events.ts'
-import type { JsonObject } from '../json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'

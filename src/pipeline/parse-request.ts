@@ -1,12 +1,8 @@
 /** Parses and checks a request as far as the proxy relies on it. The provider checks the rest. */
 import { type CacheControl, readCacheControl } from '../cache/cache-control.ts'
 import { irrelevantTo } from '../cache/cache-query.ts'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors/errors.ts'
 import { readOthers } from '../formats/bounds/read-bounds.ts'
-import { planMessages } from '../formats/messages/plan-messages.ts'
-import { namesEarlier } from '../formats/responses/continued-input.ts'
-import { readOwnFields } from '../formats/responses/own-fields.ts'
-import { planResponses } from '../formats/responses/plan-responses.ts'
 import {
   canonicalizeBody,
   decodeUtf8,
@@ -14,8 +10,12 @@ import {
   isJsonObject,
   type JsonObject,
   parseObject,
-} from '../json/canonical.ts'
-import { isLargeBody, type LargeBody, type LargeBodyReader } from '../large-bodies/read-large-body.ts'
+} from '../formats/json/canonical.ts'
+import { isLargeBody, type LargeBody, type LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
+import { planMessages } from '../formats/messages/plan-messages.ts'
+import { namesEarlier } from '../formats/responses/continued-input.ts'
+import { readOwnFields } from '../formats/responses/own-fields.ts'
+import { planResponses } from '../formats/responses/plan-responses.ts'
 import { renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { readEmbeddingsQuery } from './embeddings/read-query.ts'

@@ -1,7 +1,7 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
-import { ProxyError, refuse } from '../errors.ts'
+import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { isUnavailable } from '../postgres/database.ts'
 import { answerWithFallbacks } from './fallbacks.ts'

@@ -1,7 +1,7 @@
 /** Plans a request from its query and account. Pure, so that a guessed account can be planned with too. */
 import { type CacheControl, mayCache } from '../cache/cache-control.ts'
 import { type CacheQuery, createCacheQuery, hashRequest } from '../cache/cache-query.ts'
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors/errors.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import type { Account } from '../postgres/admit.ts'
 import { answerHeaders } from '../providers/forwarded-headers.ts'

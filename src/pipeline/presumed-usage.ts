@@ -2,12 +2,13 @@
  * What a call costs whose usage is not known: the most that it may have cost by then. Whoever left, whatever broke off, and with or without
  * budgets: nothing else in the proxy decides it.
  */
-import { type Catalogue, NO_USAGE } from '../catalogue/catalogue.ts'
-import { ClientGone, ProxyError } from '../errors.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { ClientGone, ProxyError } from '../errors/errors.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
+import { NO_USAGE } from '../formats/token-usage.ts'
+import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
-import { estimatePromptTokens } from '../tokens/count-tokens.ts'
 import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
 import type { RequestSize } from './largest-tokens.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'

@@ -1,10 +1,11 @@
 /** Questions that no model answers: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
-import { NO_USAGE } from '../catalogue/catalogue.ts'
-import { invalidRequest, refuse } from '../errors.ts'
+
+import { invalidRequest, refuse } from '../errors/errors.ts'
+import { decodeUtf8, type JsonObject, parseObject } from '../formats/json/canonical.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
+import { isLargeBody } from '../formats/large-bodies/read-large-body.ts'
 import { namesEarlier } from '../formats/responses/continued-input.ts'
-import { decodeUtf8, type JsonObject, parseObject } from '../json/canonical.ts'
-import { isLargeBody } from '../large-bodies/read-large-body.ts'
+import { NO_USAGE } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 import { noteFeedback } from '../postgres/verdicts.ts'
 import { withLongBody } from '../providers/long-body.ts'

@@ -1,14 +1,14 @@
 /** Reads and assesses a provider's response once all of it has arrived. */
 
-import { NO_USAGE } from '../catalogue/catalogue.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
+import { NO_USAGE } from '../formats/token-usage.ts'
+import { countAside } from '../formats/tokens/count-aside.ts'
+import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
+import { estimateTextTokens } from '../formats/tokens/estimate-text.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../providers/read-bytes.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { broken } from '../providers/upstream-failure.ts'
-import { countAside } from '../tokens/count-aside.ts'
-import { estimatePromptTokens } from '../tokens/count-tokens.ts'
-import { estimateTextTokens } from '../tokens/estimate-text.ts'
 import { type AnswerInput, assessAnswer, type ReadAnswer } from './assess-answer.ts'
 import { type AskedCall, type CutAnswer, isSentAsWritten, presumeMost, presumeSent } from './presumed-usage.ts'
 import type { SpentUsage } from './spent-usage.ts'

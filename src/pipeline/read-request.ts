@@ -1,8 +1,8 @@
 /** Reads a request's body when its turn comes: a small one before the request is admitted, any other after. */
 
 import { LRUCache } from 'lru-cache'
-import { decodeUtf8 } from '../json/canonical.ts'
-import { isLargeBody } from '../large-bodies/read-large-body.ts'
+import { decodeUtf8 } from '../formats/json/canonical.ts'
+import { isLargeBody } from '../formats/large-bodies/read-large-body.ts'
 import type { Account } from '../postgres/admit.ts'
 import { forModel, resolveAlias } from './for-model.ts'
 import { parseBody, parseBytes, withHeaders } from './parse-request.ts'

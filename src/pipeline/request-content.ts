@@ -1,5 +1,5 @@
 /** What a request said and got, as text, for those who want it kept. */
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors/errors.ts'
 import type { RequestContent } from '../telemetry/content-recorder.ts'
 import type { NotedQuery } from './query.ts'
 

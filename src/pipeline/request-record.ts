@@ -1,6 +1,7 @@
 /** What is recorded about a request when it is over. */
-import { NO_USAGE, type TokenUsage } from '../catalogue/catalogue.ts'
+
 import { nowIso } from '../event-loop/clock.ts'
+import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { RequestStory, SpentPart, UsageRecord } from '../postgres/usage-record.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'

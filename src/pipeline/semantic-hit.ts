@@ -2,7 +2,8 @@
 import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import type { EntryFacts, NearMiss, SemanticMatch } from '../cache/entry.ts'
-import { type Catalogue, costUsd, NO_USAGE } from '../catalogue/catalogue.ts'
+import { type Catalogue, costUsd } from '../catalogue/catalogue.ts'
+import { NO_USAGE } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 
 interface Matched extends Pick<CacheQuery, 'identity'> {

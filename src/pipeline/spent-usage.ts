@@ -1,5 +1,5 @@
 /** What a call used, or may have used. */
-import type { TokenUsage } from '../catalogue/catalogue.ts'
+import type { TokenUsage } from '../formats/token-usage.ts'
 
 export interface SpentUsage extends TokenUsage {
   /** On a miss: prompt tokens of the inputs that were cached. */

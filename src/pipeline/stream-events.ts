@@ -1,7 +1,8 @@
 /** A client's stream: the events of its subscriber, read only as fast as the client reads. */
-import type { Subscriber } from '../coalescing/shared-call.ts'
-import { ProxyError, refuse } from '../errors.ts'
+
+import { ProxyError, refuse } from '../errors/errors.ts'
 import { formatOf } from '../formats/format-of.ts'
+import type { Subscriber } from './coalescing/shared-call.ts'
 import type { CompletionQuery } from './query.ts'
 import type { RequestAccounting } from './request-accounting.ts'
 import type { RoutedContext } from './request-context.ts'

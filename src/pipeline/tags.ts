@@ -1,7 +1,7 @@
 /** What a client says its request is for: names and values, from X-Proxy-Tags and the body's `metadata`. */
 import { LRUCache } from 'lru-cache'
-import { invalidRequest } from '../errors.ts'
-import { isJsonObject } from '../json/canonical.ts'
+import { invalidRequest } from '../errors/errors.ts'
+import { isJsonObject } from '../formats/json/canonical.ts'
 import type { NotedQuery } from './query.ts'
 
 const MOST_TAGS = 8

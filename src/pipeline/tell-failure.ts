@@ -1,6 +1,6 @@
 /** What a failed request's record says of its error: codes, and messages without what the prompt says. */
-import { ClientGone, ProxyError } from '../errors.ts'
-import { parseJsonObject } from '../json/canonical.ts'
+import { ClientGone, ProxyError } from '../errors/errors.ts'
+import { parseJsonObject } from '../formats/json/canonical.ts'
 import type { RequestStory } from '../postgres/usage-record.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import type { NotedQuery } from './query.ts'

@@ -1,4 +1,5 @@
 /** Compares what a database has with what this version needs: a dump may have been restored in part, and its ledger with it. */
+import { basename } from 'node:path'
 import type { Database } from './database.ts'
 import { type DeployedFile, readSql } from './migration-files.ts'
 
@@ -21,7 +22,7 @@ export async function lacksFunctions(database: Database, deployed: readonly Depl
   ])
   const lost = needed.filter(name => !columns.has(name))
   if (lost.length > 0) throw new Error(tellLost(lost))
-  const isThere = (name: string) => routines.has(/(\w+)\.sql$/.exec(name)?.[1] ?? name)
+  const isThere = (name: string) => routines.has(basename(name, '.sql'))
   return deployed.some(({ folder, name }) => folder !== 'seed' && !isThere(name))
 }
 

@@ -1,5 +1,5 @@
 /** Where a process listens: the address for clients, and the error when it is not available. */
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 
 /** `setting`: which names the port. */

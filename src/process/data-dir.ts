@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 import { EMBEDDED_PASSWORD_FILE } from '../postgres/address.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 

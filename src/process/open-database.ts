@@ -1,5 +1,5 @@
 /** Opens the configured database, for a serving process, a supervisor or an operator's command. */
-import { type Config, ConfigError } from '../config.ts'
+import { type Config, ConfigError } from '../config/config.ts'
 import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
 import { checkPooling } from '../postgres/check-pooler.ts'
 import type { Database } from '../postgres/database.ts'

@@ -1,5 +1,5 @@
 /** Opens the port for metrics, if it is wanted. */
-import { type Config, ConfigError, METRICS_PORT } from '../config.ts'
+import { type Config, ConfigError, METRICS_PORT } from '../config/config.ts'
 import { serveMetrics } from '../http/metrics-server.ts'
 import type { Database } from '../postgres/database.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'

@@ -1,9 +1,9 @@
 /** The database for an operator's command: the configured one, also while a proxy uses the embedded one. */
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
+import { spellCommand } from '../event-loop/program.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { inSchema } from '../postgres/in-schema.ts'
 import { openRealDatabase } from '../postgres/real.ts'
-import { spellCommand } from '../program.ts'
 import { findHolder, readPsqlPassword, readPsqlPort } from './data-dir.ts'
 import { openDatabase } from './open-database.ts'
 

@@ -1,7 +1,7 @@
 /** Entry point: reads the configuration, and starts a server or a supervisor of workers; or runs the command that is named. */
 import { version } from '../../package.json' with { type: 'json' }
-import { ConfigError, ownEnvironment, readConfig } from '../config.ts'
-import { OWN_COMMAND } from '../program.ts'
+import { ConfigError, ownEnvironment, readConfig } from '../config/config.ts'
+import { OWN_COMMAND } from '../event-loop/program.ts'
 
 interface Command {
   /** Resolves to the exit code. Rejects with an error whose message is for the operator. */
@@ -48,7 +48,7 @@ try {
   else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
   else if (name === '--version') process.stdout.write(`${version}\n`)
   // The process of a sentence model; its arguments are model-main.ts's.
-  else if (name === '--model') await import('../embedders/local/model-main.ts')
+  else if (name === '--model') await import('../cache/embedders/local/model-main.ts')
   else await serve(name)
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : explain(error)}\n`)

@@ -1,9 +1,10 @@
 /** Stops a serving process: finishes requests, writes pending data, and closes the stores. */
-import type { App } from '../app.ts'
-import type { Embedder } from '../embedders/embedder.ts'
+
+import type { Embedder } from '../cache/embedders/embedder.ts'
 import type { Database } from '../postgres/database.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { App } from './app.ts'
 import { turnAway } from './turn-away.ts'
 
 /** A terminal signals every process of its group, and each parent passes the signal on. Signals within this time count as one. */

@@ -1,5 +1,5 @@
 /** Runs several serving processes on one port: starts them, replaces those that end, passes signals on. */
-import { type Config, ConfigError } from '../config.ts'
+import { type Config, ConfigError } from '../config/config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { countsOf, type MetricsSnapshot, mergeSnapshots } from '../telemetry/metrics.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'

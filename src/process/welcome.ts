@@ -1,7 +1,7 @@
 /** The first start on the embedded database: creates a demo project and its test key, and prints a request to try. */
 import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../admin/login.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { createFirstAdministrator } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
 import { createProject, issueKey, listProjectNames } from '../postgres/projects.ts'

@@ -1,6 +1,6 @@
 /** One serving process as its supervisor sees it: whether it serves, its heartbeat, and how it ended. */
 import type { Subprocess } from 'bun'
-import { OWN_COMMAND } from '../program.ts'
+import { OWN_COMMAND } from '../event-loop/program.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
 import { watchPulse } from './heartbeat.ts'

@@ -1,5 +1,5 @@
 /** Calls an upstream over HTTP, within bounds of time and of its answer. */
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors/errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { takeReadTurn } from '../event-loop/stream-turns.ts'
 import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'

@@ -1,7 +1,7 @@
 /** Direct providers as a project reaches them: with its own stored key, decrypted when needed and cached briefly. */
 import { LRUCache } from 'lru-cache'
-import type { DirectProvider } from '../config.ts'
-import { refuse } from '../errors.ts'
+import type { DirectProvider } from '../config/config.ts'
+import { refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { balanceKeys, PROVIDER_KEY, type WeightedKey } from './balanced.ts'
 import type { KeyOwner } from './keys/seal.ts'

@@ -1,9 +1,9 @@
 /** The worker's jobs for providers: long bodies, and all answers of the sandbox. */
 import type { JobDone } from '../event-loop/off-loop.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
+import { parseExactly } from '../formats/json/exact-json.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
 import { countInput, type Told, type TranslationContext, tellOwn, translate } from '../formats/translation.ts'
-import type { JsonObject } from '../json/canonical.ts'
-import { parseExactly } from '../json/exact-json.ts'
 import { type LongChat, type LongTranslatedChat, translateBody } from './anthropic/request/translate-chat.ts'
 import { type RenameInput, writeRenamed } from './rename-model.ts'
 import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/answer.ts'

@@ -1,8 +1,8 @@
 /** Request bodies that are rewritten: as they were sent, and in a worker if they are too long for the event loop. */
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { type Job, NOBODY, type Owner, offLoop } from '../event-loop/off-loop.ts'
-import { decodeUtf8, hasInexactNumber, type JsonObject } from '../json/canonical.ts'
-import { parseExactly } from '../json/exact-json.ts'
+import { decodeUtf8, hasInexactNumber, type JsonObject } from '../formats/json/canonical.ts'
+import { parseExactly } from '../formats/json/exact-json.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 export type LongRequest = UpstreamRequest & { bodyBytes: Uint8Array }

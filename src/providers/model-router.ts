@@ -1,8 +1,8 @@
 /** Finds the provider that answers a model's name for a project. */
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
-import type { DirectProvider } from '../config.ts'
-import { ProxyError, refuse } from '../errors.ts'
+import type { DirectProvider } from '../config/config.ts'
+import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'

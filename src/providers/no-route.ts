@@ -2,7 +2,7 @@
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
-import { type ProxyError, refuse } from '../errors.ts'
+import { type ProxyError, refuse } from '../errors/errors.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { COLLECTION_PATHS, type NamedVendor } from './operations.ts'

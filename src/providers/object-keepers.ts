@@ -1,7 +1,7 @@
 /** Finds the provider that keeps a project's files or batches: whom the client names, or the first that the project has a key for. */
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
-import type { DirectProvider } from '../config.ts'
-import { type ProxyError, refuse } from '../errors.ts'
+import type { DirectProvider } from '../config/config.ts'
+import { type ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { type Collection, DEFAULT_KEY } from '../postgres/kept-objects.ts'
 import { noKeeper, nothingKeptInSandbox } from './no-route.ts'

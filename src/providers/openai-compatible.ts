@@ -1,8 +1,8 @@
 /** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { isTranslated } from '../formats/format-of.ts'
-import { hasInexactNumber } from '../json/canonical.ts'
+import { hasInexactNumber } from '../formats/json/canonical.ts'
 import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { ConnectionProbe } from './connection-probe.ts'
 import { Credentials } from './credentials/credentials.ts'

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import type { Config, DirectProvider } from '../config.ts'
+import type { Config, DirectProvider } from '../config/config.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import type { Database } from '../postgres/database.ts'
 import { raiseEvent } from '../postgres/events.ts'

@@ -1,9 +1,9 @@
 /** Wraps a provider that knows a model by another name than the client. */
 
 import { Job } from '../event-loop/off-loop.ts'
-import type { JsonObject } from '../json/canonical.ts'
-import { parseExactly } from '../json/exact-json.ts'
-import { withValue } from '../multipart/read-form.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
+import { parseExactly } from '../formats/json/exact-json.ts'
+import { withValue } from '../formats/read-form.ts'
 import { isLong, runOnBody, withLongBody } from './long-body.ts'
 import type { PassedBody, PassedRequest, Provider } from './upstream.ts'
 

@@ -1,5 +1,5 @@
 /** The sandbox as a provider: answers test keys in-process, free of charge, in the formats of an upstream. */
-import { refuse } from '../errors.ts'
+import { refuse } from '../errors/errors.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job } from '../event-loop/off-loop.ts'
 import { isTranslated } from '../formats/format-of.ts'

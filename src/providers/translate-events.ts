@@ -1,5 +1,5 @@
 /** Translates an upstream's event stream as it comes. Its first piece is awaited: an earlier failure can then become an error response. */
-import { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors/errors.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
 import { broken } from './upstream-failure.ts'
 

@@ -1,7 +1,7 @@
 /** How an upstream can fail before it responds, classified by what can be done about it. */
 
-import { describeError, ProxyError, type ProxyErrorOptions } from '../errors.ts'
-import { textOf } from '../json/canonical.ts'
+import { describeError, ProxyError, type ProxyErrorOptions } from '../errors/errors.ts'
+import { textOf } from '../formats/json/canonical.ts'
 import type { Credentials } from './credentials/credentials.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** The interface of providers to the pipeline: each answers one request. */
-import type { DirectProvider } from '../config.ts'
-import type { Form } from '../multipart/read-form.ts'
+import type { DirectProvider } from '../config/config.ts'
+import type { Form } from '../formats/read-form.ts'
 import type { Credentials } from './credentials/credentials.ts'
 
 /** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */

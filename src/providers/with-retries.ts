@@ -1,5 +1,5 @@
 /** Retries a provider that failed before its response began, if a second request does no harm. */
-import { ClientGone } from '../errors.ts'
+import { ClientGone } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { hideEarlier } from './credentials/hide-credentials.ts'

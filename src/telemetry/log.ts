@@ -1,5 +1,5 @@
 /** Structured logs: one JSON line per event, written in groups so that a busy proxy does not wait for its terminal. */
-import type { LogLevel } from '../config.ts'
+import type { LogLevel } from '../config/config.ts'
 import { nowIso } from '../event-loop/clock.ts'
 import { createRepeatedLines } from './repeated-lines.ts'
 

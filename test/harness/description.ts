@@ -1,7 +1,7 @@
 /** The admin API's description, as any proxy serves it, and what of an answer it does not say. */
 import Ajv, { type ValidateFunction } from 'ajv'
 import { type AdminSetup, createAdmin } from '../../src/admin/admin.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the description holds
 type Json = any

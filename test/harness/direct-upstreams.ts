@@ -1,5 +1,5 @@
 /** Stand-ins for every provider that a proxy can reach, and projects with keys of their own for them. */
-import type { DirectProvider } from '../../src/config.ts'
+import type { DirectProvider } from '../../src/config/config.ts'
 import { findProjectId, storeProviderKey } from '../../src/postgres/projects.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { type Standin, startStandin } from '../standin/server.ts'

@@ -1,7 +1,7 @@
 /** Bodies that would hold up the event loop, at the doors that answer without the pipeline: the worker takes them apart, and refuses. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MOST } from '../../src/formats/large-bodies/read-large-body.ts'
 import { methodsOf, TARGETS } from '../../src/http/paths.ts'
-import { MOST } from '../../src/large-bodies/read-large-body.ts'
 import type { Target } from '../../src/pipeline/request.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { describeEmbedded } from '../harness/backends.ts'

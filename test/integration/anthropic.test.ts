@@ -2,7 +2,7 @@
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ProxyError } from '../../src/errors.ts'
+import { ProxyError } from '../../src/errors/errors.ts'
 import { chatFormat } from '../../src/formats/chat/chat-format.ts'
 import { EventLump } from '../../src/formats/sse/event-lump.ts'
 import { createEventSplitter } from '../../src/formats/sse/split-events.ts'

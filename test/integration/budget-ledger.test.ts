@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Budgets, createBudgets } from '../../src/admission/budgets.ts'
 import { createTokenWindows } from '../../src/admission/token-windows.ts'
-import { NO_USAGE } from '../../src/catalogue/catalogue.ts'
+import { NO_USAGE } from '../../src/formats/token-usage.ts'
 import { tokensOf } from '../../src/pipeline/request-record.ts'
 import { Spending } from '../../src/pipeline/spending.ts'
 import type { Account } from '../../src/postgres/admit.ts'

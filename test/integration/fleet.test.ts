@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { connectRedis } from '../../src/redis/connect-redis.ts'
-import { type Fleet, joinFleet } from '../../src/redis/fleet.ts'
+import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
+import { type Fleet, joinFleet } from '../../src/stores/redis/fleet.ts'
 import { describeReal } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 

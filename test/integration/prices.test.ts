@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Catalogue, costUsd, loadCatalogue } from '../../src/catalogue/catalogue.ts'
 import { formatOf } from '../../src/formats/format-of.ts'
-import type { JsonObject } from '../../src/json/canonical.ts'
+import type { JsonObject } from '../../src/formats/json/canonical.ts'
 import { readPassedUsage } from '../../src/pipeline/pass-through/passed-usage.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectRedis } from '../../src/redis/connect-redis.ts'
-import { installationPrefix, openRedisStore } from '../../src/redis/redis-store.ts'
 import { addressWindowName, type Counted, entryName, keyWindowName } from '../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
+import { installationPrefix, openRedisStore } from '../../src/stores/redis/redis-store.ts'
 import { countsOf } from '../../src/stores/sliding-window.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 

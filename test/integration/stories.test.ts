@@ -1,6 +1,6 @@
 /** What is recorded about a request beyond its tokens: why, by whom, how long, and what went wrong. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { readEncryptionKeys } from '../../src/providers/keys/encryption-key.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { createWordings } from '../../src/providers/keys/wordings.ts'

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readInstallationId } from '../../src/postgres/database-facts.ts'
-import { installationPrefix } from '../../src/redis/redis-store.ts'
+import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
 import { describeReal } from '../harness/backends.ts'
 import { textOf } from '../harness/chat.ts'
 import { type Answer, ask, post, readAnswer } from '../harness/client.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { welcome } from '../../src/process/welcome.ts'
 import { describeEmbedded } from '../harness/backends.ts'

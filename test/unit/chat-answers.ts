@@ -1,7 +1,7 @@
 /** Chat answers of every shape that a provider may give, for tests of translations. */
 
 import fc from 'fast-check'
-import type { JsonObject } from '../../src/json/canonical.ts'
+import type { JsonObject } from '../../src/formats/json/canonical.ts'
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 })
 const maybe = <Value>(some: fc.Arbitrary<Value>) => fc.option(some, { nil: undefined })

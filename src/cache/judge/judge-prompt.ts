@@ -1,5 +1,5 @@
 /** The judge's prompt and how its reply is read. Both questions are data in it, never instructions. */
-import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 
 export type Verdict = 'same' | 'different'
 

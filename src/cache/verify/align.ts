@@ -1,6 +1,6 @@
 /** Lays the words of two plain questions side by side: which are equal, which stand in place of another. */
-import { lemmasOf, mayBeName, relationOf } from '../../text/lexicon.ts'
-import { wordSet } from '../../text/words.ts'
+import { lemmasOf, mayBeName, relationOf } from '../text/lexicon.ts'
+import { wordSet } from '../text/words.ts'
 import type { ContentWord, Question } from './question.ts'
 
 /** A word of the one text, and the word in its place in the other. */

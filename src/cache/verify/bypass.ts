@@ -6,9 +6,9 @@ import {
   timelessAfterCurrent,
   timelessBeforeCurrent,
   timelessNow,
-} from '../../text/freshness.ts'
-import type { PromptReading } from '../../text/read-prompt.ts'
-import { wordSet } from '../../text/words.ts'
+} from '../text/freshness.ts'
+import type { PromptReading } from '../text/read-prompt.ts'
+import { wordSet } from '../text/words.ts'
 
 const phrasesByFirstWord = Map.groupBy(freshPhrases, phrase => phrase.split(' ', 1)[0] ?? '')
 const freshCharacter = new RegExp(freshCharacters.join('|'), 'u')

@@ -1,5 +1,5 @@
 /** Shows where two wordings of a question differ, and names the kind of each difference, for people and counters. */
-import { wordSet } from '../../text/words.ts'
+import { wordSet } from '../text/words.ts'
 
 export type DifferenceKind =
   /** Code, data, a long text, one to be worked on, or one in a language without tables. */

@@ -1,6 +1,6 @@
 /** The forms of plain questions: which ask alike, and what is left when the form is cut off. */
-import { baseOf, lemmasOf, mayBeName, relationOf } from '../../text/lexicon.ts'
-import { wordMap } from '../../text/words.ts'
+import { baseOf, lemmasOf, mayBeName, relationOf } from '../text/lexicon.ts'
+import { wordMap } from '../text/words.ts'
 
 const agents = '(?:i|you|one|someone|anyone)'
 /** Forms of one question; the first that fits is cut off. */

@@ -1,6 +1,6 @@
 /** Reads a question once, and reduces it to what it asks. */
 import { LRUCache } from 'lru-cache'
-import { lemmasOf, plainestOf } from '../../text/lexicon.ts'
+import { lemmasOf, plainestOf } from '../text/lexicon.ts'
 import { type ContentWord, type Plainness, type Question, takeQuestionApart } from './question.ts'
 
 /**

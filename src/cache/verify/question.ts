@@ -1,7 +1,7 @@
 /** Takes a plain question apart: how it asks, the words it is about, and the small words that turn its sense. */
-import { countSenses, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../../text/lexicon.ts'
-import { isTechnical, mayHoldTitle } from '../../text/protected.ts'
-import { wordMap, wordSet } from '../../text/words.ts'
+import { countSenses, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../text/lexicon.ts'
+import { isTechnical, mayHoldTitle } from '../text/protected.ts'
+import { wordMap, wordSet } from '../text/words.ts'
 import { cutFrame, writeAlike, writeSpelling } from './forms.ts'
 
 export interface Question {

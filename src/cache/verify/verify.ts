@@ -1,6 +1,6 @@
 /** Decides whether two similar questions in plain prose ask the same: no veto speaks against it, and every content word has its partner. */
-import { baseOf, lemmasOf, relationOf } from '../../text/lexicon.ts'
-import type { PromptReading } from '../../text/read-prompt.ts'
+import { baseOf, lemmasOf, relationOf } from '../text/lexicon.ts'
+import type { PromptReading } from '../text/read-prompt.ts'
 import { alignQuestions, type Unaligned, type UnequalPair } from './align.ts'
 import { readQuestion } from './gist.ts'
 import type { Plainness, Question } from './question.ts'

@@ -1,6 +1,6 @@
 /** Reads from a parsed request all that bounds what it may cost: small, so that it may come from a worker in place of the request. */
-import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { findKeptReferences } from '../kept-references.ts'
 import { boundOf, isCompaction } from './field-bounds.ts'
 import { type Content, readContent } from './text-alone.ts'

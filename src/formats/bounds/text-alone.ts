@@ -2,7 +2,7 @@
  * Whether what a model reads is nothing but the request's own text, of which a token has at least a byte. Everything in it has to be known
  * as text: a picture, a file, an id of something kept elsewhere, or what nobody knows may be many tokens in few bytes.
  */
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 
 export interface Content {
   isText: boolean

@@ -3,7 +3,7 @@ import type { BetaToolUnion } from '@anthropic-ai/sdk/resources/beta/messages/me
 import type { BetaTool } from 'openai/resources/beta/responses/responses'
 import type { ChatCompletionTool } from 'openai/resources/chat/completions'
 import type { Tool } from 'openai/resources/responses/responses'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { isOwnMessageTool } from '../messages/plan-messages.ts'
 import { containerGigabytes, isOwnTool } from '../responses/plan-responses.ts'
 

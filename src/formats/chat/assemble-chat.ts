@@ -1,7 +1,7 @@
 /** Assembles the chunks of a streamed response into the plain response that the upstream would have sent. */
 
-import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/canonical.ts'
 import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/canonical.ts'
 import type { Wanted } from '../wanted.ts'
 import { completenessOf, type IncompleteReason } from './completeness.ts'
 import { GrowingChoices } from './growing-choices.ts'

@@ -1,6 +1,6 @@
 /** Assembles one choice of a streamed response. */
 
-import { isJsonObject, type JsonObject, numberOf, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, readField } from '../json/canonical.ts'
 import { mergeDelta, mergeLogprobs, mergeState } from './merge-delta.ts'
 
 export interface Choice {

@@ -1,8 +1,8 @@
 /** Responses of OpenAI's chat and legacy completions. */
 
-import { readUsage } from '../../catalogue/read-usage.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { readUsage } from '../read-usage.ts'
 import { type Wanted, wantedOfChat, wantedOfCompletions } from '../wanted.ts'
 import { createAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'

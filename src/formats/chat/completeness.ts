@@ -1,6 +1,6 @@
 /** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
-import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
 import { isBlank } from './merge-delta.ts'
 

@@ -1,6 +1,6 @@
 /** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
 
-import { type JsonObject, textOf } from '../../json/canonical.ts'
+import { type JsonObject, textOf } from '../json/canonical.ts'
 import { placed } from '../own-place.ts'
 
 /** A chat content part: text, image_url, file, input_audio. */

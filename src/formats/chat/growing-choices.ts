@@ -1,5 +1,5 @@
 /** The choices of a streamed chat response as they grow; given up, a sample of their text remains, and what they report. */
-import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
 

@@ -1,6 +1,6 @@
 /** Merges the deltas of a streamed message, unknown fields included, and the fields around it, whose latest value counts. */
 
-import { isJsonObject, type JsonObject, readField, writeField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
 
 /** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([

@@ -1,8 +1,8 @@
 /** Reads a chat response, streamed or plain, as a series of steps. Translations into other formats are built on these. */
 
-import { type ProxyError, quoteError, refuse } from '../../errors.ts'
+import { type ProxyError, quoteError, refuse } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { mergeDelta } from './merge-delta.ts'
 import { readProof, readThought } from './thought.ts'
 

@@ -1,6 +1,6 @@
 /** Assigns log probabilities to the pieces of a chat message, by the tokens of each piece. */
 
-import { isJsonObject, type JsonObject, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 
 type Field = 'content' | 'refusal'
 

@@ -1,6 +1,6 @@
 /** Splits a chat message into deltas: the role first, then reasoning, text, audio and calls. */
 
-import { isJsonObject, type JsonObject, readField, writeField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
 import { cutText, groupTokens } from './cut-text.ts'
 import { isConstantKey } from './merge-delta.ts'
 import { shareLogprobs, type TokenShares } from './share-logprobs.ts'

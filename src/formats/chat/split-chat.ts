@@ -1,6 +1,6 @@
 /** Splits a plain response into the chunks that its upstream could have streamed, as server-sent events. */
 
-import { isJsonObject, type JsonObject, readField, writeField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
 import { cutText, groupTokens } from './cut-text.ts'
 import { type Steps, splitMessage } from './split-chat-message.ts'
 

@@ -1,5 +1,5 @@
 /** Takes the text out of a message's content, so that the rest can be compared with other messages' rest. */
-import { isJsonObject } from '../../json/canonical.ts'
+import { isJsonObject } from '../json/canonical.ts'
 
 /** Stands in place of the text; an object, because no content is one. */
 export const TAKEN = { taken: true }

@@ -1,6 +1,6 @@
 /** Reads a model's reasoning in chat responses: vendors name the text differently, and some add a proof that it is the model's. */
 
-import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/canonical.ts'
 
 const TEXT_FIELDS = ['reasoning_content', 'reasoning'] as const
 /** Vendors require these unchanged in the next request: otherwise the model does not get its earlier reasoning back. */

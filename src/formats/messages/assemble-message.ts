@@ -1,9 +1,9 @@
 /** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
 
-import { isJsonObject, type JsonObject, numberOf, parseJsonObject, textOf } from '../../json/canonical.ts'
-import { parseExactlyIfValid } from '../../json/exact-json.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
+import { isJsonObject, type JsonObject, numberOf, parseJsonObject, textOf } from '../json/canonical.ts'
+import { parseExactlyIfValid } from '../json/exact-json.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { isTextAsWanted, type Wanted } from '../wanted.ts'
 

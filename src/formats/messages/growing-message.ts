@@ -1,8 +1,8 @@
 /** Builds a Messages response from a chat response, event by event: each step continues the open block of its kind, or opens a new one. */
 
-import type { JsonObject } from '../../json/canonical.ts'
 import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
 import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { writeUsage } from './message-usage.ts'
 

@@ -1,6 +1,6 @@
 /** Writes errors in Anthropic's envelope. */
 
-import { isJsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { isJsonObject, parseJsonObject } from '../json/canonical.ts'
 
 export interface MessagesError {
   type: 'error'

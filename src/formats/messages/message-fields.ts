@@ -2,9 +2,9 @@
 
 import type { MessageCreateParams as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest, type ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/canonical.ts'
+import { invalidRequest, type ProxyError } from '../../errors/errors.ts'
 import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
+import type { JsonObject } from '../json/canonical.ts'
 
 /** Fields that clients send, but that the SDK's types of the request do not have. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'output_format'

@@ -1,6 +1,6 @@
 /** Translates a Messages request, its tools included, to a chat request. */
 
-import type { JsonObject } from '../../json/canonical.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import {
   readChoice,
   readGiven,
@@ -9,7 +9,7 @@ import {
   readObject,
   readPositiveInteger,
   readText,
-} from '../../json/read-fields.ts'
+} from '../json/read-fields.ts'
 import { placed } from '../own-place.ts'
 import { notTranslated, takeUnknownFields } from './message-fields.ts'
 import { type BlockOptions, translateMessages } from './messages-to-chat.ts'

@@ -1,7 +1,7 @@
 /** Converts a chat response to the events of a Messages stream, and to the complete message. */
 
-import type { JsonObject } from '../../json/canonical.ts'
 import { asChunks, createAnswerReader } from '../chat/read-chat-answer.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import type { StreamTranslation } from '../sse/sse.ts'
 import { createMessageAssembler } from './assemble-message.ts'
 import { createMessageWriter, GrowingMessage, type MessageContext } from './growing-message.ts'

@@ -2,7 +2,7 @@
 
 import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 
 /** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
 export function writeUsage(usage: JsonObject | null): JsonObject {

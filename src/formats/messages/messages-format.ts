@@ -1,9 +1,10 @@
 /** Responses of Anthropic's Messages API. */
-import type { TokenUsage } from '../../catalogue/catalogue.ts'
-import { readUsage } from '../../catalogue/read-usage.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+
 import type { AnswerFormat } from '../answer-format.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { readUsage } from '../read-usage.ts'
 import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
+import type { TokenUsage } from '../token-usage.ts'
 import { wantedOfMessages } from '../wanted.ts'
 import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'
 import { writeError } from './message-errors.ts'

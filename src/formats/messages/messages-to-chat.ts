@@ -1,10 +1,10 @@
 /** Translates a Messages conversation and its content blocks to chat messages. */
 
-import { invalidRequest } from '../../errors.ts'
-import type { JsonObject } from '../../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
+import { invalidRequest } from '../../errors/errors.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
 import { unpackProof } from '../chat/thought.ts'
+import type { JsonObject } from '../json/canonical.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { placed, placeOf } from '../own-place.ts'
 import { notTranslated } from './message-fields.ts'
 

@@ -1,6 +1,6 @@
 /** Decides whether the cache may be used for a Messages request. */
 
-import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
 
 /** `field` is the one that refers to state at the provider, or that causes an action. */
 export type MessagesPlan = { isCacheable: false; field: string } | { isCacheable: true }

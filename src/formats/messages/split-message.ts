@@ -1,7 +1,7 @@
 /** Splits a stored message into the events that its provider could have streamed. */
 
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import { cutText } from '../chat/cut-text.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createMessageWriter, type MessageWriter } from './growing-message.ts'
 

@@ -1,8 +1,8 @@
 /** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
 
-import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../json/canonical.ts'
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../json/canonical.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
 

@@ -1,7 +1,7 @@
 /** Puts what a Responses request refers to in place of its references: earlier responses of ours, and their items. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
-import { parseExactly } from '../../json/exact-json.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
+import { parseExactly } from '../json/exact-json.ts'
 
 /** Translated responses and their items have ids of these forms. No provider's response ids are as long. */
 const RESPONSE_ID = /^resp_[0-9a-f]{44}$/

@@ -1,9 +1,9 @@
 /** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
-import type { ProxyError } from '../../errors.ts'
+import type { ProxyError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { type JsonObject, textOf } from '../../json/canonical.ts'
 import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
 import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
+import { type JsonObject, textOf } from '../json/canonical.ts'
 import {
   type CallItem,
   type ItemStatus,

@@ -1,6 +1,6 @@
 /** Output items while they are built: each writes its own events, and ends as the complete item. */
 
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { EventWriter } from './response-events.ts'
 import { type OwnTool, unwrapInput } from './response-tools-to-chat.ts'
 

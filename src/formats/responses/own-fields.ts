@@ -2,9 +2,9 @@
  * Fields that a response repeats from its request although they change nothing else in it. What is stored and shared has their defaults;
  * each client gets its own.
  */
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
-import { parseExactlyIfValid } from '../../json/exact-json.ts'
-import { readGiven } from '../../json/read-fields.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { parseExactlyIfValid } from '../json/exact-json.ts'
+import { readGiven } from '../json/read-fields.ts'
 import { createSseParser, type SseEvent } from '../sse/sse.ts'
 
 /** With OpenAI's defaults. */

@@ -1,7 +1,7 @@
 /** Decides whether and how the cache may be used for a Responses request. */
 
-import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
 import { TAKEN, takeContent } from '../chat/take-content.ts'
+import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
 
 export type ResponsesPlan =
   /** The request depends on state at the provider, or causes an action: it is neither looked up nor stored. `field` is why. */

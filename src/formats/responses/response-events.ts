@@ -1,7 +1,7 @@
 /** Numbers the events of a Responses stream, and writes the events that end a part of an item. */
 
-import type { ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/canonical.ts'
+import type { ProxyError } from '../../errors/errors.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 
 export interface EventWriter {

@@ -2,9 +2,9 @@
 
 import type { ResponseCreateParams as BetaParams } from 'openai/resources/beta/responses/responses'
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
-import { invalidRequest, type ProxyError } from '../../errors.ts'
-import type { JsonObject } from '../../json/canonical.ts'
+import { invalidRequest, type ProxyError } from '../../errors/errors.ts'
 import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import { isOwnResponseId } from './continued-input.ts'
 
 /** Codex sends `client_metadata`, which the SDK's type does not have. */

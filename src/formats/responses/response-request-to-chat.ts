@@ -1,7 +1,7 @@
 /** Translates a Responses request to a chat request. */
 
-import type { JsonObject } from '../../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../../json/read-fields.ts'
+import type { JsonObject } from '../json/canonical.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { takeUnknownFields } from './response-fields.ts'
 import { translateInput } from './response-input-to-chat.ts'
 import { translateTools } from './response-tools-to-chat.ts'

@@ -1,7 +1,7 @@
 /** Converts a chat response to the events of a Responses stream, and to the complete response. */
 
-import type { JsonObject } from '../../json/canonical.ts'
 import { asChunks, createAnswerReader } from '../chat/read-chat-answer.ts'
+import type { JsonObject } from '../json/canonical.ts'
 import type { StreamTranslation } from '../sse/sse.ts'
 import { GrowingResponse } from './growing-response.ts'
 import { createEventWriter } from './response-events.ts'

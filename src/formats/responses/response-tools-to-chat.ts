@@ -1,7 +1,7 @@
 /** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
-import { readChoice, readGiven, readList, readName, readObject, readText } from '../../json/read-fields.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
+import { readChoice, readGiven, readList, readName, readObject, readText } from '../json/read-fields.ts'
 import { placed } from '../own-place.ts'
 import { notTranslated } from './response-fields.ts'
 

@@ -1,10 +1,10 @@
 /** Responses of OpenAI's Responses API. */
 
-import type { TokenUsage, ToolCalls } from '../../catalogue/catalogue.ts'
-import { joinParts, readUsage } from '../../catalogue/read-usage.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
 import type { AnswerFormat } from '../answer-format.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { joinParts, readUsage } from '../read-usage.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
+import type { TokenUsage, ToolCalls } from '../token-usage.ts'
 import { wantedOfResponses } from '../wanted.ts'
 import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'
 import { containerGigabytes } from './plan-responses.ts'

@@ -1,6 +1,6 @@
 /** Writes the `response` object around its output items, from what the request said and what the model did. */
 
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { OWN_FIELDS } from './own-fields.ts'
 import { includes } from './response-request-to-chat.ts'
 import { type OwnTool, toolsByChatName } from './response-tools-to-chat.ts'

@@ -1,6 +1,6 @@
 /** Complete server-sent events that arrived together, with and without usage: the proxy always requests it, but not every client does. */
 
-import { parseJsonObject, readField } from '../../json/canonical.ts'
+import { parseJsonObject, readField } from '../json/canonical.ts'
 import { joinBytes } from './split-events.ts'
 
 export class EventLump {

@@ -1,8 +1,8 @@
 /** Parses server-sent events from bytes, writes events with a type, and reads the name of one. */
 
 import { createParser } from 'eventsource-parser'
-import type { ProxyError } from '../../errors.ts'
-import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import type { ProxyError } from '../../errors/errors.ts'
+import { type JsonObject, parseJsonObject } from '../json/canonical.ts'
 
 export interface SseEvent {
   /** The `event` field; null when the event has none. */

@@ -1,11 +1,12 @@
 /** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
-import { addUsage, NO_USAGE } from '../../catalogue/catalogue.ts'
-import { ClientGone } from '../../errors.ts'
+
+import { createVectorNames } from '../../cache/vectors/pack-vector.ts'
+import { ClientGone } from '../../errors/errors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
+import { addUsage, NO_USAGE } from '../../formats/token-usage.ts'
 import { answerHeaders } from '../../providers/forwarded-headers.ts'
 import { nameRoute } from '../../providers/model-router.ts'
-import { createVectorNames } from '../../vector-cache/pack-vector.ts'
 import { priceOf } from '../complete-call.ts'
 import type { CompletionQuery } from '../query.ts'
 import { readCompletion } from '../read-request.ts'

@@ -1,9 +1,10 @@
 /** Counts the tokens of single inputs in a worker: only when needed, and at most once each. */
-import { refuse } from '../../errors.ts'
+
+import type { Input } from '../../cache/vectors/pack-vector.ts'
+import { refuse } from '../../errors/errors.ts'
 import type { YieldTurn } from '../../event-loop/yield.ts'
-import { countTextsAside } from '../../tokens/count-aside.ts'
-import { estimateTextTokens } from '../../tokens/estimate-text.ts'
-import type { Input } from '../../vector-cache/pack-vector.ts'
+import { countTextsAside } from '../../formats/tokens/count-aside.ts'
+import { estimateTextTokens } from '../../formats/tokens/estimate-text.ts'
 
 /** More characters than OpenAI's largest request holds. Text beyond them is estimated. */
 const EXACT_CHARS = 2_000_000

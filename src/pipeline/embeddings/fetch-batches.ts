@@ -1,12 +1,13 @@
 /** Asks a provider for vectors that are neither cached nor in flight: in batches of a size that it accepts, several at once. */
-import { NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
-import { readUsage } from '../../catalogue/read-usage.ts'
-import type { ErrorResponse } from '../../coalescing/shared-call.ts'
+
+import type { Input } from '../../cache/vectors/pack-vector.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import type { YieldTurn } from '../../event-loop/yield.ts'
+import { readUsage } from '../../formats/read-usage.ts'
+import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes.ts'
 import { broken } from '../../providers/upstream-failure.ts'
-import type { Input } from '../../vector-cache/pack-vector.ts'
+import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import { largestCost, sizeOfBody } from '../largest-cost.ts'
 import { mayHaveCost, presumeMost } from '../presumed-usage.ts'
 import type { CompletionQuery } from '../query.ts'

@@ -1,7 +1,7 @@
 /** Reads an upstream's embeddings response: a short one on the event loop, a long one in a worker. */
 
-import { isJsonObject, type JsonObject, parseJson, parseJsonObject } from '../../json/canonical.ts'
-import { type GivenNumbers, packVector } from '../../vector-cache/pack-vector.ts'
+import { type GivenNumbers, packVector } from '../../cache/vectors/pack-vector.ts'
+import { isJsonObject, type JsonObject, parseJson, parseJsonObject } from '../../formats/json/canonical.ts'
 import type { VectorForm } from './read-query.ts'
 
 export interface EmbeddingsAnswer {

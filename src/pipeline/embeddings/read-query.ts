@@ -1,8 +1,9 @@
 /** Reads an embeddings request into single inputs, within OpenAI's limits on their form. */
-import { invalidRequest, refuse } from '../../errors.ts'
+
+import type { Input } from '../../cache/vectors/pack-vector.ts'
+import { invalidRequest, refuse } from '../../errors/errors.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
-import { hasInexactNumber, type JsonObject, takeRelevant } from '../../json/canonical.ts'
-import type { Input } from '../../vector-cache/pack-vector.ts'
+import { hasInexactNumber, type JsonObject, takeRelevant } from '../../formats/json/canonical.ts'
 
 /** The encoding in which the client wants a vector's numbers. */
 export type VectorForm = 'float' | 'base64'

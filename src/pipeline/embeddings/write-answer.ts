@@ -1,5 +1,5 @@
 /** Writes an embeddings response in OpenAI's form from packed vectors. A long one is written in pieces, with backpressure. */
-import { unpackFloats, unpackNumbers } from '../../vector-cache/pack-vector.ts'
+import { unpackFloats, unpackNumbers } from '../../cache/vectors/pack-vector.ts'
 import type { VectorForm } from './read-query.ts'
 
 export interface AnswerToWrite {

@@ -1,7 +1,7 @@
 /** Asks a provider about one file or batch of the project: the object, its content, its cancellation or its deletion. */
-import { ClientGone, ProxyError, refuse } from '../../errors.ts'
+import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { whenAborted } from '../../event-loop/time-limit.ts'
-import { parseJsonObject } from '../../json/canonical.ts'
+import { parseJsonObject } from '../../formats/json/canonical.ts'
 import { type Collection, findKeptObject } from '../../postgres/kept-objects.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.ts'

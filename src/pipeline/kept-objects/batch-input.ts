@@ -3,7 +3,7 @@ import { copyInTurns } from '../../event-loop/copy-in-turns.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
-import type { Form } from '../../multipart/read-form.ts'
+import type { Form } from '../../formats/read-form.ts'
 import type { RequestSize } from '../largest-tokens.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch-line.ts'
 

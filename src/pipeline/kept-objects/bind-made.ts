@@ -5,7 +5,7 @@
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
-import type { JsonObject } from '../../json/canonical.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { bindIds, nameKeeper } from '../../postgres/kept-objects.ts'

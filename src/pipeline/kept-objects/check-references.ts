@@ -1,6 +1,6 @@
 /** Prevents a project from naming another project's objects to a provider, whatever they are: files, responses, containers, voices. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
-import { refuse } from '../../errors.ts'
+import { refuse } from '../../errors/errors.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { type Database, isUnstorableText } from '../../postgres/database.ts'

@@ -1,8 +1,8 @@
 /**
  * Lists a project's own files or batches in their vendor's list format. The provider's list would include other projects of the same account.
  */
-import { invalidRequest, ProxyError } from '../../errors.ts'
-import { type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { invalidRequest, ProxyError } from '../../errors/errors.ts'
+import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { type Collection, type KeptObject, type ObjectPage, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import type { ProxyResponse } from '../request.ts'

@@ -1,10 +1,10 @@
 /** Has a provider create a file or a batch, and binds it to the project before its client learns the id. */
 import { hashBearerKey } from '../../admission/api-key.ts'
 import type { Largest } from '../../admission/budgets.ts'
-import { NO_USAGE } from '../../catalogue/catalogue.ts'
-import { invalidRequest, ProxyError, refuse } from '../../errors.ts'
+import { invalidRequest, ProxyError, refuse } from '../../errors/errors.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
-import { parseJsonObject } from '../../json/canonical.ts'
+import { parseJsonObject } from '../../formats/json/canonical.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { type Collection, findKeptObject, keepObject, nameKeeper, tagBatch } from '../../postgres/kept-objects.ts'
 import { keepSpending } from '../../postgres/spending.ts'

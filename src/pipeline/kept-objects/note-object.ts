@@ -1,7 +1,8 @@
 /** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
 
-import { costUsd, NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
+import { costUsd } from '../../catalogue/catalogue.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
+import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { type Collection, forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-objects.ts'
 import { batchSpendingId, releaseSpending } from '../../postgres/spending.ts'

@@ -1,8 +1,14 @@
 /** Reads one request of a batch, strictly: the provider gets the file as it is, and must find the same requests in it. */
-import { invalidRequest, ProxyError } from '../../errors.ts'
+import { invalidRequest, ProxyError } from '../../errors/errors.ts'
+import {
+  decodeUtf8,
+  hasDuplicateKeys,
+  isJsonObject,
+  type JsonObject,
+  parseJsonObject,
+} from '../../formats/json/canonical.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
-import { decodeUtf8, hasDuplicateKeys, isJsonObject, type JsonObject, parseJsonObject } from '../../json/canonical.ts'
-import { checkJsonSize } from '../../large-bodies/read-large-body.ts'
+import { checkJsonSize } from '../../formats/large-bodies/read-large-body.ts'
 import type { Alias } from '../../providers/aliases.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
 import { sizeOfBody } from '../largest-cost.ts'

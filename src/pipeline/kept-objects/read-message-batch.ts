@@ -1,9 +1,9 @@
 /** Reads the body that starts one of Anthropic's message batches, as strictly as a batch's file: what it counts and checks is what runs. */
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest } from '../../errors/errors.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { decodeUtf8, isJsonObject, type JsonObject, parseObject } from '../../formats/json/canonical.ts'
 import { findKeptReferences } from '../../formats/kept-references.ts'
-import { decodeUtf8, isJsonObject, type JsonObject, parseObject } from '../../json/canonical.ts'
-import { checkJsonSize, isLargeBody } from '../../large-bodies/read-large-body.ts'
+import { checkJsonSize, isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
 import type { Alias } from '../../providers/aliases.ts'
 import { sizeOfBody } from '../largest-cost.ts'
 import type { RequestSize } from '../largest-tokens.ts'

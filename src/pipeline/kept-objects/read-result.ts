@@ -1,7 +1,8 @@
 /** Reads one result of a message batch: what answered, and what that took. */
-import type { TokenUsage } from '../../catalogue/catalogue.ts'
+
+import { isJsonObject, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
 import { messagesFormat } from '../../formats/messages/messages-format.ts'
-import { isJsonObject, parseJsonObject, textOf } from '../../json/canonical.ts'
+import type { TokenUsage } from '../../formats/token-usage.ts'
 
 export interface BatchResult {
   model: string

@@ -1,7 +1,8 @@
 /** Records what a message batch used from its results, as its client reads them: Anthropic reports it nowhere else. */
-import { addUsage, costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
+import { costUsd } from '../../catalogue/catalogue.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
+import { addUsage, NO_USAGE } from '../../formats/token-usage.ts'
 import { settleBatch } from '../../postgres/kept-objects.ts'
 import { batchSpendingId, releaseSpending } from '../../postgres/spending.ts'
 import { MAX_PLAIN_BYTES } from '../../providers/read-bytes.ts'

@@ -1,7 +1,7 @@
 /** Responses that are kept, here or by OpenAI, by id. */
-import { invalidRequest, refuse } from '../../errors.ts'
+import { invalidRequest, refuse } from '../../errors/errors.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
 import { isOwnResponseId, listInput } from '../../formats/responses/continued-input.ts'
-import type { JsonObject } from '../../json/canonical.ts'
 import { findConversation, forgetKeptResponse } from '../../postgres/kept-responses.ts'
 import { forgetResponse } from '../../postgres/store-answers.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'

@@ -1,6 +1,6 @@
 /** Has a provider keep a file: whom the client speaks to, or whom the models of a batch's requests lead to, and nobody else. */
-import { invalidRequest, type ProxyError } from '../../errors.ts'
-import type { Form } from '../../multipart/read-form.ts'
+import { invalidRequest, type ProxyError } from '../../errors/errors.ts'
+import type { Form } from '../../formats/read-form.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { listAliases } from '../../providers/aliases.ts'
 import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'

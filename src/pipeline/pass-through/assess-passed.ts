@@ -1,5 +1,5 @@
 /** What the pipeline needs to know about a pass-through operation's JSON response. */
-import { isJsonObject, parseJson } from '../../json/canonical.ts'
+import { isJsonObject, parseJson } from '../../formats/json/canonical.ts'
 
 export interface PassedToAssess {
   /** What a request whose answers are stored asks about: each gets a result. */

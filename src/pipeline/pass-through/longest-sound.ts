@@ -2,7 +2,7 @@
  * How long the sound in a form may be at most. What a client writes in a file's head is believed only where a decoder must go by it, too:
  * the samples of plain WAV, and the bit rate of MP3. Other codecs hold an hour of silence in a few kilobytes, at any rate a frame names.
  */
-import type { Form, FormPart } from '../../multipart/read-form.ts'
+import type { Form, FormPart } from '../../formats/read-form.ts'
 
 /** A month: nobody is believed to have transcribed more in one request. */
 export const MOST_SECONDS = 2_678_400

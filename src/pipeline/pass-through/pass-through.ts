@@ -1,12 +1,13 @@
 /** Operations that are passed on: images, sound, moderations, rankings. Buffered if they report usage, else relayed as they arrive. */
-import { NO_USAGE } from '../../catalogue/catalogue.ts'
-import type { Settlement } from '../../coalescing/shared-call.ts'
-import { ClientGone, ProxyError } from '../../errors.ts'
+
+import { ClientGone, ProxyError } from '../../errors/errors.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
-import { estimatePromptTokens } from '../../tokens/count-tokens.ts'
+import type { Settlement } from '../coalescing/shared-call.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError } from '../complete-call.ts'
 import { askedCall, presumeMost } from '../presumed-usage.ts'
 import type { PassedQuery } from '../query.ts'

@@ -1,10 +1,16 @@
 /** Reads a request that is passed on: its bytes are kept as they came, and the fields that decide are read. */
 import { readCacheControl } from '../../cache/cache-control.ts'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import {
+  canonicalizeBody,
+  decodeUtf8,
+  hasInexactNumber,
+  type JsonObject,
+  parseObject,
+} from '../../formats/json/canonical.ts'
 import { findKeptReferences, type KeptReference, kindOf } from '../../formats/kept-references.ts'
-import { canonicalizeBody, decodeUtf8, hasInexactNumber, type JsonObject, parseObject } from '../../json/canonical.ts'
-import { isLargeBody } from '../../large-bodies/read-large-body.ts'
-import { readForm, readValue } from '../../multipart/read-form.ts'
+import { isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
+import { readForm, readValue } from '../../formats/read-form.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { OPERATIONS, type PassedOperation } from '../../providers/operations.ts'
 import { renameInBody, renameInLong } from '../../providers/rename-model.ts'

@@ -1,5 +1,5 @@
 /** Relays a response as it arrives, with backpressure, and accounts for it when it ends. */
-import { ClientGone, ProxyError, refuse } from '../../errors.ts'
+import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import type { RequestAccounting } from '../request-accounting.ts'

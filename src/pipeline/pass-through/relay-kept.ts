@@ -1,5 +1,5 @@
 /** Relays audio as it arrives, and reads it to its end for all subscribers, even if its own client leaves. */
-import { ClientGone } from '../../errors.ts'
+import { ClientGone } from '../../errors/errors.ts'
 import { whenAborted } from '../../event-loop/time-limit.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'

@@ -1,8 +1,8 @@
 /** Stored responses of operations that are passed on: what may be stored, in which form, and how it is served again. */
 import { isUtf8 } from 'node:buffer'
 import type { Match } from '../../cache/entry.ts'
-import { NO_USAGE, type TokenUsage } from '../../catalogue/catalogue.ts'
-import { parseJsonObject } from '../../json/canonical.ts'
+import { parseJsonObject } from '../../formats/json/canonical.ts'
+import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import { storeResponse } from '../complete-call.ts'
 import type { PassedQuery } from '../query.ts'
 import type { ProxyResponse } from '../request.ts'

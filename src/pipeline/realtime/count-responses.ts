@@ -1,8 +1,9 @@
 /** The responses of a session: each counts against the month when it begins, and is recorded when it is done. */
 
-import { costUsd, NO_USAGE } from '../../catalogue/catalogue.ts'
+import { costUsd } from '../../catalogue/catalogue.ts'
 import { readBounds } from '../../formats/bounds/read-bounds.ts'
-import { isJsonObject, type JsonObject } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { hasPricesFor, readPassedUsage, withCost } from '../pass-through/passed-usage.ts'

@@ -3,8 +3,8 @@
  * in the session; each is recorded. Where a budget applies no session is opened: nothing bounds what it may cost.
  */
 import { hashBearerKey } from '../../admission/api-key.ts'
-import { NO_USAGE } from '../../catalogue/catalogue.ts'
-import { ProxyError, refuse } from '../../errors.ts'
+import { ProxyError, refuse } from '../../errors/errors.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { ProxyRequest } from '../request.ts'
 import type { AccountedRequest } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'

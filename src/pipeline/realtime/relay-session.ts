@@ -2,10 +2,10 @@
  * Relays a session's events between a client and its provider as they are, in both directions in their order. Of the client's, what they name
  * at the provider is checked; of the provider's, the beginnings and ends of responses are read. Either side's close ends the other.
  */
-import { ClientGone, ProxyError, refuse } from '../../errors.ts'
+import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
+import { type JsonObject, parseJsonObject, parseObject } from '../../formats/json/canonical.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
-import { type JsonObject, parseJsonObject, parseObject } from '../../json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'

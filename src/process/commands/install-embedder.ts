@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { devDependencies } from '../../../package.json' with { type: 'json' }
+import { findRuntime, RUNTIME_FOLDER } from '../../cache/embedders/local/find-runtime.ts'
+import { ownEnvironment } from '../../config/config.ts'
 import { OWN_MODEL } from '../../config/embedder.ts'
-import { ownEnvironment } from '../../config.ts'
-import { findRuntime, RUNTIME_FOLDER } from '../../embedders/local/find-runtime.ts'
 
 interface ModelFile {
   /** Path in the installed folder. */

@@ -1,5 +1,5 @@
 /** `migrate`: brings the configured database to this version's schema. A start does the same by itself. */
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { migrate } from '../../postgres/migrate.ts'
 import { openOperatorDatabase } from '../open-operator-database.ts'
 

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { readMonthlyReport } from '../../postgres/monthly-report.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { writeReport } from './write-report.ts'

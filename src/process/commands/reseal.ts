@@ -1,5 +1,5 @@
 /** `reseal`: after ENCRYPTION_KEY was replaced, encrypts all provider keys with it that the previous key can decrypt. */
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { listSealedKeys, replaceSealedForm } from '../../postgres/projects.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { createVault } from '../../providers/keys/vault.ts'

@@ -1,5 +1,5 @@
 /** `set-provider-key PROJECT PROVIDER [NAME [WEIGHT]]`: encrypts the key on standard input, stores it, and prints its last four characters. */
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { DEFAULT_KEY } from '../../postgres/kept-objects.ts'
 import { findProjectId, storeProviderKey } from '../../postgres/projects.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'

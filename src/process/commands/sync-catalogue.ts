@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
 import { readPriceSource } from '../../catalogue/price-source.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { type ModelChange, syncAggregatorModels, syncPrices } from '../../postgres/list-models.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'

@@ -1,7 +1,7 @@
 /** The provider Anthropic under a project's own key: its Messages API behind OpenAI's chat completions. */
 
-import { refuse } from '../../errors.ts'
-import { textOf } from '../../json/canonical.ts'
+import { refuse } from '../../errors/errors.ts'
+import { textOf } from '../../formats/json/canonical.ts'
 import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import type { ConnectionProbe } from '../connection-probe.ts'
 import { Credentials } from '../credentials/credentials.ts'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 
 export interface EncryptionKeys {
   /** Encrypts and decrypts; null when none is set. */

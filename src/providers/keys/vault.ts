@@ -1,5 +1,5 @@
 /** Encrypts and decrypts provider keys with the configured encryption key, and says what to do when that fails. */
-import { refuse } from '../../errors.ts'
+import { refuse } from '../../errors/errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { readProviderKey } from '../../postgres/projects.ts'

@@ -1,7 +1,7 @@
 /** A chat response's content without calls: marked text, or JSON in the requested form. */
-import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
-import { readGiven } from '../../json/read-fields.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../formats/json/canonical.ts'
+import { readGiven } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { quote } from './request-digest.ts'

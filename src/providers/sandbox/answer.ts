@@ -1,5 +1,5 @@
 /** The sandbox's responses: generated here, deterministic, marked, and never a model's. */
-import { refuse } from '../../errors.ts'
+import { refuse } from '../../errors/errors.ts'
 import { encodeSse, splitAnswer } from '../../formats/chat/split-chat.ts'
 import { completeChat } from './chat.ts'
 import { completeText } from './completions.ts'

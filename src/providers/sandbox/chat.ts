@@ -1,7 +1,7 @@
 /** The sandbox's chat completions. */
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { sha256 } from '../../json/canonical.ts'
-import { countPromptTokens, countTextTokens } from '../../tokens/count-tokens.ts'
+import { sha256 } from '../../formats/json/canonical.ts'
+import { countPromptTokens, countTextTokens } from '../../formats/tokens/count-tokens.ts'
 import { contentWriter } from './answer-content.ts'
 import {
   checkAnswerSize,

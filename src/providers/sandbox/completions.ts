@@ -1,8 +1,8 @@
 /** The sandbox's legacy text completions. */
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { readGiven, readText } from '../../json/read-fields.ts'
-import { countPromptTokens } from '../../tokens/count-tokens.ts'
+import { readGiven, readText } from '../../formats/json/read-fields.ts'
+import { countPromptTokens } from '../../formats/tokens/count-tokens.ts'
 import { SANDBOX_MARK } from './answer-content.ts'
 import { checkSampling, type Request, readInteger, readModel, readStops, refuseFields } from './fields.ts'
 import { limitText } from './limit-text.ts'

@@ -1,7 +1,7 @@
 /** The sandbox's embeddings: the response's format, and the upstream's limits on inputs. */
-import { invalidRequest } from '../../errors.ts'
-import { readGiven } from '../../json/read-fields.ts'
-import { createTextCounter } from '../../tokens/text-counter.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { readGiven } from '../../formats/json/read-fields.ts'
+import { createTextCounter } from '../../formats/tokens/text-counter.ts'
 import { type Request, readInteger, readModel } from './fields.ts'
 import { type Input, readInputs } from './prompts.ts'
 import { makeVector } from './vectors.ts'

@@ -1,7 +1,7 @@
 /** Reads a request's fields: a field outside OpenAI's type or range is refused. */
-import { invalidRequest } from '../../errors.ts'
-import type { JsonObject } from '../../json/canonical.ts'
-import { readGiven, readNumber, readText } from '../../json/read-fields.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import { readGiven, readNumber, readText } from '../../formats/json/read-fields.ts'
 
 export type Request = JsonObject
 

@@ -1,5 +1,5 @@
 /** Ends a response's text at a stop sequence, or after a number of tokens. */
-import { countTextTokens } from '../../tokens/count-tokens.ts'
+import { countTextTokens } from '../../formats/tokens/count-tokens.ts'
 
 export interface LimitedText {
   text: string

@@ -1,8 +1,8 @@
 /** Reads a chat request's messages: checks them, and finds the one that the sandbox answers. */
 
-import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
-import { readGiven } from '../../json/read-fields.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../formats/json/canonical.ts'
+import { readGiven } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']

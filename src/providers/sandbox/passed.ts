@@ -1,7 +1,7 @@
 /** The sandbox's pass-through operations: nothing is flagged, and documents are ranked by shared words. */
-import { invalidRequest } from '../../errors.ts'
-import { isJsonObject } from '../../json/canonical.ts'
-import { readText } from '../../json/read-fields.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { isJsonObject } from '../../formats/json/canonical.ts'
+import { readText } from '../../formats/json/read-fields.ts'
 import { type Request, readInteger, readModel } from './fields.ts'
 import { digestRequest } from './request-digest.ts'
 

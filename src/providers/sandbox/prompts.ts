@@ -1,6 +1,6 @@
 /** Reads inputs that may be a text, token ids, or a list of either. */
-import { invalidRequest } from '../../errors.ts'
-import { readGiven } from '../../json/read-fields.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { readGiven } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
 
 /** A text, or token ids. */

@@ -1,5 +1,5 @@
 /** What makes a sandbox response: a digest of the request, and a quotation of the client's own text. */
-import { sha256 } from '../../json/canonical.ts'
+import { sha256 } from '../../formats/json/canonical.ts'
 import type { Request } from './fields.ts'
 
 const LONGEST_QUOTE_CHARS = 160

@@ -1,6 +1,6 @@
 /** JSON that satisfies a schema, within a fixed amount of work. Keywords whose fulfilment it cannot promise are refused by name. */
-import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject, numberOf, readField, textOf, writeField } from '../../json/canonical.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { isJsonObject, type JsonObject, numberOf, readField, textOf, writeField } from '../../formats/json/canonical.ts'
 import {
   canBe,
   contradicts,

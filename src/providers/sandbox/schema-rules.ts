@@ -1,5 +1,5 @@
 /** What schemas say of a value: two schemas as one, and whether a value can be meant. */
-import { isJsonObject, type JsonObject, numberOf, readField, textOf, writeField } from '../../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, readField, textOf, writeField } from '../../formats/json/canonical.ts'
 
 /** What is wrong with a schema, as the end of a sentence that begins with it. Never quotes the schema. */
 export class Unsatisfiable extends Error {}

@@ -1,7 +1,7 @@
 /** The functions that a chat request offers, as `tools` or as the older `functions`, and those of them that the sandbox calls. */
-import { invalidRequest } from '../../errors.ts'
-import { isJsonObject, type JsonObject, textOf } from '../../json/canonical.ts'
-import { readGiven } from '../../json/read-fields.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { isJsonObject, type JsonObject, textOf } from '../../formats/json/canonical.ts'
+import { readGiven } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 

@@ -1,5 +1,5 @@
 /** Numbers and texts that satisfy a schema. */
-import { type JsonObject, numberOf, textOf } from '../../json/canonical.ts'
+import { type JsonObject, numberOf, textOf } from '../../formats/json/canonical.ts'
 import { SAMPLE_FORMATS, samplePattern } from './sample-text.ts'
 import { contradicts, isBetween, isWithin, tooLarge, Unsatisfiable } from './schema-rules.ts'
 

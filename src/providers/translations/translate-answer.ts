@@ -1,9 +1,9 @@
 /** Translates a chat provider's bytes, streamed or plain, into another operation's; a long plain response in a worker. */
 
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
+import { isJsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { encodeTypedEvents, type SseEvent, type StreamTranslation, type TypedEvent } from '../../formats/sse/sse.ts'
 import { type TranslationContext, translationOf } from '../../formats/translation.ts'
-import { isJsonObject, parseJsonObject } from '../../json/canonical.ts'
 import type { AnswerBytes } from '../read-bytes.ts'
 import { translateEvents } from '../translate-events.ts'
 import { broken } from '../upstream-failure.ts'

@@ -1,5 +1,6 @@
 /** Translates requests to chat completions, a long one in a worker. */
 import { Job, NOBODY, offLoop } from '../../event-loop/off-loop.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
 import {
   type RequestTarget,
   type Told,
@@ -8,7 +9,6 @@ import {
   tellOwn,
   translate,
 } from '../../formats/translation.ts'
-import type { JsonObject } from '../../json/canonical.ts'
 import { isLong, readExactBody, runOnBody, withLongBody } from '../long-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'
 

@@ -1,13 +1,13 @@
 /** Lets a provider answer operations that it lacks, by translating them to chat completions. */
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
-import { carryError, restoreError } from '../../errors.ts'
+import { carryError, restoreError } from '../../errors/errors.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
 import { NOBODY } from '../../event-loop/off-loop.ts'
 import { isTranslated } from '../../formats/format-of.ts'
+import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
 import { type Told, type TranslationContext, translationOf } from '../../formats/translation.ts'
-import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../json/canonical.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'

@@ -1,7 +1,7 @@
 /** The Helm chart, rendered by Helm's own code and read as Kubernetes reads it; what it sets is what the program takes. */
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { baseUrlOf, originOf } from '../../../src/admin/addresses.ts'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 
 function addressesOf(environment: Record<string, string>, headers: Record<string, string> = {}) {
   const request = new Request('http://ignored/', { headers: { host: '127.0.0.1:4000', ...headers } })

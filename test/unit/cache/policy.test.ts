@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { SemanticQuery } from '../../../src/cache/cache-query.ts'
 import { pickCandidate, type SemanticPolicy } from '../../../src/cache/policy.ts'
+import { readPrompt } from '../../../src/cache/text/read-prompt.ts'
 import type { SimilarAnswer } from '../../../src/postgres/find-answer.ts'
-import { readPrompt } from '../../../src/text/read-prompt.ts'
 
 const ASKED = 'How do I boil an egg?'
 const EQUAL = 'how can I boil an egg'

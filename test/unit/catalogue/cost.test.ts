@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { costUsd, formatUsd, NO_USAGE } from '../../../src/catalogue/catalogue.ts'
-import { readUsage } from '../../../src/catalogue/read-usage.ts'
+import { costUsd, formatUsd } from '../../../src/catalogue/catalogue.ts'
+import { readUsage } from '../../../src/formats/read-usage.ts'
+import { NO_USAGE } from '../../../src/formats/token-usage.ts'
 
 const model = {
   provider: 'openai',

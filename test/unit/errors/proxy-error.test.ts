@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { invalidRequest, ProxyError } from '../../../src/errors.ts'
+import { invalidRequest, ProxyError } from '../../../src/errors/errors.ts'
 
 test('an error becomes the envelope that OpenAI clients read', () => {
   const error = new ProxyError({

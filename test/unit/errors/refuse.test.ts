@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refuse } from '../../../src/errors.ts'
+import { refuse } from '../../../src/errors/errors.ts'
 
 test('what an entry leaves open is filled in, in message, parameter and headers', () => {
   const error = refuse('rateLimited', { limit: 60, seconds: 7 })

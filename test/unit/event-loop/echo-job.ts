@@ -2,7 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { isMainThread, threadId } from 'node:worker_threads'
-import { invalidRequest } from '../../../src/errors.ts'
+import { invalidRequest } from '../../../src/errors/errors.ts'
 
 export function echo({ does, text = '' }: { does: string; text?: string }) {
   if (does === 'refuse') throw invalidRequest('Not this.', 'field')

@@ -1,9 +1,9 @@
 /** What a request says of its own size: everything that is not known as text, as a number or as a price counts as the most it may be. */
 import type { BetaMessageDeltaUsage, BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import { describe, expect, test } from 'vitest'
-import { readUsage } from '../../../src/catalogue/read-usage.ts'
 import { readBounds } from '../../../src/formats/bounds/read-bounds.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
+import { readUsage } from '../../../src/formats/read-usage.ts'
 import { sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
 import { largestTokens } from '../../../src/pipeline/largest-tokens.ts'
 import { longestSound } from '../../../src/pipeline/pass-through/longest-sound.ts'

@@ -1,8 +1,8 @@
 /** What a body names that a provider keeps. */
 
 import { describe, expect, test } from 'vitest'
+import { canonicalizeBody, type JsonObject } from '../../../src/formats/json/canonical.ts'
 import { findKeptReferences, kindOf } from '../../../src/formats/kept-references.ts'
-import { canonicalizeBody, type JsonObject } from '../../../src/json/canonical.ts'
 
 const find = (body: JsonObject) => {
   const found = findKeptReferences(body, canonicalizeBody(body))

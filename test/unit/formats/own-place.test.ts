@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ProxyError } from '../../../src/errors.ts'
+import { ProxyError } from '../../../src/errors/errors.ts'
+import type { JsonObject } from '../../../src/formats/json/canonical.ts'
 import { MESSAGE_FIELDS } from '../../../src/formats/messages/message-fields.ts'
 import { nameOwnField } from '../../../src/formats/own-place.ts'
 import { RESPONSE_FIELDS } from '../../../src/formats/responses/response-fields.ts'
 import { tellOwn, translate } from '../../../src/formats/translation.ts'
-import type { JsonObject } from '../../../src/json/canonical.ts'
 import { translateRequest } from '../../../src/providers/anthropic/request/translate-request.ts'
 
 const TARGET = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false, refusesTools: false }

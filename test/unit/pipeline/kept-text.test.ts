@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { SharedCall } from '../../../src/coalescing/shared-call.ts'
 import { StreamRoom } from '../../../src/event-loop/stream-room.ts'
 import { createAssembler } from '../../../src/formats/chat/assemble-chat.ts'
+import { SharedCall } from '../../../src/pipeline/coalescing/shared-call.ts'
 import { KeptText } from '../../../src/pipeline/kept-text.ts'
 
 const MIB = 1024 * 1024

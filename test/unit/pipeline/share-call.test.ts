@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type CallFailure, SharedCalls } from '../../../src/coalescing/shared-call.ts'
-import { ClientGone, refuse } from '../../../src/errors.ts'
+import { ClientGone, refuse } from '../../../src/errors/errors.ts'
+import { type CallFailure, SharedCalls } from '../../../src/pipeline/coalescing/shared-call.ts'
 import { NOT_ACCOUNTED } from '../../../src/pipeline/pipeline.ts'
 import type { Attempt, RequestContext, Stages } from '../../../src/pipeline/request-context.ts'
 import { callUpstream } from '../../../src/pipeline/share-call.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 
 interface Service {
   image?: string

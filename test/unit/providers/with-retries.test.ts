@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ProxyError } from '../../../src/errors.ts'
+import { ProxyError } from '../../../src/errors/errors.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../../../src/providers/upstream.ts'
 import {
   broken,

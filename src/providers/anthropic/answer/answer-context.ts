@@ -1,5 +1,5 @@
 /** What the translation of a response needs to know about its request. */
-import type { JsonObject } from '../../../json/canonical.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
 import type { ClientTools } from '../request/fit-tools.ts'
 import { asksForJsonObject } from '../request/translate-format.ts'
 import { translateStop } from '../request/translate-sampling.ts'

@@ -1,6 +1,6 @@
 /** Translates a stream's tool uses into deltas of OpenAI's tool calls. */
 import type { ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../json/canonical.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { type ClientTool, unwrapInput, unwrapText } from '../request/fit-tools.ts'
 import type { AnswerContext } from './answer-context.ts'
 

@@ -1,7 +1,7 @@
 /** A plain response as the chunks of a stream: these keep the order of its blocks, which a chat message loses. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { splitMessage } from '../../../formats/messages/split-message.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { StreamTranslator } from './stream-translator.ts'
 import { keepThought } from './thinking-blocks.ts'

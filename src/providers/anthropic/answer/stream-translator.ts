@@ -1,7 +1,7 @@
 /** Translates Anthropic's stream of events into OpenAI's stream of chunks. */
 import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../../formats/json/canonical.ts'
 import { mergeUsage, type ReportedUsage, translateUsage } from '../../../formats/messages/message-usage.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../../json/canonical.ts'
 import { broken } from '../../upstream-failure.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { type AnswerEnvelope, writeEnvelope } from './answer-envelope.ts'

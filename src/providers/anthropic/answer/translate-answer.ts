@@ -1,8 +1,8 @@
 /** Translates Anthropic's responses into OpenAI's format: plain, streamed, and errors. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
-import { ProxyError } from '../../../errors.ts'
-import { isJsonObject } from '../../../json/canonical.ts'
-import { parseExactlyIfValid } from '../../../json/exact-json.ts'
+import { ProxyError } from '../../../errors/errors.ts'
+import { isJsonObject } from '../../../formats/json/canonical.ts'
+import { parseExactlyIfValid } from '../../../formats/json/exact-json.ts'
 import { readAll } from '../../read-bytes.ts'
 import { translateEvents } from '../../translate-events.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'

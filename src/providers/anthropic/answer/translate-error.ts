@@ -1,7 +1,7 @@
 /** Translates Anthropic's errors into OpenAI's envelope. */
 
-import { type ProxyError, quoteError } from '../../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../../json/canonical.ts'
+import { type ProxyError, quoteError } from '../../../errors/errors.ts'
+import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import { kindOf } from './error-statuses.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Translates Anthropic's plain response. */
 import type { ContentBlock, Message, ToolUseBlock } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { translateUsage } from '../../../formats/messages/message-usage.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
 import { unwrapInput } from '../request/fit-tools.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { writeEnvelope } from './answer-envelope.ts'

@@ -5,9 +5,9 @@ import type {
   ThinkingBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../../json/canonical.ts'
-import { parseExactly } from '../../../json/exact-json.ts'
-import { readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
+import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
+import { parseExactly } from '../../../formats/json/exact-json.ts'
+import { readGiven, readList, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { refusal } from './check-fields.ts'
 import { translateText } from './translate-parts.ts'
 

@@ -1,7 +1,7 @@
 /** Marks for prompt caching, in Anthropic's form and in OpenAI's. */
 import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readChoice, readGiven, readObject } from '../../../json/read-fields.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readChoice, readGiven, readObject } from '../../../formats/json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
 export interface CacheMark {

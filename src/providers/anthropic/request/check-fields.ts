@@ -1,10 +1,10 @@
 /** Checks a request's fields against the table of rules. */
 
-import { invalidRequest, type ProxyError } from '../../../errors.ts'
+import { invalidRequest, type ProxyError } from '../../../errors/errors.ts'
 import { takeUnruled } from '../../../formats/field-rule.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { nameOf } from '../../../formats/kept-references.ts'
 import { MESSAGE_FIELDS } from '../../../formats/messages/message-fields.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
 import { FIELD_RULES, type RuledField } from '../field-rules.ts'
 
 /** Returns the fields that are Anthropic's own. Throws a 400 that names a refused field, or one that Anthropic does not know. */

@@ -1,7 +1,7 @@
 /** Adapts a JSON schema to what Anthropic can enforce. */
 
-import { invalidRequest } from '../../../errors.ts'
-import { isJsonObject, type JsonObject, writeField } from '../../../json/canonical.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import { isJsonObject, type JsonObject, writeField } from '../../../formats/json/canonical.ts'
 
 /** Keywords that Anthropic enforces. */
 const ENFORCED = new Set(['type', 'enum', 'const', 'required', '$ref', 'title'])

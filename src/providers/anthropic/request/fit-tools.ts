@@ -1,7 +1,7 @@
 /** Gives tools the names and schemas that Anthropic takes, and remembers what they are to the client. */
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject, readField, textOf } from '../../../json/canonical.ts'
-import { parseExactly } from '../../../json/exact-json.ts'
+import { isJsonObject, type JsonObject, readField, textOf } from '../../../formats/json/canonical.ts'
+import { parseExactly } from '../../../formats/json/exact-json.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
 const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/

@@ -1,6 +1,6 @@
 /** Tracks the calls of a conversation that still lack their results. */
-import { invalidRequest } from '../../../errors.ts'
-import { readText } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import { readText } from '../../../formats/json/read-fields.ts'
 import type { Call } from './assistant-message.ts'
 import { createToolIds } from './tool-ids.ts'
 

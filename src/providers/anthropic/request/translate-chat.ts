@@ -1,7 +1,7 @@
 /** Translates chat requests into Anthropic requests, a long one in a worker. */
 import { nowMs } from '../../../event-loop/clock.ts'
 import { Job } from '../../../event-loop/off-loop.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { isLong, readExactBody, runOnBody } from '../../long-body.ts'
 import type { UpstreamRequest } from '../../upstream.ts'
 import { type AnswerContext, readAnswerContext } from '../answer/answer-context.ts'

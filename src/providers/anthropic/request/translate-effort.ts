@@ -1,8 +1,8 @@
 /** Translates `reasoning_effort` into thinking. */
 import type { OutputConfig, ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readChoice, readGiven } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readChoice, readGiven } from '../../../formats/json/read-fields.ts'
 import { EFFORTS, type Effort, type ModelTraits } from '../model-traits.ts'
 
 export interface Thinking {

@@ -1,7 +1,7 @@
 /** Translates `response_format`: a schema that Anthropic enforces, or an instruction to write JSON. */
 import type { JSONOutputFormat, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readChoice, readGiven, readObject, readText } from '../../../json/read-fields.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readChoice, readGiven, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { fitSchema } from './fit-schema.ts'
 
 export interface AnswerFormat {

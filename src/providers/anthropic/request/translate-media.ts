@@ -1,8 +1,8 @@
 /** Translates images and files of a message into Anthropic's blocks. */
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readGiven, readObject, readText } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readGiven, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { type DataUrl, parseDataUrl } from './data-url.ts'
 
 type ImageType = Base64ImageSource['media_type']

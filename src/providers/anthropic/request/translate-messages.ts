@@ -1,8 +1,8 @@
 /** Translates a conversation into Anthropic's form: system text separate, alternating turns, results right after their calls. */
 import type { ContentBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readObject, readText } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readObject, readText } from '../../../formats/json/read-fields.ts'
 import { composeAssistantTurn, readAssistantMessage } from './assistant-message.ts'
 import { markLast } from './cache-marks.ts'
 import { createOpenCalls, type OpenCalls } from './open-calls.ts'

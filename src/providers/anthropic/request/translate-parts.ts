@@ -1,8 +1,8 @@
 /** Translates a message's content, a text or a list of parts, into Anthropic's blocks. */
 import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readGiven, readObject, readText } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readGiven, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'
 import { translateFile, translateImage } from './translate-media.ts'

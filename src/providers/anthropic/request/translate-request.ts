@@ -1,8 +1,8 @@
 /** Translates an OpenAI chat request into an Anthropic request. */
 import type { Metadata, ThinkingConfigParam, Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../../../formats/json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 import { type ModelTraits, traitsOf } from '../model-traits.ts'
 import { takeOwnFields } from './check-fields.ts'

@@ -1,8 +1,8 @@
 /** Translates output limits, stop sequences and sampling parameters. */
 
-import { invalidRequest } from '../../../errors.ts'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readGiven, readNumber, readPositiveInteger, readText } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readGiven, readNumber, readPositiveInteger, readText } from '../../../formats/json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
 /** For a model with an unknown output limit. Every model that Anthropic serves allows at least twice as much. */

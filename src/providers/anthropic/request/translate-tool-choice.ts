@@ -1,8 +1,8 @@
 /** Translates which tools a model may or must use. */
 import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors.ts'
-import { isJsonObject, type JsonObject } from '../../../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../../../json/read-fields.ts'
+import { invalidRequest } from '../../../errors/errors.ts'
+import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { refusal } from './check-fields.ts'
 
 export interface ChosenTools {

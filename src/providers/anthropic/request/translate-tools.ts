@@ -1,7 +1,7 @@
 /** Translates functions into Anthropic's tools. */
 import type { Tool } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject } from '../../../json/canonical.ts'
-import { readGiven, readList, readName, readObject, readText } from '../../../json/read-fields.ts'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readGiven, readList, readName, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { readCacheMark } from './cache-marks.ts'
 import { refusal } from './check-fields.ts'
 import { fitSchema } from './fit-schema.ts'

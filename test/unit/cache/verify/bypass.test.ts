@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { readPrompt } from '../../../../src/cache/text/read-prompt.ts'
 import { bypassReason } from '../../../../src/cache/verify/bypass.ts'
-import { readPrompt } from '../../../../src/text/read-prompt.ts'
-import { fresh, lasting } from '../../text/corpus/freshness.ts'
+import { fresh, lasting } from '../text/corpus/freshness.ts'
 
 function reason(text: string) {
   return bypassReason(readPrompt(text))

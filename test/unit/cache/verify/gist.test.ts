@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { readPrompt } from '../../../../src/cache/text/read-prompt.ts'
 import { anchorOf, GIST_FORM, gistOf } from '../../../../src/cache/verify/gist.ts'
 import { findVeto, isPlainQuestion } from '../../../../src/cache/verify/verify.ts'
-import { readPrompt } from '../../../../src/text/read-prompt.ts'
-import { pairs } from '../../text/pairs.ts'
+import { pairs } from '../text/pairs.ts'
 
 describe('a gist is what a question asks', () => {
   test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readPrompt } from '../../../../src/cache/text/read-prompt.ts'
 import { findVeto } from '../../../../src/cache/verify/verify.ts'
-import { readPrompt } from '../../../../src/text/read-prompt.ts'
 
 /** As similar as two texts can be, to the boldest project. */
 const nearest = {

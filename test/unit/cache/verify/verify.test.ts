@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readPrompt } from '../../../../src/cache/text/read-prompt.ts'
 import { type Evidence, findVeto, type SemanticRisk } from '../../../../src/cache/verify/verify.ts'
-import { readPrompt } from '../../../../src/text/read-prompt.ts'
-import { pairs } from '../../text/pairs.ts'
+import { pairs } from '../text/pairs.ts'
 
 /** As similar as two texts can be. */
 const near = (risk: SemanticRisk = 'balanced', isSemantic = true): Evidence => ({

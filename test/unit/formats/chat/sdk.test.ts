@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { encodeSse, splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
-import type { JsonObject } from '../../../../src/json/canonical.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { CORPUS } from '../../../standin/corpus.ts'
 
 /** The official client, with these bytes for upstream's answer. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodeSse, splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
-import type { JsonObject } from '../../../../src/json/canonical.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { assembleBytes } from '../../../standin/assemble-bytes.ts'
 
 const PLACED = new Set(

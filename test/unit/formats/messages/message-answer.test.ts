@@ -1,8 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
 import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
+import { type JsonObject, parseJsonObject } from '../../../../src/formats/json/canonical.ts'
 import {
   completenessOfMessage,
   createMessageAssembler,
@@ -11,7 +12,6 @@ import {
 import { createMessageStream, messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { splitMessage } from '../../../../src/formats/messages/split-message.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
-import { type JsonObject, parseJsonObject } from '../../../../src/json/canonical.ts'
 import { chatAnswers } from '../../chat-answers.ts'
 
 const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1' }

@@ -1,12 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, test } from 'vitest'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { translateError, writeError } from '../../../../src/formats/messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from '../../../../src/formats/messages/message-request-to-chat.ts'
 import { messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { planMessages } from '../../../../src/formats/messages/plan-messages.ts'
 import { countInput } from '../../../../src/formats/translation.ts'
-import type { JsonObject } from '../../../../src/json/canonical.ts'
 
 const target: ChatTarget = { maxOutputTokens: null, canReason: true, keepsCacheMarks: true }
 const base = { model: 'some/model', max_tokens: 1_000, messages: [{ role: 'user', content: 'Hello' }] }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import {
   completenessOfResponse,
   createResponseAssembler,
   hasCalls,
 } from '../../../../src/formats/responses/assemble-response.ts'
 import { wantedOfResponses } from '../../../../src/formats/wanted.ts'
-import type { JsonObject } from '../../../../src/json/canonical.ts'
 
 const message = { type: 'message', id: 'msg_1', status: 'completed', content: [{ type: 'output_text', text: 'Hi.' }] }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { responseToChat } from '../../../../src/formats/responses/response-request-to-chat.ts'
 import { responseFromChat } from '../../../../src/formats/responses/response-stream.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
-import type { JsonObject } from '../../../../src/json/canonical.ts'
 
 function messagesOf(input: unknown, more: JsonObject = {}): unknown {
   return responseToChat({ model: 'm', input, ...more }).messages

@@ -1,4 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import {
+  createVectorNames,
+  packVector,
+  unpackNumbers,
+  type VectorSpace,
+} from '../../../../src/cache/vectors/pack-vector.ts'
+import { decodeStoredVector, encodeStoredVector } from '../../../../src/cache/vectors/vector-store.ts'
 import { createYieldTurn } from '../../../../src/event-loop/yield.ts'
 import { checkTokenLimits, createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
 import { planBatches, shareTokens } from '../../../../src/pipeline/embeddings/fetch-batches.ts'
@@ -6,13 +13,6 @@ import { readEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/read-a
 import { readEmbeddingsQuery } from '../../../../src/pipeline/embeddings/read-query.ts'
 import { VectorCalls } from '../../../../src/pipeline/embeddings/vector-calls.ts'
 import { writeEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/write-answer.ts'
-import {
-  createVectorNames,
-  packVector,
-  unpackNumbers,
-  type VectorSpace,
-} from '../../../../src/vector-cache/pack-vector.ts'
-import { decodeStoredVector, encodeStoredVector } from '../../../../src/vector-cache/vector-store.ts'
 
 const model = 'openai/text-embedding-3-small'
 

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, StopReason } from '@anthropic-ai/sdk/resources/messages'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../../src/json/canonical.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import type { AnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
 import { StreamTranslator } from '../../../../src/providers/anthropic/answer/stream-translator.ts'
 import { translateStream } from '../../../../src/providers/anthropic/answer/translate-answer.ts'

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
+import { countPromptTokens, countTextTokens } from '../../../../src/formats/tokens/count-tokens.ts'
 import { answerInSandbox } from '../../../../src/providers/sandbox/answer.ts'
-import { countPromptTokens, countTextTokens } from '../../../../src/tokens/count-tokens.ts'
 
 interface Completion {
   id: string

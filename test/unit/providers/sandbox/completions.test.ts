@@ -1,8 +1,8 @@
 import { encode } from 'gpt-tokenizer/encoding/cl100k_base'
 import { describe, expect, test } from 'vitest'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
+import { countTextTokens } from '../../../../src/formats/tokens/count-tokens.ts'
 import { completeText } from '../../../../src/providers/sandbox/completions.ts'
-import { countTextTokens } from '../../../../src/tokens/count-tokens.ts'
 
 interface Completion {
   id: string

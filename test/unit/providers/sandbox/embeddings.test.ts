@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
+import { countTextTokens } from '../../../../src/formats/tokens/count-tokens.ts'
 import { embedInputs } from '../../../../src/providers/sandbox/embeddings.ts'
-import { countTextTokens } from '../../../../src/tokens/count-tokens.ts'
 
 interface Embeddings<Vector> {
   object: string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
 import { answerInSandbox } from '../../../../src/providers/sandbox/answer.ts'
 
 const json = fc.jsonValue({ maxDepth: 1 })

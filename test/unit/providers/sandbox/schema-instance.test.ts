@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { ProxyError } from '../../../../src/errors.ts'
+import { ProxyError } from '../../../../src/errors/errors.ts'
 import { writeInstance } from '../../../../src/providers/sandbox/schema-instance.ts'
 import { integer, OTHER_SCHEMAS, STRICT_SCHEMAS, text } from './schema-corpus.ts'
 

@@ -1,0 +1,111 @@
+/**
+ * Delivers projects' events to the addresses that are told of them, after the Standard Webhooks specification
+ * (https://www.standardwebhooks.com). Any process takes any delivery; one address gets one at a time, so that a slow one delays itself alone.
+ */
+import { ProxyError } from '../../errors/errors.ts'
+import { Alarm } from '../../event-loop/alarm.ts'
+import { nowMs } from '../../event-loop/clock.ts'
+import type { Database } from '../../postgres/database.ts'
+import { type Delivery, settleDelivery, takeDeliveries } from '../../postgres/events.ts'
+import type { Vault } from '../../providers/keys/vault.ts'
+import { describeCause } from '../../telemetry/describe-cause.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { post, Unreached } from './post.ts'
+
+const MOST_AT_ONCE = 16
+const LOOK_EVERY_MS = 2_000
+const LOOK_AGAIN_AFTER_FAILURE_MS = 30_000
+/** In place of a provider: no webhook's secret can be opened as a provider's key. */
+export const SEALED_AS = 'webhook'
+
+export interface Deliveries {
+  /** Aborts what is under way; any process tries it again a minute later. */
+  stop(): Promise<void>
+}
+
+export interface DeliverOptions {
+  database: Database
+  vault: Pick<Vault, 'open'>
+  toPrivateNetworks: boolean
+  log: Log
+  /** How often it looks for what other processes raised. */
+  lookEveryMs?: number
+}
+
+export function startDeliveries(options: DeliverOptions): Deliveries {
+  const { database, log, lookEveryMs = LOOK_EVERY_MS } = options
+  const stopping = new AbortController()
+  const underWay = new Set<Promise<void>>()
+  const alarm = new Alarm(() => void look())
+
+  async function look(): Promise<void> {
+    try {
+      const taken = await takeDeliveries(database, MOST_AT_ONCE - underWay.size)
+      for (const delivery of taken) begin(delivery)
+      lookIn(taken.length > 0 ? 0 : lookEveryMs)
+    } catch (error) {
+      if (!stopping.signal.aborted) log.warn({ cause: describeCause(error) }, 'the outbox of events is out of reach')
+      lookIn(LOOK_AGAIN_AFTER_FAILURE_MS)
+    }
+  }
+
+  function begin(delivery: Delivery): void {
+    const delivering = deliver(delivery, options, stopping.signal)
+      .catch(error => log.warn({ cause: describeCause(error) }, 'a delivery could not be settled; it is tried again'))
+      .finally(() => {
+        underWay.delete(delivering)
+        lookIn(0)
+      })
+    underWay.add(delivering)
+  }
+
+  function lookIn(delayMs: number): void {
+    if (!stopping.signal.aborted && underWay.size < MOST_AT_ONCE) alarm.setIn(delayMs)
+  }
+
+  lookIn(lookEveryMs)
+  return {
+    async stop() {
+      stopping.abort()
+      alarm.clear()
+      await Promise.all(underWay)
+    },
+  }
+}
+
+async function deliver(delivery: Delivery, options: DeliverOptions, stopping: AbortSignal): Promise<void> {
+  const outcome = await attempt(delivery, options, stopping)
+  if (!stopping.aborted) await settleDelivery(options.database, delivery, outcome)
+}
+
+async function attempt(
+  delivery: Delivery,
+  { vault, toPrivateNetworks }: DeliverOptions,
+  signal: AbortSignal,
+): Promise<{ status: number | null; problem: string | null }> {
+  const { url, project_id: projectId, sealed } = delivery
+  try {
+    const secret = await vault.open(sealed, { projectId, provider: SEALED_AS })
+    const status = await post({ url, ...(await writeMessage(delivery, secret)), toPrivateNetworks, signal })
+    return { status, problem: status >= 200 && status < 300 ? null : `it answered ${status}` }
+  } catch (error) {
+    const isTold = error instanceof Unreached || error instanceof ProxyError
+    return { status: null, problem: isTold ? error.message : describeCause(error) }
+  }
+}
+
+/** Every attempt has the same body and id, and a timestamp and a signature of its own. */
+async function writeMessage({ event_id, kind, at, payload }: Delivery, secret: string) {
+  const { Webhook } = await import('standardwebhooks')
+  const id = `msg_${event_id.replaceAll('-', '')}`
+  const now = new Date(nowMs())
+  const body = `{"type":"${kind}","timestamp":"${at.toISOString()}","data":${payload}}`
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'model-proxy',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, now, body),
+  }
+  return { headers, body }
+}

@@ -1,0 +1,92 @@
+/** The queue of what a model is asked for, in order of arrival: first what requests wait for, then the rest. */
+import { startTimeLimit } from '../../../event-loop/time-limit.ts'
+import type { ModelChild } from './model-child.ts'
+
+/** One is being computed and one is ready. The others wait here, where a crash of the model does not lose them. */
+const ASKS_AT_THE_MODEL = 2
+/** As many asks may wait that nobody waits for. Each keeps an answer in memory that is stored with its vector. */
+const MOST_LATER = 256
+/** A model that takes longer for one ask counts as hung. */
+const ASK_TIME_LIMIT_MS = 10_000
+/** Assumed time per ask until one was measured. */
+const FIRST_GUESS_MS = 10
+
+interface Job {
+  text: string
+  settle(vector: Float32Array | null): void
+}
+
+export interface AskQueue {
+  /** Resolves to null when the model cannot do it. Never rejects. */
+  add(text: string): Promise<Float32Array | null>
+  /** The same after everything that somebody waits for. Resolves to null, too, when too much waits already. */
+  addLater(text: string): Promise<Float32Array | null>
+  /** Handles the reply to an ask that was sent. */
+  answer(id: number, vector: Float32Array | null): void
+  /**
+   * Sets the current model process; null for none. Asks that the last one had not answered are dropped, because one of them may have
+   * crashed it.
+   */
+  serveFrom(next: ModelChild | null): void
+  /** Drops everything that waits. */
+  clear(): void
+  /** Expected wait for an ask that is added now, and not for later, from the latest measurement. */
+  waitMs(): number
+}
+
+export function createAskQueue(): AskQueue {
+  const waiting: Job[] = []
+  const later: Job[] = []
+  const sent = new Map<number, Job>()
+  let model: ModelChild | null = null
+  let lastId = 0
+  let averageMs = FIRST_GUESS_MS
+  let startedAtMs = 0
+  let endLimit: (() => void) | null = null
+
+  function sendNext(): void {
+    while (model && sent.size < ASKS_AT_THE_MODEL) {
+      const job = waiting.shift() ?? later.shift()
+      if (!job) break
+      if (sent.size === 0) startedAtMs = performance.now()
+      sent.set(++lastId, job)
+      model.send({ id: lastId, text: job.text })
+    }
+    endLimit?.()
+    const watched = model
+    endLimit = sent.size === 0 ? null : startTimeLimit(ASK_TIME_LIMIT_MS, () => watched?.kill())
+  }
+
+  function put(queue: Job[], text: string) {
+    const { promise, resolve } = Promise.withResolvers<Float32Array | null>()
+    queue.push({ text, settle: resolve })
+    sendNext()
+    return promise
+  }
+
+  return {
+    add: text => put(waiting, text),
+    addLater: async text => (later.length < MOST_LATER ? put(later, text) : null),
+    answer(id, vector) {
+      const job = sent.get(id)
+      if (!job) return
+      sent.delete(id)
+      const nowMs = performance.now()
+      averageMs += (nowMs - startedAtMs - averageMs) / 8
+      startedAtMs = nowMs
+      job.settle(vector)
+      sendNext()
+    },
+    serveFrom(next) {
+      for (const job of sent.values()) job.settle(null)
+      sent.clear()
+      model = next
+      sendNext()
+    },
+    clear() {
+      for (const job of [...waiting.splice(0), ...later.splice(0)]) job.settle(null)
+      this.serveFrom(null)
+    },
+    waitMs: () => (waiting.length + sent.size) * averageMs,
+  }
+}

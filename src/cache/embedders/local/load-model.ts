@@ -1,0 +1,134 @@
+/** Loads an ONNX model and its tokenizer, which embed texts one at a time. */
+import { createHash, type Hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type * as Tokenizers from '@huggingface/tokenizers'
+import type * as Onnx from 'onnxruntime-node'
+import { spellCommand } from '../../../event-loop/program.ts'
+import { normalizeLength } from '../lexical.ts'
+import { findRuntime } from './find-runtime.ts'
+import { toIntegerModel } from './integer-model.ts'
+import { type ModelFolder, readModelFolder, type VectorRecipe } from './model-folder.ts'
+import { loadTokenizer } from './model-tokenizer.ts'
+
+/** The output of models that pool by themselves, as sentence-transformers exports them. */
+const POOLED = 'sentence_embedding'
+
+export interface Model {
+  /** Name of its embedding space: it changes with the weights, how they are computed with, the tokenizer and the recipe. */
+  name: string
+  dimensions: number
+  /** The unit vector; null when the model cannot read the whole text. */
+  embed(text: string): Promise<Float32Array | null>
+}
+
+/** Throws, with a reason for the operator, when the folder's model cannot be loaded. */
+export async function loadModel(folder: string): Promise<Model> {
+  const files = readModelFolder(folder)
+  const { onnx, tokenizers } = await importRuntime(folder)
+  const tokenize = await loadTokenizer(tokenizers, files)
+  const { run, digest } = await loadSession(onnx, files)
+
+  // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
+  // time also give a text another vector in another batch.
+  async function embed(text: string): Promise<Float32Array | null> {
+    const ids = tokenize(text)
+    return ids && pool(await run(ids), files.recipe.pooling)
+  }
+
+  const probe = await embed('a')
+  if (!probe) throw new Error('The tokenizer cannot read the letter a')
+  const dimensions = probe.length
+  return {
+    name: await nameModel(files, digest, dimensions),
+    dimensions,
+    embed,
+  }
+}
+
+async function loadSession(
+  onnx: typeof Onnx,
+  { modelFile }: ModelFolder,
+): Promise<{ run: (ids: number[]) => Promise<ModelOutput>; digest: Hash }> {
+  const { session, digest } = await openSession(onnx, modelFile)
+  const names = session.outputNames
+  const name = names.includes(POOLED) ? POOLED : (names[0] ?? POOLED)
+  async function run(ids: number[]): Promise<ModelOutput> {
+    const shape = [1, ids.length]
+    const inputs: Record<string, BigInt64Array> = {
+      input_ids: BigInt64Array.from(ids, BigInt),
+      attention_mask: new BigInt64Array(ids.length).fill(1n),
+      token_type_ids: new BigInt64Array(ids.length),
+    }
+    const feeds = Object.fromEntries(
+      session.inputNames.map(name => {
+        const values = inputs[name]
+        if (!values) throw new Error(`The model asks for ${name}, which no text model for sentences needs`)
+        return [name, new onnx.Tensor('int64', values, shape)]
+      }),
+    )
+    const outputs = await session.run(feeds)
+    return readOutput(outputs[name])
+  }
+  return { run, digest }
+}
+
+/** A function of its own, so that the file's bytes can be collected. */
+async function openSession(
+  onnx: typeof Onnx,
+  modelFile: string,
+): Promise<{ session: Onnx.InferenceSession; digest: Hash }> {
+  // One thread: a question is too little work to split, and the proxy needs the other processors.
+  const options = { intraOpNumThreads: 1, interOpNumThreads: 1 }
+  const stored = await readFile(modelFile)
+  const digest = createHash('sha256').update(stored)
+  const rewritten = toIntegerModel(stored)
+  if (!rewritten) return { session: await onnx.InferenceSession.create(modelFile, options), digest }
+  return {
+    session: await onnx.InferenceSession.create(rewritten, options),
+    digest: digest.update('as integers of 7 bits'),
+  }
+}
+
+function readOutput(output: Onnx.Tensor | undefined): ModelOutput {
+  if (!output || !(output.data instanceof Float32Array)) throw new Error('The model gives no 32-bit floats')
+  return { data: output.data, dims: output.dims }
+}
+
+async function importRuntime(folder: string): Promise<{ onnx: typeof Onnx; tokenizers: typeof Tokenizers }> {
+  const found = findRuntime(folder)
+  if (!found) throw new Error(`what runs it is not installed: ${spellCommand('embedder:install')} brings it`)
+  try {
+    const [onnx, tokenizers] = await Promise.all([import(found.onnx), import(found.tokenizers)])
+    return { onnx, tokenizers }
+  } catch (error) {
+    throw new Error('onnxruntime-node does not run on this platform', { cause: error })
+  }
+}
+
+/** `digest`: of the weights and how they are computed with. */
+async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, digest: Hash, dimensions: number) {
+  // Weights of more than 2 GB are in a separate file.
+  for (const file of [`${modelFile}_data`, `${modelFile}.data`]) {
+    if (existsSync(file)) digest.update(await readFile(file))
+  }
+  digest.update(await readFile(tokenizerFile)).update(JSON.stringify(recipe))
+  return `local-${digest.digest('hex').slice(0, 16)}-${dimensions}`
+}
+
+/** A model's output: [1, tokens, dimensions], or [1, dimensions] when the model pools by itself. */
+interface ModelOutput {
+  data: Float32Array
+  dims: readonly number[]
+}
+
+/** Returns the unit vector. The sum of the tokens' vectors has the same direction as their mean. */
+function pool({ data, dims }: ModelOutput, pooling: VectorRecipe['pooling']): Float32Array {
+  const dimensions = dims.at(-1) ?? 0
+  const tokens = dims.length > 2 && pooling === 'mean' ? (dims[1] ?? 1) : 1
+  const vector = data.slice(0, dimensions)
+  for (let at = dimensions; at < tokens * dimensions; at += 1)
+    vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
+  if (vector.length === 0 || !vector.every(Number.isFinite)) throw new Error('The model gave no finite vector')
+  return normalizeLength(vector)
+}

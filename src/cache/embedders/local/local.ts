@@ -1,0 +1,47 @@
+/** Embeds with a model on this machine. Without a vector in time, the request goes on without one. */
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { createTimeLimit } from '../../../event-loop/time-limit.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { LocalEmbedder } from '../embedder.ts'
+import { startModelProcess } from './model-process.ts'
+
+/** A longer text would exceed the tokens that a model reads. It is refused without asking the model. */
+const MOST_CHARACTERS = 2_000
+/** What would wait longer in the queue is refused: the provider is asked at once, and the vector is made when the answer is stored. */
+const PATIENCE_MS = 50
+/** Upper bound on a request's wait, whatever the estimate says. */
+const TIME_LIMIT_MS = 150
+const MOST_REMEMBERED = 4_096
+
+/** Rejects, with a reason for the operator, when the folder's model does not load. */
+export async function openLocalEmbedder(folder: string, log: Log): Promise<LocalEmbedder> {
+  const model = await startModelProcess(folder, log)
+  const recent = new LRUCache<string, Promise<Float32Array | null>>({ max: MOST_REMEMBERED })
+  const withinLimit = createTimeLimit(TIME_LIMIT_MS)
+
+  function askOnce(text: string, owner: string, ask: 'add' | 'addLater'): Promise<Float32Array | null> {
+    const name = createHash('sha256').update(`${owner}\n${text}`).digest('base64')
+    const known = recent.get(name)
+    if (known) return known
+    if (ask === 'add' && model.asks.waitMs() > PATIENCE_MS) return Promise.resolve(null)
+    const asked = model.asks[ask](text)
+    recent.set(name, asked)
+    asked.then(vector => vector ?? recent.delete(name))
+    return asked
+  }
+
+  return {
+    space: { model: model.name, dimensions: model.dimensions },
+    isFree: false,
+    asks: null,
+    async embed(text, owner) {
+      if (text.length > MOST_CHARACTERS) return null
+      return withinLimit(askOnce(text, owner, 'add')).catch(() => null)
+    },
+    async embedLater(text, owner) {
+      return text.length > MOST_CHARACTERS ? null : askOnce(text, owner, 'addLater')
+    },
+    close: model.close,
+  }
+}

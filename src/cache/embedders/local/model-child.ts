@@ -1,0 +1,53 @@
+/** One process that runs a model, from start to exit. */
+
+import { OWN_COMMAND } from '../../../event-loop/program.ts'
+import { startTimeLimit } from '../../../event-loop/time-limit.ts'
+import type { ModelMessage, ModelRequest } from './model-protocol.ts'
+
+/** A model that takes longer to load counts as hung. */
+const LOAD_TIME_LIMIT_MS = 60_000
+
+export type ModelAnswer = Extract<ModelMessage, { id: number }>
+
+export interface ModelChild {
+  /** Resolves to the model's name and dimensions; rejects, with a reason for the operator, when it does not load. */
+  readonly loaded: Promise<{ name: string; dimensions: number }>
+  /** Resolves to the exit code or signal when the process has ended. */
+  readonly ended: Promise<string>
+  send(request: ModelRequest): void
+  kill(): void
+}
+
+export function spawnModel(folder: string, onAnswer: (answer: ModelAnswer) => void): ModelChild {
+  const { promise: loaded, resolve, reject } = Promise.withResolvers<{ name: string; dimensions: number }>()
+  const child = Bun.spawn([...OWN_COMMAND, '--model', folder], {
+    // The proxy's secrets are kept out: no environment, and no file of settings.
+    env: { BUN_OPTIONS: '--env-file=' },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+    serialization: 'advanced',
+    ipc(message: ModelMessage) {
+      if (message.kind === 'ready') resolve(message)
+      else if (message.kind === 'failed') reject(new Error(message.reason))
+      else onAnswer(message)
+    },
+  })
+  const endLimit = startTimeLimit(LOAD_TIME_LIMIT_MS, () => child.kill('SIGKILL'))
+  const ended = child.exited.then(code => {
+    const how = child.signalCode ? String(child.signalCode) : `code ${code}`
+    reject(new Error(`its process ended while it was loading (${how})`))
+    return how
+  })
+  // The caller may await only `ended`; without this the rejection would be unhandled.
+  loaded.catch(() => {}).finally(endLimit)
+  return {
+    loaded,
+    ended,
+    send(request) {
+      // A process that has ended cannot receive; `ended` reports it.
+      if (child.exitCode === null && child.signalCode === null) child.send(request)
+    },
+    kill: () => child.kill('SIGKILL'),
+  }
+}

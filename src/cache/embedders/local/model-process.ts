@@ -1,0 +1,78 @@
+/** Runs a model in a separate process, so that neither its load nor a crash affects the proxy. A process that ends is replaced. */
+import type { Log } from '../../../telemetry/log.ts'
+import { type AskQueue, createAskQueue } from './ask-queue.ts'
+import { type ModelAnswer, type ModelChild, spawnModel } from './model-child.ts'
+
+/** Pause before an ended process is replaced; doubled while replacements do not last either. */
+const LEAST_PAUSE_MS = 200
+const MOST_PAUSE_MS = 10_000
+const LASTING_MS = 10_000
+
+export interface ModelProcess {
+  readonly name: string
+  readonly dimensions: number
+  readonly asks: Pick<AskQueue, 'add' | 'addLater' | 'waitMs'>
+  /** Resolves when the process has ended. */
+  close(): Promise<void>
+}
+
+/** Rejects, with a reason for the operator, when the folder's model does not load. */
+export async function startModelProcess(folder: string, log: Log): Promise<ModelProcess> {
+  const asks = createAskQueue()
+  let child = spawnModel(folder, onAnswer)
+  let isClosed = false
+
+  function onAnswer(answer: ModelAnswer): void {
+    if (answer.kind === 'error') log.warn({ reason: answer.reason }, 'the model failed over a text')
+    asks.answer(answer.id, answer.kind === 'result' ? answer.vector : null)
+  }
+
+  /** Returns after `close`. */
+  async function keepServing(first: ModelChild, name: string): Promise<void> {
+    let pauseMs = LEAST_PAUSE_MS
+    for (let current = first; ; current = child = spawnModel(folder, onAnswer)) {
+      const startedAtMs = performance.now()
+      if (await loads(current, name)) asks.serveFrom(current)
+      const how = await current.ended
+      asks.serveFrom(null)
+      if (isClosed) return
+      if (performance.now() - startedAtMs > LASTING_MS) pauseMs = LEAST_PAUSE_MS
+      log.error({ how, pauseMs }, 'the model’s process ended; another takes its place')
+      await Bun.sleep(pauseMs)
+      if (isClosed) return
+      pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
+    }
+  }
+
+  /** Waits for the model to load, and kills the process if it is unusable. */
+  async function loads(current: ModelChild, name: string): Promise<boolean> {
+    try {
+      const loaded = await current.loaded
+      // Its vectors must not be mixed with those of the model that the proxy started with.
+      if (loaded.name !== name) throw new Error('the folder holds another model now; restart the proxy to use it')
+      return true
+    } catch (error) {
+      if (!isClosed)
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the model does not load')
+      current.kill()
+      return false
+    }
+  }
+
+  const { name, dimensions } = await child.loaded.catch(error => {
+    child.kill()
+    throw error
+  })
+  const serving = keepServing(child, name)
+  return {
+    name,
+    dimensions,
+    asks,
+    async close() {
+      isClosed = true
+      asks.clear()
+      child.kill()
+      await Promise.race([serving, child.ended])
+    },
+  }
+}

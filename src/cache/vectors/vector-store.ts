@@ -1,0 +1,219 @@
+/** Vectors by name: in the fast store and in PostgreSQL, how they are named and stored. */
+import { BackgroundWork } from '../../event-loop/background-work.ts'
+import { nowMs } from '../../event-loop/clock.ts'
+import { withinTimeLimit } from '../../event-loop/time-limit.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { Database } from '../../postgres/database.ts'
+import { findVectors, storeVectors, type VectorRow } from '../../postgres/vectors.ts'
+import { type FastStore, vectorEntryName } from '../../stores/fast-store.ts'
+import { describeCause } from '../../telemetry/describe-cause.ts'
+import type { Log } from '../../telemetry/log.ts'
+
+export interface StoredVector {
+  /** From `packVector`. */
+  packed: Uint8Array
+  /** Tokens of the input, as the upstream counted them. */
+  promptTokens: number
+  /** The model's name in the upstream's response. */
+  answeredAs: string
+  /** Milliseconds since the epoch. */
+  createdAtMs: number
+}
+
+const FORM = 1
+/** Form, length of the model's name, prompt tokens, creation: 1, 1, 4 and 8 bytes. */
+const HEADER_BYTES = 14
+const MOST_NAME_BYTES = 255
+const decoder = new TextDecoder()
+
+export function encodeStoredVector({ packed, promptTokens, answeredAs, createdAtMs }: StoredVector): Uint8Array {
+  const name = Buffer.from(answeredAs).subarray(0, MOST_NAME_BYTES)
+  const header = Buffer.allocUnsafe(HEADER_BYTES)
+  header.writeUInt8(FORM, 0)
+  header.writeUInt8(name.length, 1)
+  header.writeUInt32LE(promptTokens, 2)
+  header.writeDoubleLE(createdAtMs, 6)
+  return Buffer.concat([header, name, packed])
+}
+
+/** Returns null for bytes of another format: an older or newer version's vector is a miss, not an error. */
+export function decodeStoredVector(bytes: Uint8Array): StoredVector | null {
+  if (bytes.length <= HEADER_BYTES || bytes[0] !== FORM) return null
+  const header = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
+  const packedAt = HEADER_BYTES + header.getUint8(1)
+  return {
+    packed: bytes.subarray(packedAt),
+    promptTokens: header.getUint32(2, true),
+    answeredAs: decoder.decode(bytes.subarray(HEADER_BYTES, packedAt)),
+    createdAtMs: header.getFloat64(6, true),
+  }
+}
+
+/** The project that the vectors belong to. A new generation hides the copies, and keeps out vectors fetched before it. */
+export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type'>
+
+export interface VectorCopy extends StoredVector {
+  /** Hex SHA-256, from `createVectorNames`. */
+  name: string
+  /** Remaining lifetime. */
+  ttlMs: number
+}
+
+export interface VectorCopies {
+  /** Returns each name's copy, unless it is missing or older than `maxAgeSeconds`. Never rejects: an unreadable copy is a miss. */
+  find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
+  /** Resolves to whether the copies were written. Never rejects: a failure costs one more lookup in PostgreSQL. */
+  write(owner: Owner, copies: readonly VectorCopy[]): Promise<boolean>
+}
+
+export function createVectorCopies(store: FastStore): VectorCopies {
+  return {
+    async find(owner, names, maxAgeSeconds) {
+      const copies = await store.readEntries(names.map(name => entryNameOf(owner, name))).catch(() => null)
+      return names.map((_, at) => {
+        const bytes = copies?.[at]
+        const copy = bytes ? decodeStoredVector(bytes) : null
+        return copy && isFresh(copy, maxAgeSeconds) ? copy : null
+      })
+    },
+    write(owner, copies) {
+      const entries = copies
+        .filter(({ ttlMs }) => ttlMs > 0)
+        .map(copy => ({ name: entryNameOf(owner, copy.name), bytes: encodeStoredVector(copy), ttlMs: copy.ttlMs }))
+      return store.writeEntries(entries).catch(() => false)
+    },
+  }
+}
+
+function entryNameOf(owner: Owner, name: string): string {
+  return vectorEntryName(owner.project_id, owner.cache_generation, name)
+}
+
+function isFresh({ createdAtMs }: StoredVector, maxAgeSeconds: number | null): boolean {
+  return maxAgeSeconds === null || nowMs() - createdAtMs < (maxAgeSeconds + 1) * 1000
+}
+
+/** Vectors per call: enough for few round trips, and few enough that no other call waits long. */
+const VECTORS_A_CALL = 128
+/** A lookup in PostgreSQL that takes longer counts as a miss. */
+const FIND_TIME_LIMIT_MS = 1_000
+
+export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
+  /** Hex SHA-256, from `createVectorNames`. */
+  name: string
+}
+
+export interface VectorStore {
+  /** Returns each name's vector, unless it is missing or older than `maxAgeSeconds`. Never throws: a failed lookup is a miss. */
+  find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
+  /**
+   * Resolves when the vectors can be found, which may be before PostgreSQL has them. Never throws: a vector that is not stored is fetched
+   * again.
+   */
+  store(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void>
+  /** Resolves when PostgreSQL has everything that was stored, or the time is up. */
+  drain(timeLimitMs: number): Promise<void>
+}
+
+export interface VectorStoreOptions {
+  database: Database
+  store: FastStore
+  log: Log
+}
+
+export function createVectorStore({ database, store, log }: VectorStoreOptions): VectorStore {
+  const copies = createVectorCopies(store)
+  const keeping = new BackgroundWork()
+
+  /** Looks the vectors up in PostgreSQL, and copies them to Redis for the next lookup. */
+  async function findKept(
+    owner: Owner,
+    names: readonly string[],
+    maxAgeSeconds: number | null,
+  ): Promise<(StoredVector | null)[]> {
+    const ask = { projectId: owner.project_id, names, maxAgeSeconds }
+    const rows = await withinTimeLimit(FIND_TIME_LIMIT_MS, findVectors(database, ask))
+    if (rows.length > 0) void copies.write(owner, toCopies(rows, names))
+    const found: (StoredVector | null)[] = names.map(() => null)
+    for (const row of rows) found[row.place] = readRow(row)
+    return found
+  }
+
+  return {
+    async find(owner, names, maxAgeSeconds) {
+      const found: (StoredVector | null)[] = []
+      let postgresAnswers = true
+      for (const some of inCalls(names)) {
+        const fresh = await copies.find(owner, some, maxAgeSeconds)
+        const missing = some.filter((_, at) => fresh[at] === null)
+        if (missing.length > 0 && postgresAnswers) {
+          const kept = await findKept(owner, missing, maxAgeSeconds).catch(error => {
+            log.warn({ cause: describeCause(error) }, 'a vector lookup failed; treated as a miss')
+            postgresAnswers = false
+            return []
+          })
+          let next = 0
+          for (const [at, copy] of fresh.entries()) if (copy === null) fresh[at] = kept[next++] ?? null
+        }
+        found.push(...fresh)
+      }
+      return found
+    },
+
+    async store(owner, vectors, ttlSeconds) {
+      const createdAtMs = nowMs()
+      let areCopied = true
+      for (const some of inCalls(vectors)) {
+        const made = some.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
+        areCopied = (await copies.write(owner, made)) && areCopied
+      }
+      const kept = keeping.add(keepAll(owner, vectors, ttlSeconds, { database, log }))
+      if (!areCopied) await kept
+    },
+
+    async drain(timeLimitMs) {
+      await withinTimeLimit(timeLimitMs, keeping.settled()).catch(() => {})
+    },
+  }
+}
+
+/** One call at a time, because requests need the connections, too. */
+async function keepAll(
+  owner: Owner,
+  vectors: readonly NamedVector[],
+  ttlSeconds: number,
+  { database, log }: Pick<VectorStoreOptions, 'database' | 'log'>,
+): Promise<void> {
+  for (const some of inCalls(vectors)) {
+    await storeVectors(database, {
+      projectId: owner.project_id,
+      cacheGeneration: owner.cache_generation,
+      test: owner.key_type === 'test',
+      vectors: some,
+      ttlSeconds,
+    }).catch(error => {
+      log.warn({ cause: describeCause(error) }, 'vectors could not be stored')
+    })
+  }
+}
+
+function toCopies(rows: readonly VectorRow[], names: readonly string[]): VectorCopy[] {
+  const now = nowMs()
+  return rows.flatMap(row => {
+    const name = names[row.place]
+    return name === undefined ? [] : [{ ...readRow(row), name, ttlMs: row.expires_at.getTime() - now }]
+  })
+}
+
+function readRow(row: VectorRow): StoredVector {
+  return {
+    packed: row.vector,
+    promptTokens: row.prompt_tokens,
+    answeredAs: row.answered_as,
+    createdAtMs: row.created_at.getTime(),
+  }
+}
+
+function* inCalls<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += VECTORS_A_CALL) yield all.slice(at, at + VECTORS_A_CALL)
+}

@@ -1,0 +1,146 @@
+/** The only reader of the environment: every setting, its default, and what is wrong with a bad one. */
+
+import type { RedisTls } from '../stores/redis/redis-url.ts'
+import { type EmbedderConfig, readEmbedder } from './embedder.ts'
+import { type OidcConfig, readOidc } from './oidc.ts'
+import { createSettings } from './settings.ts'
+import { readTracing, type TracingConfig } from './tracing.ts'
+import { readUpstream, type UpstreamConfig } from './upstream.ts'
+import type { Environment } from './values.ts'
+
+export type { EmbedderConfig } from './embedder.ts'
+export type { OidcConfig } from './oidc.ts'
+
+export interface Config {
+  port: number
+  host: string
+  /** Null for the embedded database. */
+  databaseUrl: string | null
+  /** The schema in which everything of the proxy lives. */
+  databaseSchema: string
+  /** Of standbys, for operators' reads that may miss the last seconds; null for none. */
+  databaseStandbyUrl: string | null
+  /** Whether statements are prepared by name; not behind a pooler that does not carry them. */
+  databasePrepared: boolean
+  /** Total over all workers of this machine; null for a share of the server's connections. */
+  databaseMaxConnections: number | null
+  /** Null for the in-process store. */
+  redisUrl: string | null
+  /** For addresses of Redis that ask for TLS; null for the system's own authorities, and no certificate. */
+  redisTls: RedisTls | null
+  dataDir: string
+  /** Loopback port where psql reaches the embedded database. */
+  embeddedPgPort: number
+  workers: number
+  aggregator: { name: string; baseUrl: string; apiKey: string | null; speaks: (typeof SPEECHES)[number] }
+  direct: Record<DirectProvider, { baseUrl: string }>
+  embedder: EmbedderConfig
+  /** 32 bytes that encrypt provider keys. Null with the embedded database: the key is then created in `dataDir` at first use. */
+  encryptionKey: Uint8Array | null
+  /** Decrypts what was encrypted before `encryptionKey` was rotated. */
+  encryptionKeyPrevious: Uint8Array | null
+  /** Number of reverse proxies in front whose client address is trusted. */
+  trustedProxies: number
+  upstream: UpstreamConfig
+  /** Origins whose pages may call the proxy from a browser; empty for none. */
+  corsOrigins: '*' | readonly string[]
+  maxBodyBytes: number
+  /** The memory of what clients have not read yet of their streams. */
+  maxUnreadBytes: number
+  /** From the end of a request's headers to the last byte of its body. */
+  bodyTimeoutMs: number
+  /** The provider for single sign-on to the dashboard, beside passwords; null for none. */
+  oidc: OidcConfig | null
+  /** Where clients reach the proxy, without /v1; null: where the request was sent to. */
+  publicUrl: string | null
+  /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
+  dashboard: 'on' | 'off' | number
+  /** Whether webhooks may lead into private networks, and be http. */
+  webhooksToPrivateNetworks: boolean
+  /** `port` is 0 for none; `token` is what a scraper must send, if anything. */
+  metrics: { port: number; token: string | null }
+  /** Null: no spans are made. */
+  tracing: TracingConfig | null
+  logLevel: LogLevel
+  /** How long requests are still taken after SIGTERM, for load balancers to notice. */
+  shutdownDelayMs: number
+  /** How long a shutdown waits for requests in flight. */
+  shutdownTimeoutMs: number
+}
+
+export const METRICS_PORT = 9464
+const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
+export type DirectProvider = 'openai' | 'anthropic' | 'groq'
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+const STANDBY_ALONE = 'DATABASE_STANDBY_URL must be set beside DATABASE_URL, the address of the primary'
+
+/** What is wrong with the environment, one line per variable. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`Cannot start:\n${problems.map(problem => `  ${problem}`).join('\n')}`)
+    this.name = 'ConfigError'
+  }
+}
+
+/** Only for another process to be started with: settings are in the `Config`. */
+export const ownEnvironment: Readonly<NodeJS.ProcessEnv> = process.env
+
+/** Throws ConfigError with every problem at once; each line names the variable, what it must be, and an example. */
+export function readConfig(environment: Environment = process.env): Config {
+  const problems: string[] = []
+  const read = createSettings(environment, problems)
+
+  const dataDir = read.text('DATA_DIR', './data')
+  const embeddedPgPort = read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535)
+  const databaseUrl = read.databaseUrl('DATABASE_URL', { dataDir, port: embeddedPgPort })
+  const redisUrl = read.redisUrl('REDIS_URL')
+  const config: Config = {
+    port: read.integer('PORT', 3000, 0, 65_535),
+    host: read.text('HOST', '127.0.0.1'),
+    databaseUrl,
+    databaseSchema: read.schema('DATABASE_SCHEMA', 'model_proxy'),
+    databaseStandbyUrl: read.databaseUrl('DATABASE_STANDBY_URL'),
+    databasePrepared: read.choice('DATABASE_PREPARED', 'on', ['on', 'off']) === 'on',
+    databaseMaxConnections: null,
+    redisUrl,
+    redisTls: read.redisTls(redisUrl),
+    dataDir,
+    embeddedPgPort,
+    workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
+    aggregator: {
+      name: read.name('AGGREGATOR_NAME', 'openrouter'),
+      baseUrl: read.baseUrl('AGGREGATOR_BASE_URL', 'https://openrouter.ai/api/v1'),
+      apiKey: read.optionalText('AGGREGATOR_API_KEY'),
+      speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', SPEECHES),
+    },
+    direct: {
+      openai: { baseUrl: read.baseUrl('OPENAI_BASE_URL', 'https://api.openai.com/v1') },
+      anthropic: { baseUrl: read.baseUrl('ANTHROPIC_BASE_URL', 'https://api.anthropic.com') },
+      groq: { baseUrl: read.baseUrl('GROQ_BASE_URL', 'https://api.groq.com/openai/v1') },
+    },
+    embedder: readEmbedder(read, problems),
+    encryptionKey: read.key('ENCRYPTION_KEY'),
+    encryptionKeyPrevious: read.key('ENCRYPTION_KEY_PREVIOUS'),
+    trustedProxies: read.integer('TRUST_PROXY', 0, 0, 10),
+    upstream: readUpstream(read),
+    corsOrigins: read.origins('CORS_ORIGINS'),
+    maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
+    maxUnreadBytes: read.integer('MAX_UNREAD_BYTES', 83_886_080, 1_048_576, 1_099_511_627_776),
+    bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
+    oidc: readOidc(read, problems),
+    publicUrl: read.publicUrl('PUBLIC_URL'),
+    dashboard: read.switchOrPort('DASHBOARD', 'on'),
+    webhooksToPrivateNetworks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
+    metrics: { port: read.integer('METRICS_PORT', METRICS_PORT, 0, 65_535), token: read.optionalText('METRICS_TOKEN') },
+    tracing: readTracing(read),
+    logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
+    shutdownDelayMs: read.integer('SHUTDOWN_DELAY_MS', 0, 0, 3_600_000),
+    shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
+  }
+  // Each worker needs at least one.
+  config.databaseMaxConnections = read.optionalInteger('DATABASE_MAX_CONNECTIONS', config.workers, 10_000, 20)
+  if (config.databaseStandbyUrl && !databaseUrl) problems.push(STANDBY_ALONE)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}

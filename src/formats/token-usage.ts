@@ -1,0 +1,66 @@
+/** What an answer took, in tokens and in calls of tools: as formats read it, and the catalogue prices it. */
+
+export interface TokenUsage {
+  promptTokens: number
+  /** Of the prompt tokens: those read from the provider's cache. */
+  cachedPromptTokens: number
+  /** Of the prompt tokens: those written to the provider's cache, if the provider charges extra for that. */
+  cacheWriteTokens?: number
+  /** Of those: kept for an hour, which costs more than the usual minutes. */
+  cacheWriteHourTokens?: number
+  /** The service tier that the answer names, unless it is the usual one. */
+  tier?: string
+  completionTokens: number
+  /** Of the prompt and completion tokens: those of sound and pictures. */
+  audioPromptTokens?: number
+  /** Of those of sound: read from the provider's cache. */
+  cachedAudioPromptTokens?: number
+  imagePromptTokens?: number
+  audioCompletionTokens?: number
+  toolCalls?: ToolCalls
+  /** All of these tokens by the calls of models that took them, where several did. */
+  parts?: readonly UsagePart[]
+  /** The model that the answer names: often a dated form of the one asked for. */
+  answeredAs?: string
+  /** In US dollars, if the provider reports its own figure. */
+  reportedCostUsd: number | null
+}
+
+export interface UsagePart {
+  /** Null: the one that was asked. */
+  model: string | null
+  usage: TokenUsage
+}
+
+/** Of tools that the provider runs, by the unit of their price; of a container, each GB of its memory counts. */
+export type ToolCalls = Partial<Record<'search' | 'file_search' | 'container', number>>
+
+export const NO_USAGE: TokenUsage = {
+  promptTokens: 0,
+  cachedPromptTokens: 0,
+  completionTokens: 0,
+  reportedCostUsd: null,
+}
+
+/** Names of the usual service tier. */
+export const USUAL_TIERS = ['default', 'standard', 'auto']
+
+/** As a record can hold it. */
+export function countTokens(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0
+    ? Math.min(Math.round(value), 2_000_000_000)
+    : 0
+}
+
+/** Sum of two calls' usage. The reported cost is kept only if the provider reported both. */
+export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+  if (one === NO_USAGE) return other
+  if (other === NO_USAGE) return one
+  const areReported = one.reportedCostUsd !== null && other.reportedCostUsd !== null
+  return {
+    promptTokens: countTokens(one.promptTokens + other.promptTokens),
+    cachedPromptTokens: countTokens(one.cachedPromptTokens + other.cachedPromptTokens),
+    completionTokens: countTokens(one.completionTokens + other.completionTokens),
+    reportedCostUsd: areReported ? (one.reportedCostUsd ?? 0) + (other.reportedCostUsd ?? 0) : null,
+  }
+}

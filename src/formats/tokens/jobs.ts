@@ -1,0 +1,35 @@
+/** The worker's jobs that count tokens. */
+import type { JobDone } from '../../event-loop/off-loop.ts'
+import { countPromptTokens, countTextTokens, type Endpoint } from './count-tokens.ts'
+
+export interface ToCount {
+  endpoint: Endpoint
+  request: Record<string, unknown>
+  /** Counted for the same model, besides the prompt. */
+  text: string
+}
+
+export interface Counted {
+  promptTokens: number
+  textTokens: number
+}
+
+/** With the request as JSON text. */
+export type WrittenToCount = Omit<ToCount, 'request'> & { json: string }
+
+/** Counts a request's prompt, and a text besides it. */
+export function countPrompt({ endpoint, json, text }: WrittenToCount): JobDone<Counted> {
+  const request: ToCount['request'] = JSON.parse(json)
+  const model = typeof request.model === 'string' ? request.model : undefined
+  return { output: { promptTokens: countPromptTokens(request, endpoint), textTokens: countTextTokens(text, model) } }
+}
+
+export interface TextsToCount {
+  texts: readonly string[]
+  model: string
+}
+
+/** Counts texts one by one. */
+export function countTexts({ texts, model }: TextsToCount): JobDone<number[]> {
+  return { output: texts.map(text => countTextTokens(text, model)) }
+}

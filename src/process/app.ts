@@ -1,0 +1,215 @@
+/** Wires the stages together; no logic of its own, so that tests boot the real application. */
+import { createAdmission } from '../admission/admission.ts'
+import { createBudgets } from '../admission/budgets.ts'
+import { createQuota } from '../admission/quota.ts'
+import { createRateWindows } from '../admission/rate-windows.ts'
+import { createTokenWindows } from '../admission/token-windows.ts'
+import type { Embedder } from '../cache/embedders/embedder.ts'
+import { type Catalogue, loadCatalogue } from '../catalogue/catalogue.ts'
+import type { Config } from '../config/config.ts'
+import { createDashboard, createDashboardServer } from '../dashboard/dashboard.ts'
+import { offLoop } from '../event-loop/off-loop.ts'
+import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { largeBodies } from '../formats/large-bodies/read-large-body.ts'
+import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
+import { createEdgeWindows } from '../http/free-answers.ts'
+import { createHealthCheck } from '../http/health.ts'
+import { type ConnectionRoom, createConnectionRoom } from '../http/incoming.ts'
+import { createReadiness, type Readiness } from '../http/readiness.ts'
+import { createHttp } from '../http/routes.ts'
+import { createAccounting } from '../pipeline/accounting.ts'
+import { createLeads } from '../pipeline/coalescing/leads.ts'
+import { SharedCalls } from '../pipeline/coalescing/shared-call.ts'
+import { createConversations } from '../pipeline/conversations.ts'
+import { VectorCalls } from '../pipeline/embeddings/vector-calls.ts'
+import { createResponseFollower } from '../pipeline/kept-objects/follow-responses.ts'
+import { createModelDirectory } from '../pipeline/model-directory.ts'
+import { createPipeline } from '../pipeline/pipeline.ts'
+import { createParsedBodies } from '../pipeline/read-request.ts'
+import { createRealtime, type Realtime } from '../pipeline/realtime/open-session.ts'
+import type { Accounting } from '../pipeline/request-accounting.ts'
+import type { Stages } from '../pipeline/request-context.ts'
+import type { Database } from '../postgres/database.ts'
+import { readTime } from '../postgres/partitions.ts'
+import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
+import { createVault } from '../providers/keys/vault.ts'
+import { createWordings } from '../providers/keys/wordings.ts'
+import { createModelRouter, type ModelRouter } from '../providers/model-router.ts'
+import { reachProviders } from '../providers/reach-providers.ts'
+import { createSandboxProvider } from '../providers/sandbox-provider.ts'
+import type { FastStore } from '../stores/fast-store.ts'
+import { createInProcessStore } from '../stores/in-process-store.ts'
+import type { ProcessBus } from '../stores/redis/process-bus.ts'
+import { createContentRecorder } from '../telemetry/content-recorder.ts'
+import { defineGauges } from '../telemetry/gauges.ts'
+import type { Log } from '../telemetry/log.ts'
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
+import { createProxyMetrics, measureStores } from '../telemetry/proxy-metrics.ts'
+import { createRefusalRecorder } from '../telemetry/refusal-recorder.ts'
+import { createRefusals } from '../telemetry/refusals.ts'
+import { createSemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
+import type { Tracing } from '../telemetry/tracing/request-trace.ts'
+import { createUsageRecorder } from '../telemetry/usage-recorder.ts'
+import { createCaching } from './create-caching.ts'
+import { startMaintenance } from './maintenance.ts'
+
+export interface AppOptions {
+  config: Config
+  /** Already migrated. */
+  database: Database
+  store: FastStore
+  embedder: Embedder
+  /** For sharing upstream calls with other processes; null when there is only this one. */
+  bus?: ProcessBus | null
+  /** How long a keep-alive connection may idle; by default IDLE_TIMEOUT_SECONDS. */
+  idleTimeoutSeconds?: number
+  log: Log
+  /** Where everything that this process measures is counted. */
+  metrics?: Metrics
+}
+
+export interface App {
+  http: ReturnType<typeof createHttp>
+  /** Null when it has no port of its own. */
+  dashboard: ReturnType<typeof createDashboardServer> | null
+  /** The listener registers its connections here. */
+  connections: ConnectionRoom
+  /** This process is about to stop: /readyz says so, connections are closed after their next answer, and sessions after their last response. */
+  beginDrain(): void
+  /** Resolves when no provider's answer is being read any more: some are read to their end after their clients have left. */
+  answersRead(): Promise<void>
+  /** This process is about to cut off requests in flight: they must not count. */
+  noteCut(): void
+  /** Records what is still open, at what it may have cost. */
+  endOpen(): void
+  /** Writes pending usage records, refunds and vectors. Resolves when that is done, or the time is up. */
+  flush(timeLimitMs: number): Promise<void>
+  /** Stops background work. Call `flush` first: anything not yet written is lost. */
+  close(): Promise<void>
+}
+
+export async function createApp(given: AppOptions): Promise<App> {
+  const { metrics = createMetrics() } = given
+  const options = { ...given, ...measureStores(given, metrics) }
+  const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
+  const { catalogue, providers, modelRouter } = await reachModels(options)
+  const proxyMetrics = createProxyMetrics(metrics)
+  const { noteVerdict } = proxyMetrics
+  const tracing = await traceRequests(config, log)
+  const caching = await createCaching({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
+  const windows = createRateWindows(store, database)
+  const quota = createQuota(database, windows)
+  const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
+  const recorders = createRecorders(options, modelRouter, catalogue)
+  const stages: Stages = {
+    admission: createAdmission({ store, windows, quota }),
+    largeBodies,
+    parsedBodies: createParsedBodies(),
+    ...caching,
+    catalogue,
+    modelRouter,
+    accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
+    calls: new SharedCalls(config.maxUnreadBytes),
+    leads: createLeads(bus),
+    vectorCalls: new VectorCalls(),
+    database,
+    store,
+    conversations: createConversations({ database, modelRouter, largeBodies, log }),
+  }
+  const realtime = createRealtime(stages)
+  const measured = { database, circuits: providers.circuits, streams: stages.calls.room }
+  const connections = createConnectionRoom()
+  const ownWindows = createInProcessStore()
+  const refusals = createRefusals(log)
+  const refusalRecorder = createRefusalRecorder(database, refusals, log)
+  const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, modelRouter, log }
+  const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
+  const readiness = createReadiness(createHealthCheck({ ...measured, store }))
+  defineGauges(metrics, { ...measured, refusals, ...recorders, ...readiness })
+  const http = createHttp({
+    idleTimeoutSeconds,
+    pipeline: createPipeline(stages),
+    realtime,
+    models: createModelDirectory(stages.admission, modelRouter),
+    config,
+    readiness,
+    connections,
+    tracing,
+    edge: createEdgeWindows(ownWindows),
+    refusals,
+    metrics: proxyMetrics,
+    controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
+    log,
+  })
+  return {
+    http,
+    connections,
+    ...tellStop(readiness, stages.accounting, realtime),
+    dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
+    flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
+    async close() {
+      await Promise.all([maintenance, refusalRecorder, caching.learner, recorders.follower].map(each => each.stop()))
+      for (const opened of [catalogue, providers]) opened.close()
+      await ownWindows.close()
+    },
+  }
+}
+
+async function reachModels({ config, database, log }: AppOptions) {
+  const catalogue = await loadCatalogue(database)
+  const providers = reachProviders({ config, database, catalogue, log })
+  const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
+  return { catalogue, providers, modelRouter }
+}
+
+function tellStop(
+  readiness: Readiness,
+  accounting: Accounting,
+  realtime: Realtime,
+): Pick<App, 'beginDrain' | 'noteCut' | 'answersRead' | 'endOpen'> {
+  return {
+    answersRead: accounting.answersRead,
+    endOpen: accounting.endOpen,
+    beginDrain() {
+      readiness.beginDrain()
+      realtime.drain()
+    },
+    noteCut() {
+      accounting.noteCut()
+      realtime.cut()
+    },
+  }
+}
+
+/** Loads OpenTelemetry's libraries where they are wanted alone. */
+async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | null> {
+  return tracing && (await import('../telemetry/tracing/open-tracing.ts')).openTracing(tracing, log)
+}
+
+/** Of what requests leave behind. */
+function createRecorders({ config, database, store, log }: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
+  const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
+  return {
+    recorder: createUsageRecorder(database, log),
+    semanticHits: createSemanticHitRecorder(database, seal, log),
+    contents: createContentRecorder(database, seal, log),
+    budgets: createBudgets(database),
+    tokenWindows: createTokenWindows(store),
+    follower: createResponseFollower({ database, modelRouter, catalogue, log }),
+  }
+}
+
+interface Recorder {
+  drain(timeLimitMs: number): Promise<void>
+}
+
+/** A request whose tokens are being counted is accounted for afterwards, so half of the time is kept for writing. */
+async function flushAll(
+  unlimited: readonly (() => Promise<void>)[],
+  recorders: readonly Recorder[],
+  timeLimitMs: number,
+): Promise<void> {
+  await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
+  const flushed = unlimited.map(each => withinTimeLimit(timeLimitMs / 2, each()).catch(() => {}))
+  await Promise.all([...flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
+}

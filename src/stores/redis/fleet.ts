@@ -1,0 +1,96 @@
+/**
+ * What the processes that share this Redis, on all machines, tell each other: that they live, because one that is cut off grants its share of
+ * each limit, and one that is alone shares nothing; and which primary of PostgreSQL they use, because one that was left behind must not be
+ * used again.
+ */
+import type { Primary } from '../../postgres/primary.ts'
+import { hearChannel, type RedisConnection } from './connect-redis.ts'
+import { installationPrefix, RedisCommands } from './redis-store.ts'
+
+const BEAT_EVERY_MS = 5_000
+/** A process that was not seen for so long is gone. */
+const LIFETIME_SECONDS = 15
+
+export interface Fleet {
+  /** Tells now what it otherwise tells every five seconds. Never rejects. */
+  beat(): Promise<void>
+  /** As last counted; this process and its fellow workers before the first time. */
+  size(): number
+  /** Whether no other process lives: nothing needs to be shared. A process that starts says so to all at once. */
+  isAlone(): boolean
+  /** This process ends: the others' shares grow at once. */
+  leave(): Promise<void>
+}
+
+export interface FleetOptions {
+  redis: RedisConnection
+  /** A connection for subscriptions. */
+  listener: RedisConnection
+  installationId: string
+  /** Workers on this machine. */
+  workers: number
+  primary?: Primary | null
+  beatEveryMs?: number
+  /** Called when the number of living processes has changed. */
+  onCount?(living: number): void
+}
+
+/** Where the timeline of the primary is noted. */
+export const primaryKey = (installationId: string) => `${installationPrefix(installationId)}primary`
+
+export function joinFleet(options: FleetOptions): Fleet {
+  const { redis, listener, installationId, workers, primary = null, onCount, beatEveryMs = BEAT_EVERY_MS } = options
+  const commands = new RedisCommands(redis)
+  const notePrimary = commands.script(new URL('./primary.lua', import.meta.url))
+  const noteAlive = commands.script(new URL('./alive.lua', import.meta.url))
+  const key = `${installationPrefix(installationId)}fleet`
+  const self = crypto.randomUUID()
+  let living = workers
+  let aloneSinceMs: number | null = null
+  let isSure = false
+
+  async function count(): Promise<void> {
+    try {
+      const [counted, added] = (await noteAlive([key], [self, LIFETIME_SECONDS])) as number[]
+      if (Number(counted) !== living) onCount?.(Number(counted))
+      living = Number(counted)
+      noteAlone(living === 1)
+      if (Number(added) === 1) await commands.publish(key, Buffer.from(self))
+    } catch {
+      noteAlone(false)
+    }
+  }
+
+  /** A Redis that has lost its data knows all living processes again after a whole beat. */
+  function noteAlone(isOnly: boolean): void {
+    aloneSinceMs = isOnly ? (aloneSinceMs ?? performance.now()) : null
+    isSure = aloneSinceMs !== null && performance.now() - aloneSinceMs >= beatEveryMs
+  }
+
+  async function sharePrimary(): Promise<void> {
+    if (!primary?.seen) return
+    const { system, timeline } = primary.seen
+    primary.learn({ system, timeline: Number(await notePrimary([primaryKey(installationId)], [system, timeline])) })
+  }
+
+  const beat = async () => void (await Promise.allSettled([count(), sharePrimary()]))
+  if (primary) primary.onRise = () => void sharePrimary().catch(() => {})
+  const beating = setInterval(beat, beatEveryMs)
+  beating.unref()
+  // The first commands of a connection may come before it is open.
+  redis.on('ready', beat)
+  hearChannel(listener, key, joined => {
+    if (joined.toString() !== self) void count()
+  })
+
+  return {
+    beat,
+    size: () => Math.max(workers, living),
+    isAlone: () => workers === 1 && isSure,
+    async leave() {
+      clearInterval(beating)
+      redis.off('ready', beat)
+      await commands.removeMember(key, self).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { checkUrl, isPrivateAddress, post } from '../../../../src/admin/webhooks/post.ts'
+
+const signal = new AbortController().signal
+const message = { headers: {}, body: '{}', signal }
+
+test.each([
+  '127.0.0.1',
+  '10.1.2.3',
+  '172.31.255.255',
+  '192.168.0.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '0.0.0.0',
+  '224.0.0.1',
+  '255.255.255.255',
+  '::1',
+  '::',
+  'fe80::1',
+  'fc00::1',
+  'fd12::1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '64:ff9b::a00:1',
+  '2002:a00:1::',
+  '2001::1',
+  'ff02::1',
+])('%s is private', address => {
+  expect(isPrivateAddress(address)).toBe(true)
+})
+
+test.each(['1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450::1'])('%s is public', address => {
+  expect(isPrivateAddress(address)).toBe(false)
+})
+
+test.each([
+  ['ftp://example.com', 'https://'],
+  ['http://example.com', 'https://'],
+  ['https://user:pass@example.com', 'no user'],
+  ['https://169.254.169.254/latest/', 'private network'],
+  ['https://[::1]/', 'private network'],
+  ['example.com/hook', 'no address'],
+])('%s is refused before anything is sent', (url, problem) => {
+  expect(() => checkUrl(url, false)).toThrow(problem)
+})
+
+test.each([
+  'https://localhost/',
+  'https://127.0.0.1/',
+  'https://[::1]/',
+  'https://0x7f.1/',
+  'https://2130706433/',
+  'https://[::ffff:7f00:1]/',
+])('%s leads into a private network, and is asked nothing', async url => {
+  await expect(post({ ...message, url, toPrivateNetworks: false })).rejects.toThrow('private network')
+})
+
+test('a redirect is an answer, not a way', async () => {
+  let asked = 0
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch() {
+      asked++
+      return new Response(null, { status: 302, headers: { location: '/elsewhere' } })
+    },
+  })
+  expect(await post({ ...message, url: `http://127.0.0.1:${server.port}/`, toPrivateNetworks: true })).toBe(302)
+  expect(asked).toBe(1)
+  await server.stop(true)
+})
+
+test('an endless answer is not read', async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(65_536)) })),
+  })
+  expect(await post({ ...message, url: `http://127.0.0.1:${server.port}/`, toPrivateNetworks: true })).toBe(200)
+  await server.stop(true)
+})
+
+test('nobody there, and a name that is none, are said as such', async () => {
+  await expect(post({ ...message, url: 'http://127.0.0.1:1/', toPrivateNetworks: true })).rejects.toThrow(
+    'ECONNREFUSED',
+  )
+  await expect(post({ ...message, url: 'https://nowhere.invalid/', toPrivateNetworks: false })).rejects.toThrow(
+    'could not be resolved',
+  )
+})

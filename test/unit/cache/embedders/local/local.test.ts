@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { LocalEmbedder } from '../../../../../src/cache/embedders/embedder.ts'
+import { openLocalEmbedder } from '../../../../../src/cache/embedders/local/local.ts'
+import { createLog } from '../../../../../src/telemetry/log.ts'
+import { temporaryFolder } from '../../../../harness/temporary-folder.ts'
+import { writeTinyModel } from '../../../../harness/tiny-model.ts'
+
+const folder = temporaryFolder()
+const tiny = join(folder, 'tiny')
+const opened: LocalEmbedder[] = []
+
+async function open(path = tiny): Promise<LocalEmbedder> {
+  const embedder = await openLocalEmbedder(path, createLog('silent'))
+  opened.push(embedder)
+  return embedder
+}
+
+beforeAll(() => writeTinyModel(tiny, { words: ['red', 'green', 'blue', 'query:'] }))
+afterEach(() => Promise.all(opened.splice(0).map(embedder => embedder.close())))
+
+function rounded(vector: Float32Array | null): number[] | null {
+  return vector && Array.from(vector, value => Math.round(value * 1000) / 1000)
+}
+
+/** Ids of the processes that run the folder's model. */
+function processesOf(path: string): number[] {
+  const { stdout } = Bun.spawnSync(['ps', '-eo', 'pid=,args='])
+  const lines = stdout
+    .toString()
+    .split('\n')
+    .filter(line => line.includes(' --model ') && line.endsWith(path))
+  return lines.map(line => Number.parseInt(line, 10))
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(50)
+}
+
+describe('a vector', () => {
+  test('is the mean of the tokens’, of length 1', async () => {
+    // The axes: unknown, first token, last token, a, red, green, blue, query.
+    const third = Math.round(1000 / Math.sqrt(3)) / 1000
+    expect(rounded(await (await open()).embed('red', 'p'))).toEqual([0, third, third, 0, third, 0, 0, 0])
+  })
+
+  test('is the first token’s where the model says so, or the mean with a prefix', async () => {
+    const cls = join(folder, 'bge-tiny')
+    await writeTinyModel(cls, { words: ['red'] })
+    expect(rounded(await (await open(cls)).embed('red', 'p'))).toEqual([0, 1, 0, 0, 0])
+    const e5 = join(folder, 'e5-tiny')
+    await writeTinyModel(e5, { words: ['red', 'query:'] })
+    expect(rounded(await (await open(e5)).embed('red', 'p'))).toEqual([0, 0.5, 0.5, 0, 0.5, 0.5])
+  })
+
+  test('is the same in any process and company, and from int8 weights', async () => {
+    const int8 = join(folder, 'int8')
+    await writeTinyModel(int8, { words: ['red', 'green', 'blue', 'query:'], weights: 'int8' })
+    const [one, other] = [await open(), await open(int8)]
+    const alone = await one.embed('red green', 'p')
+    const together = await Promise.all(['blue', 'red green', 'green'].map(text => other.embed(text, 'p')))
+    expect(together[1]).toEqual(alone)
+  })
+
+  test('is not made of a text that the model cannot read as a whole', async () => {
+    const embedder = await open()
+    expect(await embedder.embed('red mauve', 'p')).toBeNull()
+    expect(await embedder.embed('red '.repeat(254), 'p')).not.toBeNull()
+    expect(await embedder.embed('red '.repeat(255), 'p')).toBeNull()
+    expect(await embedder.embed('red '.repeat(1_000_000), 'p')).toBeNull()
+    expect(await embedder.embed('', 'p')).not.toBeNull()
+  })
+})
+
+test('the space’s name tells weights, tokenizer and recipe apart', async () => {
+  const variants = [
+    { words: ['red', 'green'] },
+    { words: ['green', 'red'] },
+    { words: ['red', 'green'], weights: 'int8' as const },
+    { words: ['red', 'green'], files: { '1_Pooling/config.json': { pooling_mode_cls_token: true } } },
+  ]
+  const names: string[] = []
+  for (const [at, variant] of variants.entries()) {
+    const path = join(folder, `variant-${at}`)
+    await writeTinyModel(path, variant)
+    const { space } = await open(path)
+    expect(space.dimensions).toBe(6)
+    names.push(space.model)
+  }
+  expect(new Set(names).size).toBe(names.length)
+  expect(names[0]).toMatch(/^local-[0-9a-f]{16}-6$/)
+  expect((await open(join(folder, 'variant-0'))).space.model).toBe(names[0])
+})
+
+describe('the model’s process', () => {
+  test('is replaced when it crashes', async () => {
+    const embedder = await open()
+    const before = await embedder.embed('red', 'p')
+    const [pid] = processesOf(tiny)
+    if (pid === undefined) throw new Error('There is no process')
+    process.kill(pid, 'SIGKILL')
+    await until(() => !processesOf(tiny).includes(pid))
+    // Asked while there is none: done without in time, and there when the next one has come.
+    expect(await embedder.embed('green', 'p')).toBeNull()
+    await until(async () => (await embedder.embed('green', 'p')) !== null)
+    expect(await embedder.embed('red', 'other')).toEqual(before)
+  })
+
+  test('outlives the signals that the terminal gives to all', async () => {
+    const embedder = await open()
+    for (const pid of processesOf(tiny)) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal)
+    await Bun.sleep(100)
+    expect(await embedder.embed('red', 'p')).not.toBeNull()
+  })
+
+  test('ends on close, and then there are no vectors', async () => {
+    const embedder = await open()
+    const asked = embedder.embed('green', 'p')
+    await embedder.close()
+    await until(() => processesOf(tiny).length === 0)
+    expect(await asked).toBeOneOf([null, expect.any(Float32Array)])
+    expect(await embedder.embed('blue', 'p')).toBeNull()
+  })
+
+  test('says why a model does not load', async () => {
+    const broken = join(folder, 'broken')
+    await writeTinyModel(broken, { words: ['red'] })
+    await Bun.write(join(broken, 'model.onnx'), 'no model')
+    await expect(open(broken)).rejects.toThrow(/model/)
+    await expect(open(join(folder, 'nowhere'))).rejects.toThrow('is not a folder')
+    expect(processesOf(broken)).toEqual([])
+  })
+})
+
+test('a burst waits for no more than the model gets through, and who was refused gets a vector later', async () => {
+  const words = Array.from({ length: 1_000 }, (_, at) => `w${at}`)
+  const path = join(folder, 'burst')
+  await writeTinyModel(path, { words })
+  const embedder = await open(path)
+  const answers = await Promise.all(words.map(word => embedder.embed(word, 'p')))
+  expect(answers.filter(Boolean).length).toBeGreaterThan(0)
+  expect(answers.filter(Boolean).length).toBeLessThan(400)
+  await until(async () =>
+    (await Promise.all(words.slice(0, 200).map(word => embedder.embed(word, 'p')))).every(Boolean),
+  )
+})
+
+test('what nobody waits for is embedded last, and kept within bounds', async () => {
+  const words = Array.from({ length: 620 }, (_, at) => `w${at}`)
+  const path = join(folder, 'later')
+  await writeTinyModel(path, { words })
+  const embedder = await open(path)
+  const ended: string[] = []
+  const later = words.slice(0, 600).map(async word => {
+    const vector = await embedder.embedLater(word, 'p')
+    if (vector) ended.push('later')
+    return vector
+  })
+  const now = words.slice(600).map(async word => {
+    if (await embedder.embed(word, 'p')) ended.push('now')
+  })
+  await Promise.all([...now, ...later])
+  // Two of the others were at the model already.
+  expect(ended.lastIndexOf('now')).toBeLessThan(22)
+  expect(ended.filter(each => each === 'now').length).toBeGreaterThan(0)
+  const made = (await Promise.all(later)).filter(Boolean).length
+  expect(made).toBeGreaterThan(200)
+  expect(made).toBeLessThan(300)
+})
+
+const minilm = fileURLToPath(new URL('../../../../../vendor/all-minilm-l6-v2', import.meta.url))
+
+describe.runIf(existsSync(join(minilm, 'model.onnx')))('the model that comes with the proxy', () => {
+  test('understands meaning, and names the space that is in use', { timeout: 120_000 }, async () => {
+    const embedder = await open(minilm)
+    expect(embedder.space).toEqual({ model: 'local-27b15ab9fd61085f-384', dimensions: 384 })
+    const embed = async (text: string) => (await embedder.embed(text, 'p')) ?? new Float32Array()
+    const asked = await embed('how do i get a refund for my order')
+    const cosine = (other: Float32Array) => asked.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
+    expect(cosine(await embed('how can i get a refund for my order'))).toBeGreaterThan(0.95)
+    expect(cosine(await embed('what must i do to have my money back for a purchase'))).toBeGreaterThan(0.6)
+    expect(cosine(await embed('how do volcanoes erupt'))).toBeLessThan(0.2)
+  })
+})

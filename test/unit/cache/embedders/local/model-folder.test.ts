@@ -1,0 +1,73 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readModelFolder } from '../../../../../src/cache/embedders/local/model-folder.ts'
+import { temporaryFolder } from '../../../../harness/temporary-folder.ts'
+
+const root = temporaryFolder()
+
+/** The values are written as JSON, texts as they are. */
+async function folderWith(name: string, files: Record<string, unknown>): Promise<string> {
+  const folder = join(root, name)
+  await mkdir(folder, { recursive: true })
+  for (const [path, value] of Object.entries(files)) {
+    await mkdir(join(folder, path, '..'), { recursive: true })
+    await writeFile(join(folder, path), typeof value === 'string' ? value : JSON.stringify(value))
+  }
+  return folder
+}
+
+const bare = { 'model.onnx': '', 'tokenizer.json': {} }
+
+test('finds the weights as the hubs lay them out, full ones before quantized ones', async () => {
+  const nested = await folderWith('nested', {
+    'onnx/model_quantized.onnx': '',
+    'onnx/zoo.onnx': '',
+    'tokenizer.json': {},
+  })
+  expect(readModelFolder(nested).modelFile).toBe(join(nested, 'onnx', 'model_quantized.onnx'))
+  await folderWith('nested', { 'onnx/model.onnx': '' })
+  expect(readModelFolder(nested).modelFile).toBe(join(nested, 'onnx', 'model.onnx'))
+  const other = await folderWith('other', { 'tuned.onnx': '', 'tokenizer.json': {} })
+  expect(readModelFolder(other).modelFile).toBe(join(other, 'tuned.onnx'))
+})
+
+describe('reads how a text becomes a vector', () => {
+  test('of MiniLM: the mean, no prefix, its own length', async () => {
+    const folder = await folderWith('all-MiniLM-L6-v2', {
+      ...bare,
+      '1_Pooling/config.json': { pooling_mode_cls_token: false, pooling_mode_mean_tokens: true },
+      'sentence_bert_config.json': { max_seq_length: 128 },
+      'config.json': { max_position_embeddings: 512 },
+    })
+    expect(readModelFolder(folder).recipe).toEqual({ pooling: 'mean', prefix: '', maxTokens: 128 })
+  })
+
+  test('of E5: its prefix, known by the folder’s or the model’s name', async () => {
+    const e5 = { pooling: 'mean', prefix: 'query: ', maxTokens: 256 }
+    expect(readModelFolder(await folderWith('multilingual-e5-small', bare)).recipe).toEqual(e5)
+    const named = await folderWith('model-1', { ...bare, 'config.json': { _name_or_path: 'intfloat/E5-base-v2' } })
+    expect(readModelFolder(named).recipe).toEqual(e5)
+  })
+
+  test('of BGE: the first token, said or known by name', async () => {
+    const bge = { pooling: 'cls', prefix: '', maxTokens: 256 }
+    expect(readModelFolder(await folderWith('bge-small-en-v1.5', bare)).recipe).toEqual(bge)
+    const said = await folderWith('model-2', { ...bare, '1_Pooling/config.json': { pooling_mode_cls_token: true } })
+    expect(readModelFolder(said).recipe).toEqual(bge)
+  })
+
+  test('of any: the default prompt that sentence-transformers would put before it', async () => {
+    const prompts = { query: 'Instruct: ', document: '' }
+    const chosen = { default_prompt_name: 'query', prompts }
+    const folder = await folderWith('chosen', { ...bare, 'config_sentence_transformers.json': chosen })
+    expect(readModelFolder(folder).recipe.prefix).toBe('Instruct: ')
+    const none = await folderWith('not-chosen', { ...bare, 'config_sentence_transformers.json': { prompts } })
+    expect(readModelFolder(none).recipe.prefix).toBe('')
+  })
+
+  test('and says which file it cannot read', async () => {
+    const folder = await folderWith('broken', { ...bare, 'config.json': '{' })
+    expect(() => readModelFolder(folder)).toThrow('config.json cannot be read')
+  })
+})

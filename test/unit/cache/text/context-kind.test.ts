@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { readAsked } from '../../../../src/cache/asked-text.ts'
+import { contextKindOf } from '../../../../src/cache/text/context-kind.ts'
+import { readBeside } from '../../../../src/cache/text/read-prompt.ts'
+import { processorMs } from '../../../harness/processor-time.ts'
+
+const under = (system: string) => ({ model: 'm', messages: [{ role: 'system', content: system }, { role: 'user' }] })
+
+describe('a context that has the message worked on', () => {
+  test.each([
+    'Translate the user message to French.',
+    'You are a spelling corrector.',
+    'Classify the sentiment',
+    'Fix each sentence you are given.',
+    'Count the characters in the text',
+    'You are a helpful Linux terminal',
+    'Reply in the same tone as the user',
+    'Write a title for the chat',
+    'Du übersetzt ins Englische',
+    '你是翻译助手',
+    'Correct any mistakes',
+    'Rate the politeness of what I say',
+    'Traduis en anglais',
+    'You are an English tutor: improve my sentence',
+  ])('%j', system => {
+    expect(contextKindOf(under(system))).toBe('work')
+  })
+
+  test('is known by earlier turns and by schemas too', () => {
+    expect(contextKindOf({ messages: [{ role: 'user', content: 'Translate what I say.' }] })).toBe('work')
+    expect(contextKindOf({ response_format: { json_schema: { name: 'translation' } } })).toBe('work')
+    expect(contextKindOf({ instructions: 'Paraphrase.' })).toBe('work')
+  })
+})
+
+test.each([
+  'You are a helpful assistant.',
+  'You are a helpful assistant. Answer concisely.',
+  'Answer the question in at most two sentences.',
+  'You are a customer support agent of Acme. Be friendly and precise.',
+  'Du bist ein hilfreicher Assistent.',
+  'Think step by step, and give correct answers.',
+  'Always respond in JSON with the field answer.',
+  'Generate text about the country that the account counts in.',
+])('%j has it answered', system => {
+  expect(contextKindOf(under(system))).toBe('instructions')
+})
+
+test('what is handed over is the same only to the letter, also beside what was written one way before', () => {
+  const contextBody = under('Translate into French.')
+  const asked = readAsked({ text: 'what is capital of france', contextBody }, 'context')
+  for (const text of ['What is the capital of France?', 'what is capital of france ', 'What is capital of france']) {
+    expect(readBeside(asked, text).normalized).not.toBe(asked.normalized)
+  }
+  expect(readBeside(asked, asked.text).normalized).toBe(asked.normalized)
+})
+
+describe('a question to "you"', () => {
+  const shop = under('You are the assistant of Acme, a shop.')
+  const read = (text: string, contextBody: object) =>
+    readAsked({ text, contextBody: { ...contextBody } }, JSON.stringify(contextBody))
+  const isSame = (one: string, other: string, context: object) => {
+    const asked = read(one, context)
+    return asked.normalized === readBeside(asked, other).normalized
+  }
+
+  test.each([
+    ['How do you delete user data?', 'How do I delete user data?'],
+    ['How do you calculate interest?', 'How to calculate interest'],
+    ['How do you increase your confidence?', 'How do I increase my confidence?'],
+  ])('%j is not %j for an assistant that has been told who it is', (one, other) => {
+    expect([isSame(one, other, shop), isSame(other, one, shop)]).toEqual([false, false])
+  })
+
+  test('does not keep other wordings apart', () => {
+    expect(isSame('How do I reset a password?', 'How to reset a password', shop)).toBe(true)
+  })
+})
+
+test.each(['fix ', 'match ', 'same t', 'user’s ', 'a', 'é', '{"a":'])('%j over and over is read in no time', unit => {
+  const context = under(unit.repeat(Math.ceil(256_000 / unit.length)))
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => contextKindOf(context))))).toBeLessThan(20)
+  const longest = under(unit.repeat(Math.floor(64_000 / unit.length)))
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => contextKindOf(longest))))).toBeLessThan(20)
+})

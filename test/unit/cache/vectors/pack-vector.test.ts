@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { packVector, unpackFloats, unpackNumbers } from '../../../../src/cache/vectors/pack-vector.ts'
+
+/** A unit vector as models make them: components spread normally. */
+function makeVector(dimensions: number, seed: number): Float32Array {
+  let state = seed
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return (state + 1) / 2 ** 32
+  }
+  const normal = () => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next())
+  const values = Array.from({ length: dimensions }, normal)
+  const length = Math.hypot(...values)
+  return Float32Array.from(values, value => value / length)
+}
+
+function pack(numbers: Float32Array | readonly number[]): Uint8Array {
+  const packed = packVector(numbers)
+  if (!packed) throw new Error('The vector was not packed')
+  return packed
+}
+
+describe('packVector', () => {
+  test('gives 32-bit floats back bit by bit', () => {
+    const vector = makeVector(1_536, 1)
+    const packed = pack(vector)
+    expect(unpackFloats(packed)).toEqual(vector)
+    expect(unpackNumbers(packed)).toEqual(vector)
+  })
+
+  test('gives any finite 32-bit floats back, signed zeros and the smallest included', () => {
+    const float = fc.float({ noNaN: true, noDefaultInfinity: true })
+    fc.assert(
+      fc.property(fc.array(float, { minLength: 1, maxLength: 70 }), numbers => {
+        const floats = Float32Array.from(numbers)
+        expect(unpackFloats(pack(floats))).toEqual(floats)
+        expect(Array.from(unpackNumbers(pack(numbers)))).toEqual(numbers)
+      }),
+    )
+  })
+
+  test('gives any finite doubles back', () => {
+    const double = fc.double({ noNaN: true, noDefaultInfinity: true })
+    fc.assert(
+      fc.property(fc.array(double, { minLength: 1, maxLength: 70 }), numbers => {
+        expect(Array.from(unpackNumbers(pack(numbers)))).toEqual(numbers)
+      }),
+    )
+  })
+
+  test('keeps whole numbers of quantized vectors', () => {
+    const numbers = Array.from({ length: 1_024 }, (_, at) => (at % 256) - 128)
+    expect(Array.from(unpackNumbers(pack(numbers)))).toEqual(numbers)
+  })
+
+  test('takes four bytes a number, and eight where numbers are doubles', () => {
+    expect(pack(makeVector(1_536, 4)).length).toBe(1 + 4 * 1_536)
+    const doubles = Array.from({ length: 1_536 }, (_, at) => Math.sin(at + 1))
+    expect(pack(doubles).length).toBe(1 + 8 * 1_536)
+    expect(Array.from(unpackNumbers(pack(doubles)))).toEqual(doubles)
+    expect(unpackFloats(pack(doubles))).toEqual(Float32Array.from(doubles))
+  })
+
+  test('reads bytes that lie anywhere in a larger buffer', () => {
+    for (const numbers of [makeVector(9, 5), [1 / 3, 2 / 3, 0.1]]) {
+      const packed = pack(numbers)
+      const within = Buffer.concat([Buffer.from('abc'), packed, Buffer.from('d')]).subarray(3, 3 + packed.length)
+      expect(Array.from(unpackNumbers(within))).toEqual(Array.from(numbers))
+    }
+  })
+
+  test.each([
+    ['no numbers', []],
+    ['a number that is none', [0.1, Number.NaN]],
+    ['an infinite one', Float32Array.of(Number.POSITIVE_INFINITY)],
+    ['more numbers than any model gives', new Float32Array(70_000)],
+  ])('refuses %s', (_, numbers) => {
+    expect(packVector(numbers)).toBeNull()
+  })
+})

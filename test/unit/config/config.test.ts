@@ -1,0 +1,164 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ConfigError, readConfig } from '../../../src/config/config.ts'
+import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { writeTinyModel } from '../../harness/tiny-model.ts'
+
+test('an empty environment gives the documented defaults', () => {
+  expect(readConfig({})).toMatchObject({
+    port: 3000,
+    host: '127.0.0.1',
+    databaseUrl: null,
+    redisUrl: null,
+    dataDir: './data',
+    embeddedPgPort: 5433,
+    workers: 1,
+    aggregator: { name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null, speaks: 'chat' },
+    embedder: { kind: 'builtin' },
+    trustedProxies: 0,
+    upstream: { connectTimeoutMs: 5000, firstByteTimeoutMs: 600_000, idleTimeoutMs: 300_000 },
+    maxBodyBytes: 33_554_432,
+  })
+})
+
+test('.env.example sets every default that it shows', async () => {
+  const text = await Bun.file(new URL('../../../.env.example', import.meta.url)).text()
+  const shown = Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
+  expect(Object.keys(shown).length).toBeGreaterThan(20)
+  expect(readConfig(shown)).toEqual(readConfig({}))
+})
+
+test.each([
+  ['PORT', '70000', 'whole number from 0 to 65535'],
+  ['PORT', 'abc', 'PORT=3000'],
+  ['DATABASE_URL', 'mysql://x', 'postgres://'],
+  ['DATABASE_URL', 'postgres://a:1,b:port/x', 'several'],
+  ['DATABASE_URL', 'postgres://a/x?target_session_attrs=standby', 'postgres://'],
+  ['DATABASE_STANDBY_URL', 'mysql://x', 'postgres://'],
+  ['DATABASE_STANDBY_URL', 'postgres://a,b/x', 'DATABASE_URL'],
+  ['DATABASE_SCHEMA', 'pg_mine', 'not begin with a digit or pg_'],
+  ['DATABASE_SCHEMA', 'Model-Proxy', 'DATABASE_SCHEMA=model_proxy'],
+  ['DATABASE_PREPARED', 'maybe', 'one of on, off'],
+  ['DATABASE_MAX_CONNECTIONS', '0', 'whole number from 1 to 10000'],
+  ['DATABASE_MAX_CONNECTIONS', 'many', 'DATABASE_MAX_CONNECTIONS=20'],
+  ['REDIS_URL', 'redis://a,http://b', 'redis://'],
+  ['REDIS_URL', 'redis+sentinel://a:26379', 'the name of their master'],
+  ['REDIS_URL', 'redis+sentinel://a:x/mymaster', 'Sentinels'],
+  ['REDIS_CA_FILE', '/nowhere', 'a file that this user can read'],
+  ['DATABASE_URL_FILE', '/nowhere', 'a file that this user can read'],
+  ['WORKERS', '4', 'DATABASE_URL and REDIS_URL'],
+  ['AGGREGATOR_BASE_URL', 'ftp://x', 'https://'],
+  ['AGGREGATOR_NAME', 'Open Router', 'lowercase'],
+  ['AGGREGATOR_SPEAKS', 'everything', 'chat, responses, messages, all'],
+  ['EMBEDDER', 'magic', 'auto, api, local, builtin'],
+  ['EMBEDDINGS_PATH', '/nowhere', 'tokenizer.json; it is not a folder'],
+  ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
+  ['TRUST_PROXY', '-1', 'whole number'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'http://'],
+  ['PUBLIC_URL', 'proxy.example.com', 'https://'],
+  ['DASHBOARD', 'yes', 'on, off, or a port'],
+  ['DASHBOARD', '0', 'on, off, or a port'],
+  ['MAX_BODY_BYTES', '1', '1024'],
+  ['CORS_ORIGINS', 'app.example.com', 'list of origins'],
+  ['CORS_ORIGINS', 'https://app.example.com/', 'list of origins'],
+])('a bad %s says what it must be (%s)', (name, value, must) => {
+  expect(() => readConfig({ [name]: value })).toThrow(ConfigError)
+  expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`${name}.*${must.replace(/[/.]/g, '\\$&')}`))
+})
+
+test('all problems are told at once, and no value is repeated', () => {
+  const read = () => readConfig({ PORT: 'p0rt-secret', EMBEDDER: 'emb-secret' })
+  expect(read).toThrow(/PORT.*EMBEDDER/s)
+  expect(read).not.toThrow(/secret/)
+})
+
+test('an embeddings key alone switches to the api embedder', () => {
+  expect(readConfig({ EMBEDDINGS_API_KEY: 'k' }).embedder).toMatchObject({ kind: 'api', dimensions: 512 })
+  expect(readConfig({ EMBEDDINGS_API_KEY: 'k', EMBEDDER: 'builtin' }).embedder).toEqual({ kind: 'builtin' })
+  expect(() => readConfig({ EMBEDDER: 'api' })).toThrow('EMBEDDINGS_API_KEY')
+})
+
+test('a folder with a model is asked for by EMBEDDER=local, or by its name alone', async () => {
+  const folder = temporaryFolder()
+  expect(() => readConfig({ EMBEDDER: 'local', EMBEDDINGS_PATH: folder })).toThrow(
+    /EMBEDDINGS_PATH must be .* it holds no \.onnx file\. Example: EMBEDDINGS_PATH=/,
+  )
+  const path = join(folder, 'tiny')
+  await writeTinyModel(path, { words: [] })
+  const local = { kind: 'local', path }
+  expect(readConfig({ EMBEDDINGS_PATH: path }).embedder).toEqual(local)
+  expect(readConfig({ EMBEDDINGS_PATH: path, EMBEDDER: 'local', EMBEDDINGS_API_KEY: 'k' }).embedder).toEqual(local)
+  expect(readConfig({ EMBEDDINGS_PATH: path, EMBEDDINGS_API_KEY: 'k' }).embedder).toMatchObject({ kind: 'api' })
+  expect(readConfig({ EMBEDDINGS_PATH: '/nowhere', EMBEDDER: 'builtin' }).embedder).toEqual({ kind: 'builtin' })
+  expect(readConfig({ EMBEDDER: 'local' }).embedder).toEqual({
+    kind: 'local',
+    path: expect.stringMatching(/vendor.all-minilm-l6-v2$/),
+  })
+})
+
+test('the dashboard is on, off, or on a port of its own', () => {
+  expect(readConfig({}).dashboard).toBe('on')
+  expect(readConfig({ DASHBOARD: 'off' }).dashboard).toBe('off')
+  expect(readConfig({ DASHBOARD: '3100' }).dashboard).toBe(3100)
+})
+
+test('several workers need stores that can be shared', () => {
+  const stores = { DATABASE_URL: 'postgres://127.0.0.1/x', REDIS_URL: 'redis://127.0.0.1:7000,redis://127.0.0.1:7001' }
+  expect(readConfig({ ...stores, WORKERS: '4' }).workers).toBe(4)
+  expect(readConfig({ ...stores, WORKERS: 'auto' }).workers).toBeGreaterThan(0)
+  expect(readConfig({ WORKERS: 'auto' }).workers).toBe(1)
+})
+
+test('origins that browsers may call from: all, some, none', () => {
+  expect(readConfig({}).corsOrigins).toBe('*')
+  expect(readConfig({ CORS_ORIGINS: 'https://a.example, http://localhost:5173' }).corsOrigins).toEqual([
+    'https://a.example',
+    'http://localhost:5173',
+  ])
+  expect(readConfig({ CORS_ORIGINS: '' }).corsOrigins).toEqual([])
+})
+
+test('each setting may be read from a file, but not from two places', async () => {
+  const folder = await temporaryFolder()
+  const at = (name: string) => join(folder, name)
+  const key = Buffer.alloc(32, 7).toString('base64')
+  await Bun.write(at('url'), 'postgres://u:p@db/x\n')
+  await Bun.write(at('key'), key)
+  await Bun.write(at('empty'), '\n')
+  const config = readConfig({
+    DATABASE_URL_FILE: at('url'),
+    DATABASE_STANDBY_URL_FILE: at('url'),
+    ENCRYPTION_KEY_FILE: at('key'),
+  })
+  expect(config).toMatchObject({
+    databaseUrl: 'postgres://u:p@db/x',
+    databaseStandbyUrl: 'postgres://u:p@db/x',
+    encryptionKey: Buffer.from(key, 'base64'),
+  })
+  expect(() => readConfig({ ENCRYPTION_KEY: key, ENCRYPTION_KEY_FILE: at('key') })).toThrow('both are set')
+  expect(() => readConfig({ AGGREGATOR_API_KEY_FILE: at('empty') })).toThrow('AGGREGATOR_API_KEY_FILE must be')
+})
+
+test('files for TLS to Redis belong together, and to an address that asks for TLS', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'pem')
+  await Bun.write(file, 'PEM')
+  const set = (...names: string[]) => Object.fromEntries(names.map(name => [name, file]))
+  const url = { REDIS_URL: 'rediss://127.0.0.1:6379' }
+  expect(readConfig({ ...url, ...set('REDIS_CA_FILE') }).redisTls).toEqual({ ca: 'PEM' })
+  const all = set('REDIS_CA_FILE', 'REDIS_CERT_FILE', 'REDIS_KEY_FILE')
+  expect(readConfig({ ...url, ...all }).redisTls).toEqual({ ca: 'PEM', cert: 'PEM', key: 'PEM' })
+  expect(() => readConfig({ ...url, ...set('REDIS_CERT_FILE') })).toThrow('REDIS_KEY_FILE must be set')
+  expect(() => readConfig({ REDIS_URL: 'redis://127.0.0.1:6379', ...all })).toThrow('begins with rediss://')
+})
+
+test.each([
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'secret-without-a-name', 'name=value pairs'],
+  ['OTEL_RESOURCE_ATTRIBUTES', 'a=%zz', 'name=value pairs'],
+  ['OTEL_TRACES_SAMPLER', 'sometimes', 'one of parentbased_always_on'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'a share from 0 to 1'],
+])('with a collector, a bad %s says what it must be (%s), and not what it was', (name, value, must) => {
+  const read = () => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: value })
+  expect(read).toThrow(new RegExp(`${name}.*${must}`))
+  expect(read).not.toThrow(value)
+})

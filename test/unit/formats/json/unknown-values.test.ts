@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { numberOf, textOf } from '../../../../src/formats/json/canonical.ts'
+
+const ODD: unknown[] = [{ toString: 1 }, { valueOf: 1 }, ['a'], [1], null, undefined, true, {}]
+
+describe('a client’s value', () => {
+  test.each([...ODD, 1])('%j is no text', value => expect(textOf(value)).toBe(''))
+  test.each([...ODD, '1'])('%j is no number', value => {
+    expect(numberOf(value)).toBeNaN()
+    expect(numberOf(value, 7)).toBe(7)
+  })
+  test('text and numbers are what they are', () => {
+    expect([textOf('a'), numberOf(1.5), numberOf(0, 7)]).toEqual(['a', 1.5, 0])
+  })
+})
+
+/** Where values of clients are read. */
+const FOLDERS = [
+  'formats',
+  'pipeline',
+  'large-bodies',
+  'multipart',
+  'tokens',
+  'providers/anthropic',
+  'providers/sandbox',
+]
+
+test.each(FOLDERS)('nothing in src/%s makes text of a value that may be none', folder => {
+  const root = `${import.meta.dirname}/../../../src`
+  const files = [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)]
+  expect(files.length).toBeGreaterThan(0)
+  // `textOf` and `readText` read texts; a number is written as `${number}`.
+  const found = files.filter(file => /(?<![\w.])String\(/.test(readFileSync(`${root}/${file}`, 'utf8')))
+  expect(found).toEqual([])
+})

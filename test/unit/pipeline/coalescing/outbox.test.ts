@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { KINDS, type OutgoingMessage } from '../../../../src/pipeline/coalescing/messages.ts'
+import { Outbox } from '../../../../src/pipeline/coalescing/outbox.ts'
+import { waitUntil } from '../../../harness/wait-until.ts'
+
+function openOutbox(isSent: (attempt: number) => boolean = () => true) {
+  const sent: number[] = []
+  let attempts = 0
+  const outbox = new Outbox(
+    async ({ number = -1 }) => {
+      if (!isSent(attempts++)) throw new Error('Redis is out of reach')
+      sent.push(number)
+      return true
+    },
+    () => {},
+  )
+  const event = (bytes = 1): OutgoingMessage => ({ kind: KINDS.events, payload: new Uint8Array(bytes) })
+  return { outbox, sent, event }
+}
+
+const isSettled = (promise: Promise<void>) => Promise.race([promise.then(() => true), Bun.sleep(20).then(() => false)])
+
+test('messages go out in order, and each until it is sent', async () => {
+  const { outbox, sent, event } = openOutbox(attempt => attempt > 1)
+  for (let i = 0; i < 3; i++) await outbox.put(event())
+  await waitUntil('all are sent', 10_000, () => sent.length === 3)
+  expect(sent).toEqual([0, 1, 2])
+  expect(outbox.next).toBe(3)
+})
+
+test('what is not taken is sent again from where it is asked for', async () => {
+  const { outbox, sent, event } = openOutbox()
+  for (let i = 0; i < 4; i++) await outbox.put(event())
+  await waitUntil('all are sent', 10_000, () => sent.length === 4)
+  outbox.noteTaken(1)
+  outbox.sendAgain(2)
+  await waitUntil('they are sent again', 10_000, () => sent.length === 6)
+  // What was taken is gone; what was never sent cannot be asked for.
+  outbox.sendAgain(0)
+  outbox.sendAgain(99)
+  await waitUntil('the rest is sent again', 10_000, () => sent.length === 9)
+  expect(sent).toEqual([0, 1, 2, 3, 2, 3, 1, 2, 3])
+})
+
+test('there is no room for more than 128 KiB that is not taken; a lost acknowledgement is made up for by the next', async () => {
+  const { outbox, event } = openOutbox()
+  await outbox.put(event(100_000))
+  const full = outbox.put(event(100_000))
+  expect(await isSettled(full)).toBe(false)
+  outbox.noteTaken(2)
+  expect(await isSettled(full)).toBe(true)
+  const closed = outbox.put(event(150_000))
+  expect(await isSettled(closed)).toBe(false)
+  outbox.close()
+  expect(await isSettled(closed)).toBe(true)
+})

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { ProxyError } from '../../../../src/errors/errors.ts'
+import { StreamRoom } from '../../../../src/event-loop/stream-room.ts'
+import { decodeMessage, ENDS, KINDS, type Message } from '../../../../src/pipeline/coalescing/messages.ts'
+import { RemoteLeader } from '../../../../src/pipeline/coalescing/remote-leader.ts'
+import { SharedCall, type Subscriber } from '../../../../src/pipeline/coalescing/shared-call.ts'
+import type { ProcessBus } from '../../../../src/stores/redis/process-bus.ts'
+
+/** What it sends is kept: the test plays the leader. */
+function followCall() {
+  const sent: Pick<Message, 'kind' | 'number'>[] = []
+  const released: string[] = []
+  const bus = {
+    processId: 'here',
+    async send(_processId: string, bytes: Uint8Array) {
+      const message = decodeMessage(bytes)
+      if (message) sent.push({ kind: message.kind, number: message.number })
+      return true
+    },
+    async releaseLease(name: string) {
+      released.push(name)
+    },
+  } as unknown as ProcessBus
+  const call = new SharedCall(new StreamRoom(1024 * 1024))
+  const subscriber = call.subscribe(true) as Subscriber
+  const followed = {
+    followerId: crypto.randomUUID(),
+    name: 'n',
+    lease: { processId: 'there', callId: 'c' },
+    call,
+  }
+  const leader = new RemoteLeader(bus, followed)
+  const say = (kind: Message['kind'], number = 0, payload: Uint8Array = new Uint8Array(0)) =>
+    leader.receive({ kind, followerId: followed.followerId, number, payload })
+  return {
+    call,
+    subscriber,
+    leader,
+    sent,
+    released,
+    say,
+    sayEvent: (number: number) => say(KINDS.events, number, new TextEncoder().encode(eventOf(number))),
+    sayEnd: (number: number, end: number) => say(KINDS.notShareable, number, Uint8Array.of(end)),
+  }
+}
+
+const eventOf = (number: number) => `data: ${number}\n\n`
+const eventsOf = (...numbers: number[]) => numbers.map(eventOf).join('')
+
+/** All events that can be read, and whether the stream broke off after them. */
+async function readAll(subscriber: Subscriber): Promise<{ text: string; broke: boolean }> {
+  let text = ''
+  try {
+    for (;;) {
+      const lump = await subscriber.read()
+      if (!lump) return { text, broke: false }
+      text += new TextDecoder().decode(lump.bytes)
+    }
+  } catch (error) {
+    expect(error).toBeInstanceOf(ProxyError)
+    return { text, broke: true }
+  }
+}
+
+test('events in their order are the stream', async () => {
+  const { subscriber, say, sayEvent, sayEnd } = followCall()
+  say(KINDS.streamStarted)
+  for (const number of [1, 2, 3]) sayEvent(number)
+  sayEnd(4, ENDS.delivered)
+  expect(await readAll(subscriber)).toEqual({ text: eventsOf(1, 2, 3), broke: false })
+})
+
+test.each([
+  { title: 'one lost', numbers: [1, 3, 4], asks: [2] },
+  { title: 'the first lost', numbers: [2, 3], asks: [1] },
+  { title: 'one twice', numbers: [1, 1, 2], asks: [] },
+])('after a gap in the events ($title) the leader is asked once for what is missing', async ({ numbers, asks }) => {
+  const { subscriber, sent, say, sayEvent, sayEnd } = followCall()
+  say(KINDS.streamStarted)
+  for (const number of numbers) sayEvent(number)
+  expect(sent.filter(({ kind }) => kind === KINDS.again).map(({ number }) => number)).toEqual(asks)
+  // It sends the rest again, and nobody reads anything twice.
+  for (const number of [1, 2, 3, 4]) sayEvent(number)
+  sayEnd(5, ENDS.delivered)
+  expect(await readAll(subscriber)).toEqual({ text: eventsOf(1, 2, 3, 4), broke: false })
+})
+
+test('a lost last message is noticed by the next heartbeat, and asked for at each', async () => {
+  const { subscriber, sent, say, sayEvent, sayEnd } = followCall()
+  say(KINDS.streamStarted)
+  sayEvent(1)
+  for (let beat = 0; beat < 2; beat++) say(KINDS.heartbeat, 3)
+  expect(sent.filter(({ kind }) => kind === KINDS.again)).toEqual([2, 2].map(number => ({ kind: KINDS.again, number })))
+  sayEnd(2, ENDS.delivered)
+  expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
+})
+
+test('an end that comes before what is missing ends nothing', async () => {
+  const { call, subscriber, say, sayEvent, sayEnd } = followCall()
+  say(KINDS.streamStarted)
+  sayEnd(2, ENDS.delivered)
+  expect(await Promise.race([call.settled, Bun.sleep(10).then(() => 'open')])).toBe('open')
+  sayEvent(1)
+  sayEnd(2, ENDS.delivered)
+  expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
+})
+
+test('what the followers here have read is acknowledged, at each heartbeat again', async () => {
+  const { sent, say, sayEvent } = followCall()
+  say(KINDS.streamStarted)
+  sayEvent(1)
+  await Bun.sleep(0)
+  say(KINDS.heartbeat, 2)
+  const taken = sent.filter(({ kind }) => kind === KINDS.taken)
+  expect(taken.map(({ number }) => number)).toEqual([2, 2])
+})
+
+test('a leader is dead by heartbeats that could have been read: echoes count, time does not', async () => {
+  const { call, leader, released, say } = followCall()
+  for (let round = 0; round < 3; round++) {
+    for (let echo = 0; echo < 5; echo++) leader.noteEcho()
+    say(KINDS.heartbeat)
+  }
+  expect(released).toEqual([])
+  for (let echo = 0; echo < 6; echo++) leader.noteEcho()
+  expect(released).toEqual(['n'])
+  expect(await call.settled).toEqual({ kind: 'notShareable', failure: null })
+})

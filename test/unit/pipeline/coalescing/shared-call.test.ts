@@ -1,0 +1,91 @@
+import { describe, expect, test, vi } from 'vitest'
+import { ClientGone } from '../../../../src/errors/errors.ts'
+import { StreamRoom } from '../../../../src/event-loop/stream-room.ts'
+import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
+import { SharedCall, SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
+
+const MIB = 1024 * 1024
+const openCall = () => new SharedCall(new StreamRoom(MIB))
+
+describe('a shared call', () => {
+  test('is aborted when the last subscriber has left, and accepts none after that', () => {
+    const call = openCall()
+    const [one, other] = [call.subscribe(true), call.subscribe(false)]
+    one?.leave()
+    one?.leave()
+    expect(call.signal.aborted).toBe(false)
+    other?.leave()
+    expect(call.signal.reason).toBeInstanceOf(ClientGone)
+    expect(call.subscribe(true)).toBeNull()
+  })
+
+  test('settles once: a subscriber that leaves later aborts nothing', async () => {
+    const call = openCall()
+    const subscriber = call.subscribe(false)
+    call.settle({ kind: 'notShareable', failure: null })
+    call.settle({ kind: 'notShareable', failure: new ClientGone() })
+    expect(await call.settled).toEqual({ kind: 'notShareable', failure: null })
+    expect(await call.started).toBe('settled')
+    subscriber?.leave()
+    expect(call.signal.aborted).toBe(false)
+  })
+
+  test('that has begun to stream says so, also after it has settled', async () => {
+    const call = openCall()
+    call.startStream()
+    call.settle({ kind: 'notShareable', failure: null })
+    expect(await call.started).toBe('stream')
+  })
+})
+
+describe('the whole response of a shared call', () => {
+  test('is kept while somebody waits for it', () => {
+    const call = openCall()
+    const waiting = call.subscribe(false)
+    expect(call.giveUpWhole()).toBe(false)
+    expect(call.subscribe(false)).not.toBeNull()
+    waiting?.leave()
+    expect(call.giveUpWhole()).toBe(false)
+  })
+
+  test('cannot be waited for once it is given up; its events can be read', () => {
+    const call = openCall()
+    call.subscribe(true)
+    expect(call.giveUpWhole()).toBe(true)
+    expect(call.subscribe(false)).toBeNull()
+    expect(call.subscribe(true)).not.toBeNull()
+  })
+})
+
+describe('a subscriber that is cut off', () => {
+  test('has left, and so the last one ends the call', async () => {
+    const room = new StreamRoom(MIB)
+    const call = new SharedCall(room)
+    const subscriber = call.subscribe(true)
+    let cuts = 0
+    if (subscriber) subscriber.onCut = () => cuts++
+    void call.push(new EventLump([new Uint8Array(MIB)]))
+    await vi.waitFor(() => expect(call.signal.aborted).toBe(true), 5_000)
+    expect(call.signal.reason).toBeInstanceOf(ClientGone)
+    expect([cuts, room.cuts]).toEqual([1, 1])
+    await expect(subscriber?.read()).rejects.toMatchObject({ code: 'read_too_slowly' })
+  })
+})
+
+describe('shared calls', () => {
+  test('are joined by name until they settle', async () => {
+    const calls = new SharedCalls(MIB)
+    const first = calls.join('a', true)
+    const second = calls.join('a', false)
+    expect([first?.isFirst, second?.isFirst]).toEqual([true, false])
+    expect(second?.call).toBe(first?.call as SharedCall)
+    expect(calls.join('b', true)?.isFirst).toBe(true)
+    first?.call.settle({ kind: 'notShareable', failure: null })
+    await first?.call.settled
+    expect(calls.join('a', true)?.isFirst).toBe(true)
+  })
+
+  test('are not found where they were started alone', () => {
+    expect(new SharedCalls(MIB).startAlone(true).isFirst).toBe(true)
+  })
+})
