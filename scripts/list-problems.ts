@@ -10,7 +10,10 @@ const GAP = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g
 
 /** Modules by what their errors are about, in the order of the page. */
 const SUBJECTS: readonly (readonly [subject: string, modules: readonly string[]])[] = [
-  ['Any request: its address, headers and body', ['http', 'json', 'large-bodies', 'multipart', 'cache', 'pipeline']],
+  [
+    'Any request: its address, headers and body',
+    ['http', 'formats/json', 'formats/large-bodies', 'formats/read-form', 'cache', 'pipeline'],
+  ],
   ['Requests that are translated for another provider’s API', ['formats', 'providers']],
   ['Requests with a test key', ['providers/sandbox']],
   ['The admin API', ['admin', 'dashboard']],
@@ -35,7 +38,7 @@ export function listProblems(): Subject[] {
 /** The subject with the longest path that the file is below; a file of no subject belongs to the first. */
 function subjectOf(file: string): number {
   const lengths = SUBJECTS.map(([, modules]) =>
-    Math.max(0, ...modules.filter(module => file.startsWith(`${module}/`)).map(module => module.length)),
+    Math.max(0, ...modules.filter(module => file.startsWith(module)).map(module => module.length)),
   )
   return lengths.indexOf(Math.max(...lengths))
 }

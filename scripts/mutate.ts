@@ -2,7 +2,8 @@
  * `bun run mutate`: breaks lines that count and admit, one at a time, each in a copy of the tree that is thrown away, and runs the tests
  * that must notice. Ends non-zero when one goes unnoticed, or when a listed line is not where the list says: then it has moved, and the
  * list moves with it. Runs on the embedded backend alone, so that it needs no stores. `bun run mutate quota` tries the files named so;
- * with `--tested`, the tests were run on the tree as it is, and have passed.
+ * with `--tested`, the tests were run on the tree as it is, and have passed; with `--within-s 240`, none begins after so long, and which
+ * come first is left to chance, so that every run tries others.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,22 +39,31 @@ const MOST_TOGETHER = 12
 type Outcome = 'noticed' | 'UNNOTICED' | 'NOT FOUND' | 'DOES NOT RUN'
 
 const root = join(import.meta.dir, '..')
-const { values: options, positionals } = parseArgs({ options: { tested: { type: 'boolean' } }, allowPositionals: true })
+const { values: options, positionals } = parseArgs({
+  options: { tested: { type: 'boolean' }, 'within-s': { type: 'string' } },
+  allowPositionals: true,
+})
+const withinMs = Number(options['within-s'] ?? Number.POSITIVE_INFINITY) * 1000
 const chosen = MUTATIONS.filter(({ file }) => file.includes(positionals[0] ?? ''))
 const startedAtMs = performance.now()
+let tried = 0
 let noticed = 0
-const waiting: (Mutation[] | null)[] = options.tested ? group(chosen) : [null, ...group(chosen)]
+const groups = options['within-s'] === undefined ? group(chosen) : shuffled(group(chosen))
+const waiting: (Mutation[] | null)[] = options.tested ? groups : [null, ...groups]
 
 await Promise.all(Array.from({ length: COPIES }, work))
 const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
-process.stdout.write(`${noticed} of ${chosen.length} broken lines were noticed (${seconds} s)\n`)
-if (noticed < chosen.length) process.exitCode = 1
+const left = chosen.length - tried > 0 ? `, ${chosen.length - tried} left for other runs` : ''
+process.stdout.write(`${noticed} of ${tried} broken lines were noticed (${seconds} s)${left}\n`)
+if (noticed < tried || tried === 0) process.exitCode = 1
 
 /** Takes mutations until none is left. The tree as it is comes first: where its tests fail, what they notice says nothing. */
 async function work(): Promise<void> {
   const copy = copyTree()
   try {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    while (performance.now() - startedAtMs < withinMs) {
+      const next = waiting.shift()
+      if (next === undefined) break
       if (next === null) await testAsItIs(copy)
       else await tryAll(copy, next)
     }
@@ -94,6 +104,13 @@ function group(mutations: readonly Mutation[]): Mutation[][] {
     }
   }
   return groups
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map(item => ({ item, at: Math.random() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ item }) => item)
 }
 
 async function tryAll(copy: string, mutations: readonly Mutation[]): Promise<void> {
@@ -149,6 +166,7 @@ function namePattern(names: readonly string[]): string {
 }
 
 function report({ file, line, becomes }: Mutation, outcome: Outcome): void {
+  tried++
   if (outcome === 'noticed') {
     noticed++
     return
@@ -185,7 +203,7 @@ async function runTests(
   if (bails) options.push('--bail=1')
   const running = Bun.spawn(['bun', 'run', 'test', ...files, ...options], {
     cwd: copy,
-    env: { ...usual, ...environment },
+    env: { ...usual, TEST_SUITE: 'all', ...environment },
     stdout: 'ignore',
     stderr: 'ignore',
     timeout: limitMs,

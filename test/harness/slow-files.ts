@@ -1,4 +1,4 @@
-/** Which test files are slow: those that start processes, engines, a browser or another language. */
+/** Which test files are slow: those that start processes, engines, a browser or another language, and those that wait long. */
 import { configDefaults } from 'vitest/config'
 
 const SLOW_FILES = [
@@ -10,8 +10,11 @@ const SLOW_FILES = [
   'test/**/*.slow.test.ts',
 ]
 
-/** The files of this run: the fast ones, or those of `bun run test:slow`. */
-export const suiteFiles =
-  process.env.TEST_SUITE === 'slow'
-    ? { include: SLOW_FILES }
-    : { include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...SLOW_FILES] }
+const SUITES: Record<string, { include: string[]; exclude?: string[] }> = {
+  fast: { include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...SLOW_FILES] },
+  slow: { include: SLOW_FILES },
+  all: { include: ['test/**/*.test.ts'] },
+}
+
+/** The files of this run: the fast ones, those of `bun run test:slow`, or all, for one who names some. */
+export const suiteFiles = SUITES[process.env.TEST_SUITE ?? 'fast']

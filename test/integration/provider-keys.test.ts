@@ -112,7 +112,7 @@ describeBackends('provider keys', backend => {
     await storeKey(stores, project, 'openai', 'sk-gone')
     expect((await ask(proxy, key, hello())).status).toBe(200)
     const [removed] = await proxy.query<{ last_four: string }>(
-      `select remove_provider_key('${project}', 'openai') as last_four`,
+      `select remove_provider_key('${project}', 'openai', 'default') as last_four`,
     )
     expect(removed?.last_four).toBe('gone')
     expect((await ask(proxy, key, hello())).headers.get('x-proxy-provider')).toBe('openrouter')

@@ -16,19 +16,12 @@ describe('a client’s value', () => {
 })
 
 /** Where values of clients are read. */
-const FOLDERS = [
-  'formats',
-  'pipeline',
-  'large-bodies',
-  'multipart',
-  'tokens',
-  'providers/anthropic',
-  'providers/sandbox',
-]
+const FOLDERS = ['formats', 'pipeline', 'providers/anthropic', 'providers/sandbox']
 
 test.each(FOLDERS)('nothing in src/%s makes text of a value that may be none', folder => {
-  const root = `${import.meta.dirname}/../../../src`
-  const files = [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)]
+  const root = `${import.meta.dirname}/../../../../src`
+  // What reads JSON itself has values that it has looked at.
+  const files = [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)].filter(file => !file.startsWith('formats/json/'))
   expect(files.length).toBeGreaterThan(0)
   // `textOf` and `readText` read texts; a number is written as `${number}`.
   const found = files.filter(file => /(?<![\w.])String\(/.test(readFileSync(`${root}/${file}`, 'utf8')))
