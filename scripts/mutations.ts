@@ -41,6 +41,7 @@ const UNFINISHED = 'test/unit/cache/unfinished-writes.test.ts'
 const LEDGER = 'test/integration/budget-ledger.test.ts'
 const RIGHTS = 'test/integration/admin/rights.test.ts'
 const OIDC = 'test/integration/admin/oidc.test.ts'
+const PEOPLE = 'test/integration/admin/users.test.ts'
 const VERIFY = 'test/unit/cache/verify/verify.test.ts'
 const EVENTS = 'test/integration/events.test.ts'
 const LARGEST_COST = 'test/unit/pipeline/largest-cost.test.ts'
@@ -1440,6 +1441,30 @@ export const MUTATIONS: readonly Mutation[] = [
       'the last administrator who can log in is neither',
     ],
     ['and u.id <> of_user', '', 'the last administrator who can log in is neither'],
+  ]),
+  ...linesOf('sql/functions/people/require_other_owner.sql', PEOPLE, [
+    ['for update', 'for key share', 'of owners who all go at once, one is left'],
+    ['and o.user_id <> of_user', '', 'the last owner of a project is neither'],
+    ['(can_log_in(other) or not can_log_in(leaving))', 'true', 'the last owner of a project is neither'],
+    ['or not can_log_in(leaving)', '', 'where no owner can log in yet, one who is invited is left'],
+    ['and p.archived_at is null', '', 'the last owner of a project is neither'],
+  ]),
+  ...linesOf('sql/functions/people/remove_member.sql', PEOPLE, [
+    ['perform require_other_owner(of_user, owner_id);', '', 'the last owner of a project is neither'],
+  ]),
+  ...linesOf('sql/functions/people/set_member.sql', PEOPLE, [
+    ["if member_role <> 'owner' then", 'if false then', 'the last owner of a project is neither'],
+    ['if was is null then', 'if false then', 'whoever is a member is not added again'],
+  ]),
+  ...linesOf('sql/functions/people/delete_user.sql', PEOPLE, [
+    ['perform require_other_owner(of_user, null);', '', 'the last owner of a project is neither'],
+  ]),
+  ...linesOf('sql/functions/people/add_membership.sql', PEOPLE, [
+    ['do nothing', 'do update set role = excluded.role', 'whoever is a member is not added again'],
+  ]),
+  ...linesOf('sql/functions/people/invite_new_user.sql', PEOPLE, [
+    ['if given.times > 1 then', 'if false then', 'an invite to a project that is not there'],
+    ['if given.name is null then', 'if false then', 'an invite to a project that is not there'],
   ]),
   ...linesOf('sql/functions/people/set_user_role.sql', RIGHTS, [
     ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],

@@ -4,13 +4,11 @@ import { refuse } from '../errors/errors.ts'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import {
-  createUser,
   deleteUser,
-  inviteUser,
+  inviteNewUser,
   membershipsOf,
   pageOfUsers,
   requireAdministrator,
-  setMember,
   type UserRow,
 } from '../postgres/admin/people.ts'
 import { addedInvite, invite } from './answers/people.ts'
@@ -21,7 +19,6 @@ import { readLogins } from './logins.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { memberRole } from './project-users.ts'
-import { findProject } from './projects.ts'
 import { email, strict, userRole } from './stated.ts'
 
 export function createInvitesController(options: AdminOptions) {
@@ -42,15 +39,13 @@ export function createInvitesController(options: AdminOptions) {
     .post(
       '',
       async ({ caller: { actor }, body: { email: address, role, projects = [] } }) => {
-        // All of them are looked for first: nobody is added to some of them.
-        const found = await Promise.all(
-          projects.map(async ({ id, role }) => ({ project: (await findProject(actor, id)).id, member_role: role })),
-        )
-        const [created] = await createUser(actor, { email: address, user_role: role })
-        const id = created?.result ?? 0
-        for (const membership of found) await setMember(actor, { ...membership, of_user: id })
-        const [invited] = await inviteUser(actor, { of_user: id })
-        return { ...(await findInvite(actor, id)), invitation: invited?.result ?? '' }
+        const [invited] = await inviteNewUser(actor, {
+          email: address,
+          user_role: role,
+          of_projects: projects.map(({ id }) => requireId('proj', id)),
+          member_roles: projects.map(({ role }) => role),
+        })
+        return { ...(await findInvite(actor, invited?.user_id ?? 0)), invitation: invited?.invitation ?? '' }
       },
       operation('Invite somebody; the answer has the token to pass on', addedInvite, {
         body: t.Object(

@@ -4,6 +4,7 @@ import { invalidRequest } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import {
   addMember,
+  addMembership,
   type MemberRow,
   pageOfMembers,
   pageOfUsers,
@@ -46,7 +47,7 @@ export function createProjectUsersController(options: AdminOptions) {
         }
         if (email !== undefined) return inviteMember(caller.actor, project, { email, role: given })
         const user = await requireVisibleUser(caller.actor, user_id ?? '')
-        await setMember(caller.actor, { project, of_user: user, member_role: given })
+        await addMembership(caller.actor, { project, of_user: user, member_role: given })
         return findMember(caller.actor, project, user)
       },
       operation('Add a member; somebody without an account gets an invitation', addedMember, {
@@ -64,7 +65,6 @@ export function createProjectUsersController(options: AdminOptions) {
       async ({ caller, params, body }) => {
         const project = requireId('proj', params.project_id)
         const user = requireId('user', params.user_id)
-        await findMember(caller.actor, project, user)
         await setMember(caller.actor, { project, of_user: user, member_role: body.role })
         return findMember(caller.actor, project, user)
       },

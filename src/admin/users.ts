@@ -1,7 +1,14 @@
 /** The installation's users: administrators (`owner`) and others (`reader`). */
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { createUser, deleteUser, inviteUser, pageOfUsers, setUserRole, type UserRow } from '../postgres/admin/people.ts'
+import {
+  deleteUser,
+  inviteNewUser,
+  inviteUser,
+  pageOfUsers,
+  setUserRole,
+  type UserRow,
+} from '../postgres/admin/people.ts'
 import { addedUser, invitation, user } from './answers/people.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
@@ -31,10 +38,13 @@ export function createUsersController(options: AdminOptions) {
       '',
       async ({ caller, body }) => {
         const { email: address, role = 'reader' } = body
-        const [created] = await createUser(caller.actor, { email: address, user_role: role })
-        const id = created?.result ?? 0
-        const [invited] = await inviteUser(caller.actor, { of_user: id })
-        return { ...(await findUser(caller.actor, id)), invitation: invited?.result ?? '' }
+        const [invited] = await inviteNewUser(caller.actor, {
+          email: address,
+          user_role: role,
+          of_projects: [],
+          member_roles: [],
+        })
+        return { ...(await findUser(caller.actor, invited?.user_id ?? 0)), invitation: invited?.invitation ?? '' }
       },
       operation('Add a user, with an invitation', addedUser, {
         body: t.Object({ email, role: t.Optional(userRole) }, strict),

@@ -7,7 +7,7 @@ export const ADMIN_ERRORS = {
     code: 'already_exists',
     // OpenAI's clients retry a 409 by default.
     headers: { 'x-should-retry': 'false' },
-    when: 'The request creates something under a name that is already taken.',
+    when: 'The request creates something that is there already: its name is taken, or the user is a member of the project.',
     message: '{problem}',
   },
   notPossible: {

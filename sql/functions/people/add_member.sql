@@ -18,9 +18,9 @@ begin
         known := add_user(member_email, 'reader');
         token := write_invitation(known);
     end if;
-    perform set_member(project, known, member_role);
+    perform add_membership(project, known, member_role);
     return query select known, token;
 end;
 $$;
 
-comment on function add_member(text, text, text) is 'Makes the user with that e-mail address owner, member or viewer of a project. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project.';
+comment on function add_member(text, text, text) is 'Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project.';

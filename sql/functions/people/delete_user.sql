@@ -11,6 +11,9 @@ begin
         raise exception 'user_% is the last administrator who can log in: make another one first', of_user
             using errcode = 'object_not_in_prerequisite_state';
     end if;
+    -- The user joins no project meanwhile.
+    perform from users u where u.id = of_user for update;
+    perform require_other_owner(of_user, null);
     delete from users u where u.id = of_user returning u.email into gone;
     if gone is null then
         raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';
@@ -19,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function delete_user(bigint) is 'Deletes a user, with memberships, sessions and admin keys. Takes an administrator; the last administrator who can log in cannot be deleted.';
+comment on function delete_user(bigint) is 'Deletes a user, with memberships, sessions and admin keys. Takes an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted.';

@@ -6,6 +6,7 @@ as $$
 declare
     owner_id bigint := open_project(project, 'owner');
 begin
+    perform require_other_owner(of_user, owner_id);
     delete from memberships m where m.project_id = owner_id and m.user_id = of_user;
     if not found then
         raise exception 'user user_% is no member of the project', of_user using errcode = 'no_data_found';
@@ -18,4 +19,4 @@ begin
 end;
 $$;
 
-comment on function remove_member(text, bigint) is 'Removes a user from a project, and ends the keys of the user''s sessions. Takes an owner of it.';
+comment on function remove_member(text, bigint) is 'Removes a user from a project, and ends the keys of the user''s sessions. Takes an owner of it; the last owner who can log in cannot be removed.';

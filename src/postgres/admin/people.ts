@@ -26,9 +26,11 @@ export const membershipsOf = defineRead<{ user_id: number; project_id: number; r
   'memberships_of',
   { of_users: 'bigint[]' },
 )
-export const createUser = defineChange<{ result: number }>()('create_user', {
+export const inviteNewUser = defineChange<{ user_id: number; invitation: string }>()('invite_new_user', {
   email: 'text',
   user_role: 'text',
+  of_projects: 'bigint[]',
+  member_roles: 'text[]',
 })
 export const inviteUser = defineChange<{ result: string }>()('invite_user', { of_user: 'bigint' })
 export const setUserRole = defineChange()('set_user_role', {
@@ -78,6 +80,11 @@ export const pageOfMembers = defineRead<MemberRow>()('page_of_members', {
 export const addMember = defineChange<{ user_id: number; invitation: string | null }>()('add_member', {
   project: 'project',
   member_email: 'text',
+  member_role: 'text',
+})
+export const addMembership = defineChange()('add_membership', {
+  project: 'project',
+  of_user: 'bigint',
   member_role: 'text',
 })
 export const setMember = defineChange()('set_member', {

@@ -135,7 +135,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     ...spendRoutes('/v1/organization', 'administrator', 'administrator', alert),
     { method: 'POST', path: `${own}/budgets`, need: 'owner', body: { unit: 'usd', amount: 1, per: 'day' } },
     { method: 'DELETE', path: `${own}/budgets/${budget}`, need: 'owner' },
-    { method: 'POST', path: `${own}/users`, need: 'owner', body: { role: 'viewer', email: 'viewer@example.org' } },
+    { method: 'POST', path: `${own}/users`, need: 'owner', body: { role: 'viewer', email: 'new-here@example.org' } },
     { method: 'POST', path: `${own}/users/${user}`, need: 'owner', body: { role: 'viewer' } },
     { method: 'POST', path: own, need: 'owner', body: { name: 'renamed' } },
     { method: 'POST', path: own, need: 'administrator', body: { plan: 'pro' } },

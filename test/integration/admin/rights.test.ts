@@ -38,7 +38,7 @@ describeOnce('rights in the database', backend => {
     const people: Record<string, number> = {}
     for (const role of ['owner', 'member', 'viewer']) {
       people[role] = await addUser(`${role}-of-${name}`)
-      await query(`select set_member('${name}', ${people[role]}, '${role}')`)
+      await query(`select add_membership('${name}', ${people[role]}, '${role}')`)
     }
     const key = await read<number>(`find_key('${secret}')::integer`)
     return { id, key, secret, people, stranger: await addUser(`stranger-to-${name}`) }
@@ -77,7 +77,9 @@ describeOnce('rights in the database', backend => {
         `set_budget('acme', 'usd', 1, 'month')`,
         `set_spend_alert('acme', 1, '{ops@example.org}')`,
         `add_webhook('acme', 'https://example.com/', '{}', '')`,
-        `set_member('acme', ${stranger}, 'viewer')`,
+        `add_membership('acme', ${stranger}, 'viewer')`,
+        `set_member('acme', ${people.viewer}, 'member')`,
+        `remove_member('acme', ${people.viewer})`,
         `archive_project('acme')`,
       ],
       member: [
@@ -204,7 +206,7 @@ describeOnce('rights in the database', backend => {
     expect(await query(`select ${made}`)).toHaveLength(1)
     // Leaving another project changes nothing here.
     await createProject(database, 'elsewhere', 'free')
-    await query(`select set_member('elsewhere', ${people.member}, 'member')`)
+    await query(`select add_membership('elsewhere', ${people.member}, 'member')`)
     await query(`select remove_member('elsewhere', ${people.member})`)
     expect(await query(`select ${made}`)).toHaveLength(1)
     await query(`select set_member('acme', ${people.member}, 'viewer')`)
@@ -213,7 +215,7 @@ describeOnce('rights in the database', backend => {
     await actAs(people.member ?? 0, issue)
     await query(`select remove_member('acme', ${people.member})`)
     expect(await query(`select ${made}`)).toEqual([])
-    await query(`select set_member('acme', ${people.member}, 'member')`)
+    await query(`select add_membership('acme', ${people.member}, 'member')`)
     await actAs(people.member ?? 0, issue)
     await actAs(people.member ?? 0, `close_session('${session}')`)
     expect(await query(`select ${made}`)).toEqual([])

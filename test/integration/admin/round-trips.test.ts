@@ -148,6 +148,9 @@ describeOnce('round trips through the admin API', backend => {
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
     project = (await call('POST', '/v1/organization/projects', { name: 'acme', plan: 'free' })).json.id
+    // Another owner, so that one whom a test makes an owner may go.
+    await addUser(proxy, 'owner@example.org', 'reader')
+    await proxy.query(`select add_member('acme', 'owner@example.org', 'owner')`)
     operations = await listOperations()
   })
   afterAll(() => proxy.stop())

@@ -3,7 +3,7 @@ import { describeBackends } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, logIn, rootOf, send } from './people.ts'
 
-const OIDC = {
+const ENVIRONMENT = {
   OIDC_ISSUER: 'http://127.0.0.1:1',
   OIDC_CLIENT_ID: 'model-proxy',
   OIDC_GROUP_ROLES: 'platform=owner,engineers=reader',
@@ -13,7 +13,7 @@ describeBackends('people', backend => {
   let proxy: TestProxy
   let project: string
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: OIDC })
+    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: ENVIRONMENT })
     await addUser(proxy, 'root@example.org', 'owner')
     await addUser(proxy, 'owner@example.org', 'reader')
     const [made] = await proxy.query<{ id: number }>(`select create_project('acme', 'free') as id`)
@@ -21,6 +21,19 @@ describeBackends('people', backend => {
     await proxy.query(`select add_member('acme', 'owner@example.org', 'owner')`)
   })
   afterAll(() => proxy.stop())
+
+  /** A project, and people who can log in and have that role there. */
+  async function openProject(name: string, people: readonly string[], role: string) {
+    const [made] = await proxy.query<{ id: number }>(`select create_project('${name}', 'free') as id`)
+    const ids: string[] = []
+    for (const person of people) {
+      const email = `${person}@${name}.example`
+      ids.push(`user_${await addUser(proxy, email, 'reader')}`)
+      await proxy.query(`select add_member('${name}', '${email}', '${role}')`)
+    }
+    const id = `proj_${made?.id}`
+    return { name, id, ids, users: `/v1/organization/projects/${id}/users` }
+  }
 
   test('an owner invites whom nobody knows yet; who has not come is seen, and given another link by an administrator', async () => {
     const owner = await logIn(proxy, 'owner@example.org')
@@ -36,9 +49,6 @@ describeBackends('people', backend => {
     // With a link one becomes the user: of whoever is known already, only administrators give one.
     const again = `/v1/organization/users/${added.json.id}/invitation`
     expect((await owner.send('POST', again, {})).status).toBe(403)
-    expect(
-      (await owner.send('POST', `${project}/users`, { email: 'new@example.org', role: 'viewer' })).json,
-    ).toMatchObject({ email: 'new@example.org' })
     const { invitation } = (await root.send('POST', again, {})).json
     const accept = (token: string) =>
       send(proxy, 'POST', '/dashboard/api/invitation', { body: { invitation: token, password: 'a long enough one' } })
@@ -48,6 +58,112 @@ describeBackends('people', backend => {
     expect(users.at(-1)).toMatchObject({ email: 'new@example.org', can_log_in: true, invited_until: null })
     const newcomer = await logIn(proxy, 'new@example.org', 'a long enough one')
     expect((await newcomer.send('GET', '/v1/organization/projects')).json.data).toHaveLength(1)
+  })
+
+  test('whoever is a member is not added again, by address or id, and keeps their role', async () => {
+    const owner = await logIn(proxy, 'owner@example.org')
+    const { users, ids } = await openProject('twice', ['a', 'b'], 'owner')
+    const root = await logIn(proxy, 'root@example.org')
+    for (const who of [{ email: ' A@Twice.example ' }, { user_id: ids[0] }]) {
+      const again = await root.send('POST', users, { ...who, role: 'viewer' })
+      expect([again.status, again.json.error.code]).toEqual([409, 'already_exists'])
+      expect([again.headers.get('x-should-retry'), again.json.error.message]).toEqual([
+        'false',
+        expect.stringContaining('change the role instead'),
+      ])
+      // Whoever may not add is not told who is a member.
+      expect((await owner.send('POST', users, { ...who, role: 'viewer' })).status).toBe(404)
+    }
+    const roles = (await root.send('GET', users)).json.data.map(({ role }: { role: string }) => role)
+    expect(roles).toEqual(['owner', 'owner'])
+    // Of two at once, one adds.
+    const both = await Promise.all(
+      [1, 2].map(() => root.send('POST', users, { email: 'c@twice.example', role: 'viewer' })),
+    )
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    const outsider = await addUser(proxy, 'outsider@example.org', 'reader')
+    const named = await Promise.all(
+      ['viewer', 'member'].map(role => root.send('POST', users, { user_id: `user_${outsider}`, role })),
+    )
+    expect(named.map(({ status }) => status).sort()).toEqual([200, 409])
+    // A role is changed of members alone.
+    const stranger = await addUser(proxy, 'stranger@example.org', 'reader')
+    expect((await root.send('POST', `${users}/user_${stranger}`, { role: 'viewer' })).status).toBe(404)
+    expect((await root.send('GET', users)).json.data).toHaveLength(4)
+  })
+
+  test('an invite to a project that is not there, twice the same or with no role adds nobody', async () => {
+    const root = await logIn(proxy, 'root@example.org')
+    const { id, users } = await openProject('invited-to', [], 'owner')
+    const ways = [
+      [400, 'named twice', [id, 'owner'], [id, 'viewer']],
+      [404, 'no project proj_99999', [id, 'owner'], ['proj_99999', 'viewer']],
+      [400, 'roles are', [id, 'owner'], [id.replace(/\d+$/, '1'), 'god']],
+    ] as const
+    for (const [status, problem, ...given] of ways) {
+      const projects = given.map(([id, role]) => ({ id, role }))
+      const body = { email: 'twice@example.org', role: 'reader', projects }
+      const refused = await root.send('POST', '/v1/organization/invites', body)
+      expect([refused.status, refused.json.error.message]).toEqual([status, expect.stringContaining(problem)])
+    }
+    expect(await proxy.query(`select from users where email = 'twice@example.org'`)).toEqual([])
+    expect((await root.send('GET', users)).json.data).toEqual([])
+  })
+
+  test('the last owner of a project is neither removed, demoted nor deleted', async () => {
+    const root = await logIn(proxy, 'root@example.org')
+    const { users, ids, name } = await openProject('guarded', ['first', 'second'], 'owner')
+    const [first, second] = ids
+    expect((await root.send('POST', `${users}/${second}`, { role: 'viewer' })).status).toBe(200)
+    // Who never came cannot stand in for who can log in.
+    const invited = await root.send('POST', users, { email: 'invited@guarded.example', role: 'owner' })
+    const ways = [
+      ['POST', `${users}/${first}`, { role: 'member' }],
+      ['POST', `${users}/${first}`, { role: 'viewer' }],
+      ['DELETE', `${users}/${first}`],
+      ['DELETE', `/v1/organization/users/${first}`],
+    ] as const
+    for (const [method, path, body] of ways) {
+      const refused = await root.send(method, path, body)
+      expect([path, refused.status, refused.json.error.code]).toEqual([path, 400, 'not_possible'])
+      expect(refused.json.error.message).toContain(`${first} is the last owner of project "${name}" who can log in`)
+    }
+    expect((await root.send('GET', `${users}/${first}`)).json.role).toBe('owner')
+    expect((await root.send('POST', `${users}/${first}`, { role: 'owner' })).status).toBe(200)
+    // Others go.
+    expect((await root.send('DELETE', `${users}/${invited.json.id}`)).status).toBe(200)
+    expect((await root.send('POST', `${users}/${second}`, { role: 'owner' })).status).toBe(200)
+    expect((await root.send('DELETE', `/v1/organization/users/${first}`)).status).toBe(200)
+    // In a project that is archived, nobody needs to be left.
+    expect((await root.send('POST', users.replace(/users$/, 'archive'), {})).status).toBe(200)
+    expect((await root.send('DELETE', `/v1/organization/users/${second}`)).status).toBe(200)
+  })
+
+  test('where no owner can log in yet, one who is invited is left', async () => {
+    const root = await logIn(proxy, 'root@example.org')
+    const { users } = await openProject('nobody-yet', [], 'owner')
+    const add = async (email: string) => (await root.send('POST', users, { email, role: 'owner' })).json.id
+    const [one, other] = [await add('one@nobody.example'), await add('other@nobody.example')]
+    expect((await root.send('DELETE', `${users}/${one}`)).status).toBe(200)
+    expect((await root.send('DELETE', `/v1/organization/invites/${other.replace('user', 'invite')}`)).status).toBe(400)
+    expect((await root.send('DELETE', `${users}/${other}`)).status).toBe(400)
+  })
+
+  test('of owners who all go at once, one is left', async () => {
+    const root = await logIn(proxy, 'root@example.org')
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (let round = 0; round < 4; round += 1) {
+      const { users, ids } = await openProject(`at-once-${round}`, names, 'owner')
+      const ways = [
+        (id: string) => root.send('DELETE', `${users}/${id}`),
+        (id: string) => root.send('POST', `${users}/${id}`, { role: 'viewer' }),
+        (id: string) => root.send('DELETE', `/v1/organization/users/${id}`),
+      ]
+      const answers = await Promise.all(ids.map((id, index) => ways[index % ways.length]?.(id)))
+      expect(answers.map(answer => answer?.status).sort()).toEqual([200, 200, 200, 200, 200, 400])
+      const left = (await root.send('GET', users)).json.data.filter(({ role }: { role: string }) => role === 'owner')
+      expect(left).toHaveLength(1)
+    }
   })
 
   test('sessions are listed for whom they are, and each ends by itself', async () => {
@@ -69,7 +185,7 @@ describeBackends('people', backend => {
   test('administrators see which group gets which role', async () => {
     const rules = (await (await logIn(proxy, 'root@example.org')).send('GET', '/dashboard/api/login-rules')).json
     expect(rules.oidc).toMatchObject({
-      issuer: OIDC.OIDC_ISSUER,
+      issuer: ENVIRONMENT.OIDC_ISSUER,
       groups_claim: 'groups',
       group_roles: [
         { group: 'platform', role: 'owner' },

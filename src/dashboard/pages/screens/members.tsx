@@ -42,7 +42,7 @@ export function Members() {
     <>
       <PageHeader title="Members" action={add}>
         Administrators see every project without being members of it. Whoever has no account yet gets a link to set a
-        password; another one is an administrator’s to give.
+        password; another one is an administrator’s to give. The last owner who can log in stays one.
       </PageHeader>
       <Problem error={change.error} />
       <Card>

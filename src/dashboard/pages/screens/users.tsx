@@ -77,7 +77,7 @@ export function Users() {
           onClose={() => setGoing(null)}
         >
           Their sessions, memberships and admin keys end at once. API keys that they made belong to the projects, and
-          keep working.
+          keep working. A project’s last owner is not removed: make another member its owner first.
         </Confirm>
       )}
     </>
