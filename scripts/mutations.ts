@@ -1466,6 +1466,10 @@ export const MUTATIONS: readonly Mutation[] = [
     ['if given.times > 1 then', 'if false then', 'an invite to a project that is not there'],
     ['if given.name is null then', 'if false then', 'an invite to a project that is not there'],
   ]),
+  ...linesOf('src/admin/login.ts', PEOPLE, [
+    ['invited === null ? await countLoginAttempt', 'true ? await countLoginAttempt', 'a whole office takes'],
+    ['invited === null ? await countLoginAttempt', 'false ? await countLoginAttempt', 'a whole office takes'],
+  ]),
   ...linesOf('sql/functions/people/set_user_role.sql', RIGHTS, [
     ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
     [

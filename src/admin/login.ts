@@ -76,9 +76,11 @@ export function createLogin(database: Database): Login {
       return token
     },
     async acceptInvitation(invitation, password, browser) {
-      const waitSeconds = await countLoginAttempt(database, 'invitation', addressPrefix(browser.address), 1)
-      const invited = waitSeconds > 0 ? null : await findInvitation(database, invitation)
-      if (waitSeconds > 0 && invited === null) throw tooMany(waitSeconds)
+      const invited = await findInvitation(database, invitation)
+      // Only failures count: a whole office may come from one address.
+      const waitSeconds =
+        invited === null ? await countLoginAttempt(database, 'invitation', addressPrefix(browser.address), 1) : 0
+      if (waitSeconds > 0) throw tooMany(waitSeconds)
       const hash = invited === null ? '' : await hashPassword(password)
       // Raises when the invitation was used or has expired meanwhile, or never existed.
       await acceptInvitation(database, invitation, hash)

@@ -4,6 +4,7 @@ import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, logIn, rootOf, send } from './people.ts'
 
 const ENVIRONMENT = {
+  TRUST_PROXY: '1',
   OIDC_ISSUER: 'http://127.0.0.1:1',
   OIDC_CLIENT_ID: 'model-proxy',
   OIDC_GROUP_ROLES: 'platform=owner,engineers=reader',
@@ -164,6 +165,34 @@ describeBackends('people', backend => {
       const left = (await root.send('GET', users)).json.data.filter(({ role }: { role: string }) => role === 'owner')
       expect(left).toHaveLength(1)
     }
+  })
+
+  test('a whole office takes its invitations up from one address, and only wrong ones count', async () => {
+    const accept = (invitation: string) =>
+      send(proxy, 'POST', '/dashboard/api/invitation', {
+        body: { invitation, password: 'a long enough one' },
+        headers: { 'x-forwarded-for': '192.0.2.44', 'x-forwarded-proto': 'https' },
+      })
+    const invite = async (name: string) =>
+      (
+        await proxy.query<{ token: string }>(
+          `select invite_user(create_user('${name}@office.example', 'reader')) as token`,
+        )
+      )[0]?.token ?? ''
+    for (let colleague = 0; colleague < 12; colleague += 1) {
+      expect((await accept(await invite(`colleague-${colleague}`))).status).toBe(200)
+    }
+    expect(await proxy.query(`select from login_attempts where subject like '%192.0.2.44' and attempts > 0`)).toEqual(
+      [],
+    )
+    // Wrong ones are ten, however many come at once.
+    const wrong = await Promise.all(Array.from({ length: 24 }, (_, index) => accept(`lgw_invite_wrong_${index}`)))
+    expect(wrong.filter(({ status }) => status === 404)).toHaveLength(10)
+    const refused = wrong.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(14)
+    expect(refused[0]?.json.error.code).toBe('too_many_logins')
+    // Whoever has a right one is let in all the same.
+    expect((await accept(await invite('late'))).status).toBe(200)
   })
 
   test('sessions are listed for whom they are, and each ends by itself', async () => {
