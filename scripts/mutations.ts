@@ -42,6 +42,7 @@ const LEDGER = 'test/integration/budget-ledger.test.ts'
 const RIGHTS = 'test/integration/admin/rights.test.ts'
 const OIDC = 'test/integration/admin/oidc.test.ts'
 const PEOPLE = 'test/integration/admin/users.test.ts'
+const ADMIN_WEBHOOKS = 'test/integration/admin/webhooks.test.ts'
 const VERIFY = 'test/unit/cache/verify/verify.test.ts'
 const EVENTS = 'test/integration/events.test.ts'
 const LARGEST_COST = 'test/unit/pipeline/largest-cost.test.ts'
@@ -403,6 +404,10 @@ export const MUTATIONS: readonly Mutation[] = [
       'https://169.254.169.254/latest/ is refused before anything is sent',
     ],
   ]),
+  ...linesOf('src/admin/webhooks/post.ts', ADMIN_WEBHOOKS, [
+    ['parsed.href.length > MOST_CHARACTERS', 'url.length > MOST_CHARACTERS'],
+  ]),
+  ...linesOf('src/admin/webhooks.ts', ADMIN_WEBHOOKS, [['url: address,\n          kinds', 'url,\n          kinds']]),
   ...linesOf('src/admin/webhooks/deliver.ts', WEBHOOKS, [
     [
       '{ projectId, provider: SEALED_AS }',

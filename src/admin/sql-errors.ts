@@ -10,6 +10,8 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   '42501': problem => refuse('notPermitted', { problem }),
   // invalid_parameter_value
   '22023': problem => invalidRequest(problem),
+  // check_violation: the functions say more, before it comes to that
+  '23514': problem => invalidRequest(problem),
   // unique_violation
   '23505': problem => refuse('alreadyExists', { problem }),
   // object_not_in_prerequisite_state

@@ -53,17 +53,18 @@ export function createWebhooksController(options: AdminOptions) {
     .post(
       '/:project_id/webhooks',
       async ({ caller, params, body: { url, events = [] } }) => {
-        checkAddress(url, webhooksToPrivateNetworks)
-        const { id } = await findProject(caller.actor, params.project_id)
+        const address = parseAddress(url, webhooksToPrivateNetworks)
+        const { id: projectId } = await findProject(caller.actor, params.project_id)
         const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
-        const sealed = await vault.seal(secret, { projectId: id, provider: SEALED_AS })
+        const sealed = await vault.seal(secret, { projectId, provider: SEALED_AS })
         const [added] = await addWebhook(caller.actor, {
-          project: id,
-          url,
+          project: projectId,
+          url: address,
           kinds: events,
           sealed: `\\x${Buffer.from(sealed).toString('hex')}`,
         })
-        return { object: 'project.webhook' as const, id: formatId('webhook', added?.result ?? 0), url, events, secret }
+        const id = formatId('webhook', added?.result ?? 0)
+        return { object: 'project.webhook' as const, id, url: address, events, secret }
       },
       operation('Add a webhook', addedWebhook, {
         body: t.Object(
@@ -130,9 +131,10 @@ export function createDeliveriesController(options: AdminOptions) {
     )
 }
 
-function checkAddress(url: string, toPrivateNetworks: boolean): void {
+/** As it is stored: `HTTPS://Example.com` is `https://example.com/`. */
+function parseAddress(url: string, toPrivateNetworks: boolean): string {
   try {
-    checkUrl(url, toPrivateNetworks)
+    return checkUrl(url, toPrivateNetworks).href
   } catch (error) {
     if (!(error instanceof Unreached)) throw error
     throw invalidRequest(`The address is not one that can be told: ${error.message}.`, 'url')

@@ -50,9 +50,11 @@ export function isPrivateAddress(address: string): boolean {
 
 /** Throws Unreached for an address that no attempt could reach, whatever its name leads to. */
 export function checkUrl(url: string, toPrivateNetworks: boolean): URL {
-  if (!URL.canParse(url) || url.length > MOST_CHARACTERS)
-    throw new Unreached('it is no address; it should be like https://example.com/events')
+  if (!URL.canParse(url)) throw new Unreached('it is no address; it should be like https://example.com/events')
   const parsed = new URL(url)
+  // Of the form that is stored: escapes make it longer than what was given.
+  if (parsed.href.length > MOST_CHARACTERS)
+    throw new Unreached(`it must have at most ${MOST_CHARACTERS} characters, escapes included`)
   const isSecure = parsed.protocol === 'https:' || (toPrivateNetworks && parsed.protocol === 'http:')
   if (!isSecure) throw new Unreached('it must begin with https://')
   const host = hostOf(parsed)

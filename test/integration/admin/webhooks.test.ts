@@ -57,10 +57,28 @@ describeOnce('the admin API’s webhooks', backend => {
     [{ url: 'ftp://example.com/' }, 'https://'],
     [{ url: 'https://user:secret@example.com/' }, 'no user'],
     [{ url: 'nowhere' }, 'no address'],
+    [{ url: 'HTTPS:' }, 'no address'],
+    [{ url: `https://example.com/${'é'.repeat(339)}` }, 'at most 2048 characters'],
     [{ url: 'https://example.com/', events: ['everything'] }, 'api_key.created'],
   ])('%j is a 400 that says what to change', async (body, problem) => {
     const refused = await post('/webhooks', body)
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(problem)])
+  })
+
+  test('an address is stored as it was parsed', async () => {
+    const given = [
+      ['HTTPS://Example.COM:443/a b?q=ü#x', 'https://example.com/a%20b?q=%C3%BC#x'],
+      ['hTTp:example.org', 'http://example.org/'],
+      ['https://bücher.example/\n', 'https://xn--bcher-kva.example/'],
+      [`https://example.com/${'é'.repeat(338)}`, `https://example.com/${'%C3%A9'.repeat(338)}`],
+    ]
+    for (const [url, stored] of given) {
+      const { status, json } = await post('/webhooks', { url })
+      expect([status, json.url]).toEqual([200, stored])
+      const [found] = (await get('/webhooks')).data.filter(({ id }: { id: string }) => id === json.id)
+      expect(found.url).toBe(stored)
+      expect((await send(proxy, 'DELETE', `${own}/webhooks/${json.id}`, { headers })).status).toBe(200)
+    }
   })
 
   test('what another project has is not found', async () => {

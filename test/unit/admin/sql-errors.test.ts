@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { refusalOf } from '../../../src/admin/sql-errors.ts'
+
+const raised = (code: string, message: string) => Object.assign(new Error(message), { code })
+
+test.each([
+  ['P0002', 404, 'not_found'],
+  ['42501', 403, 'permission_denied'],
+  ['22023', 400, 'invalid_request_error'],
+  // A value that a table refuses is the caller's, where no function said more.
+  ['23514', 400, 'invalid_request_error'],
+  ['23505', 409, 'already_exists'],
+  ['55000', 400, 'not_possible'],
+])('%s is a %i', (state, status, code) => {
+  expect(refusalOf(raised(state, 'it is so'))).toMatchObject({ status, code, message: 'It is so.' })
+})
+
+test('what went wrong on our side is not shown', () => {
+  expect(refusalOf(raised('42703', 'column "x" does not exist'))).toBeNull()
+  expect(refusalOf(new Error('anything'))).toBeNull()
+})
