@@ -1985,8 +1985,8 @@ export const MUTATIONS: readonly Mutation[] = [
   // A request ends once.
   {
     file: 'src/pipeline/open-account.ts',
-    line: 'if (this.#isFinished) return',
-    becomes: '',
+    line: 'if (this.#isFinished) return\n    this.#isFinished = true',
+    becomes: 'this.#isFinished = true',
     noticedBy: [ACCOUNTING],
   },
   {
@@ -2226,7 +2226,23 @@ export const MUTATIONS: readonly Mutation[] = [
       'quota.refund(account)',
       'a request that counts is recorded, and nothing is given back',
     ],
-    ['this.#onFinish()', '', 'a request that counts is recorded, and nothing is given back'],
+    ['this.#onFinish?.()', '', 'a request that counts is recorded, and nothing is given back'],
+    [
+      'this.#isFinished = onFinish === null',
+      'this.#isFinished = false',
+      'a request that is free leaves nothing, however it ends',
+    ],
+    ['onFinish && isLimited(account)', 'isLimited(account)', 'a request that is free leaves nothing, however it ends'],
+    [
+      'if (!this.#isFinished) request.isRecorded',
+      'request.isRecorded',
+      'a request that is free leaves nothing, however it ends',
+    ],
+    [
+      'if (this.#isFinished) return\n    this.#calls.begin',
+      'this.#calls.begin',
+      'a request that is free leaves nothing, however it ends',
+    ],
     [
       'this.spending?.release()',
       '{}',
@@ -2238,9 +2254,11 @@ export const MUTATIONS: readonly Mutation[] = [
       'what was reserved is settled with the record, and released where a refusal is not recorded',
     ],
     ['this.#judgeUsd += usd', 'this.#judgeUsd = usd', 'every question to the judge is paid'],
+  ]),
+  ...linesOf('src/pipeline/spending.ts', ACCOUNTING, [
     [
-      'account.has_budgets || account.tokens_per_minute !== null ?',
-      'account.has_budgets ?',
+      'has_budgets || tokens_per_minute !== null',
+      'has_budgets',
       'what has budgets, or a limit of tokens, is reserved for',
     ],
   ]),

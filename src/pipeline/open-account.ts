@@ -37,8 +37,8 @@ import {
   statusOf,
   tokensOf,
 } from './request-record.ts'
-import { describeSemanticHit } from './semantic-hit.ts'
-import { Spending, type SpendingLimits } from './spending.ts'
+import { describeSemanticHit, outcomeOf } from './semantic-hit.ts'
+import { isLimited, Spending, type SpendingLimits } from './spending.ts'
 import type { SpentUsage } from './spent-usage.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
 
@@ -64,7 +64,7 @@ export class OpenAccount implements RequestAccounting {
   readonly #options: OpenOptions
   readonly #request: AccountedRequest
   readonly #account: Account
-  readonly #onFinish: () => void
+  readonly #onFinish: (() => void) | null
   #query: NotedQuery | null = null
   #provider: Provider | null = null
   #model: string | null = null
@@ -80,17 +80,18 @@ export class OpenAccount implements RequestAccounting {
   #kept: { id: string; provider: string } | null = null
   #droppedTools: string | null = null
   followed: CallScope = 'process'
-  #isFinished = false
+  #isFinished: boolean
   readonly #calls = new AskedCalls()
   readonly spending: Spending | null
 
-  constructor(options: OpenOptions, request: AccountedRequest, account: Account, onFinish: () => void) {
+  constructor(options: OpenOptions, request: AccountedRequest, account: Account, onFinish: (() => void) | null) {
     this.#options = options
     this.#request = request
     this.#account = account
     this.#onFinish = onFinish
-    this.spending = account.has_budgets || account.tokens_per_minute !== null ? new Spending(options, account) : null
-    request.isRecorded = true
+    this.#isFinished = onFinish === null
+    this.spending = onFinish && isLimited(account) ? new Spending(options, account) : null
+    if (!this.#isFinished) request.isRecorded = true
     this.#story.admission_ms = performance.now() - request.arrivedAtMs
   }
 
@@ -128,14 +129,14 @@ export class OpenAccount implements RequestAccounting {
   /** Each failure's attempts are counted, and the first one is told. */
   #tellFailure(failure: unknown): void {
     if (this.#isFinished || failure === this.#failure) return
-    const story = this.#story
-    if (failure instanceof UpstreamFailure && this.#askedAtMs !== null) noteAttempts(story, failure)
+    if (failure instanceof UpstreamFailure && this.#askedAtMs !== null) noteAttempts(this.#story, failure)
     if (this.#failure !== null) return
     this.#failure = failure
-    Object.assign(story, tellUpstream(failure, this.#query))
+    Object.assign(this.#story, tellUpstream(failure, this.#query))
   }
 
   noteAsked(presume: () => SpentUsage): void {
+    if (this.#isFinished) return
     this.#calls.begin(this.#model ?? this.#query?.model ?? '', presume)
     this.#options.asked.add(this)
     this.#calledAtMs = performance.now()
@@ -184,10 +185,10 @@ export class OpenAccount implements RequestAccounting {
     { identity }: CacheQuery,
     { isShadow } = { isShadow: false },
   ): void {
+    if (this.#isFinished) return
     const { semanticHits, catalogue, metrics } = this.#options
     Object.assign(this.#story, { similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
-    const outcome = isShadow ? 'shadow' : match.reason === 'undecided' ? 'near-miss' : 'served'
-    metrics.noteSimilarity(outcome, match.similarity)
+    metrics.noteSimilarity(outcomeOf(match, isShadow), match.similarity)
     const asked = { requestId: this.#request.id, account: this.#account, model: this.#query?.model, isShadow, identity }
     semanticHits.record(describeSemanticHit(match, { ...asked, pricedAs: this.#provider?.pricedAs ?? null }, catalogue))
   }
@@ -211,7 +212,7 @@ export class OpenAccount implements RequestAccounting {
     if (this.#isFinished) return
     this.#isFinished = true
     this.#options.asked.delete(this)
-    this.#onFinish()
+    this.#onFinish?.()
     const { recorder, contents, quota, catalogue, metrics, log, takeRefused } = this.#options
     const [account, request, provider] = [this.#account, this.#request, this.#provider]
     const query = this.#query ?? nameTarget(request)

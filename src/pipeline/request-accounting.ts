@@ -17,8 +17,8 @@ export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal
 }
 
 export interface Accounting {
-  /** `onFinish` is called once, when the request is over. */
-  open(request: AccountedRequest, account: Account, onFinish: () => void): RequestAccounting
+  /** `onFinish` is called once, when the request is over. Null for a request that is free: nothing about it is recorded. */
+  open(request: AccountedRequest, account: Account, onFinish: (() => void) | null): RequestAccounting
   /** Records a request of a known key that was not admitted. `query` is null if it was not parsed. */
   noteRefused(request: AccountedRequest, account: Account, query: NotedQuery | null, error: unknown): void
   /** This process is stopping and cuts its clients off. A request cut off that way does not count. */

@@ -15,6 +15,12 @@ interface Matched extends Pick<CacheQuery, 'identity'> {
   isShadow: boolean
 }
 
+/** What became of the match, for the metrics. */
+export function outcomeOf({ reason }: Pick<SemanticMatch<EntryFacts> | NearMiss, 'reason'>, isShadow: boolean) {
+  if (isShadow) return 'shadow'
+  return reason === 'undecided' ? 'near-miss' : 'served'
+}
+
 export function describeSemanticHit(
   match: SemanticMatch<EntryFacts> | NearMiss,
   { requestId, account, identity, model, pricedAs, isShadow }: Matched,

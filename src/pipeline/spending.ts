@@ -3,12 +3,18 @@
  * asked, settled by its record.
  */
 import type { Budgets, Largest } from '../admission/budgets.ts'
+import type { SpendingLeft } from '../admission/tell-limits.ts'
 import type { TakenTokens, TokenWindows } from '../admission/token-windows.ts'
 import type { Account } from '../postgres/admit.ts'
 
 export interface SpendingLimits {
   budgets: Pick<Budgets, 'reserve' | 'close' | 'release'>
   tokenWindows: Pick<TokenWindows, 'take' | 'remaining' | 'settle'>
+}
+
+/** Whether what a request takes is limited: then it is reserved. */
+export function isLimited({ has_budgets, tokens_per_minute }: Account): boolean {
+  return has_budgets || tokens_per_minute !== null
 }
 
 export class Spending {
@@ -33,11 +39,6 @@ export class Spending {
 
   get hasBudgets(): boolean {
     return this.#account.has_budgets
-  }
-
-  /** Whether the answer tells what is left. */
-  get isTold(): boolean {
-    return this.remainingUsd !== null || this.#account.tokens_per_minute !== null
   }
 
   /** Reserves the most that asking the model may cost and take; null: it is free. Throws 400, 429 or 503, with nothing reserved. */
@@ -77,14 +78,15 @@ export class Spending {
     else this.#taken.push(taken)
   }
 
-  /** The key's tokens a minute; null where they are not limited. */
-  async tellTokens(): Promise<{ limit: number; remaining: number } | null> {
+  /** What is left, for the answer to tell. */
+  async left(): Promise<SpendingLeft> {
+    const { remainingUsd } = this
     const { project_id, key_id, tokens_per_minute } = this.#account
-    if (tokens_per_minute === null) return null
+    if (tokens_per_minute === null) return { remainingUsd, tokens: null }
     const remaining =
       this.#taken.at(-1)?.remaining ??
       (await this.#limits.tokenWindows.remaining({ project_id, key_id, tokens_per_minute }))
-    return { limit: tokens_per_minute, remaining }
+    return { remainingUsd, tokens: { limit: tokens_per_minute, remaining } }
   }
 
   /** Takes over what was reserved under this id before. */

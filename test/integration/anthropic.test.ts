@@ -6,12 +6,12 @@ import { ProxyError } from '../../src/errors/errors.ts'
 import { chatFormat } from '../../src/formats/chat/chat-format.ts'
 import { EventLump } from '../../src/formats/sse/event-lump.ts'
 import { createEventSplitter } from '../../src/formats/sse/split-events.ts'
-import { NOT_ACCOUNTED } from '../../src/pipeline/pipeline.ts'
 import { streamEvents } from '../../src/pipeline/stream-events.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/connection-probe.ts'
 import type { Endpoint, Provider, UpstreamAnswer } from '../../src/providers/upstream.ts'
 import { post } from '../harness/client.ts'
+import { freeAccounting } from '../harness/free-accounting.ts'
 import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
 
 const KEY = 'sk-ant-standin'
@@ -93,7 +93,7 @@ function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): R
   return streamEvents(subscriber, {
     includeUsage: !dropUsage,
     writeFailure: error => chatFormat.writeFailure(error, 'req_1', null),
-    accounting: NOT_ACCOUNTED,
+    accounting: freeAccounting(),
   }).body
 }
 

@@ -67,6 +67,19 @@ test('a request that counts is recorded, and nothing is given back', () => {
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })
 
+test('a request that is free leaves nothing, however it ends', async () => {
+  const { accounting, left } = openRequest()
+  const request: AccountedRequest = { ...REQUEST, isRecorded: false }
+  const free = accounting.open(request, { ...ACCOUNT, has_budgets: true }, null)
+  free.noteQuery(QUERY)
+  free.noteProvider(PROVIDER)
+  free.noteAsked(presume)
+  free.finishFailed(new ClientGone())
+  free.finish(ANSWERED)
+  await accounting.answersRead()
+  expect([left.records, left.refunds, free.spending, request.isRecorded]).toEqual([[], 0, null, false])
+})
+
 test('only the first end counts, whatever the later ones say', () => {
   const { request, left } = openRequest()
   request.noteQuery(QUERY)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { ClientGone, refuse } from '../../../src/errors/errors.ts'
 import { type CallFailure, SharedCalls } from '../../../src/pipeline/coalescing/shared-call.ts'
-import { NOT_ACCOUNTED } from '../../../src/pipeline/pipeline.ts'
 import type { Attempt, RequestContext, Stages } from '../../../src/pipeline/request-context.ts'
 import { callUpstream } from '../../../src/pipeline/share-call.ts'
+import { freeAccounting } from '../../harness/free-accounting.ts'
 
 const ROOM_BYTES = 1_000_000
 const RESPONSE = { status: 200, headers: {}, body: 'its own' }
@@ -18,7 +18,7 @@ function follow(calls: SharedCalls, control = {}): Promise<Attempt> {
     cacheQuery: { callName: 'name' },
     account: { cache_mode: 'all' },
     operation: { sharesCalls: true, ask: async () => ({ response: RESPONSE }) },
-    accounting: { ...NOT_ACCOUNTED },
+    accounting: freeAccounting(),
   }
   const stages = {
     calls,
@@ -79,7 +79,7 @@ function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> })
         return { response: RESPONSE }
       },
     },
-    accounting: { ...NOT_ACCOUNTED, spending: more.reserve ? { reserve: more.reserve } : null },
+    accounting: freeAccounting(more.reserve && { spending: { reserve: more.reserve } }),
   }
   const stages = {
     calls,
@@ -119,7 +119,7 @@ test('in a full room no stream is asked for; anything else is', async () => {
       control: { lookup: true, store: false },
       cacheQuery: null,
       operation,
-      accounting: { ...NOT_ACCOUNTED, noteAsked: () => asked.push(JSON.stringify(query)) },
+      accounting: freeAccounting({ noteAsked: () => asked.push(JSON.stringify(query)) }),
     }
     return callUpstream(context as unknown as RequestContext, { calls } as unknown as Stages)
   }
