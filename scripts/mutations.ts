@@ -71,7 +71,7 @@ function linesOf(
 }
 
 export const MUTATIONS: readonly Mutation[] = [
-  // What a request alone was counted in early is given back where its windows refuse it, and near a limit none is.
+  // What a request by itself was counted in early is given back where its windows refuse it, and near a limit none is.
   {
     file: 'src/admission/count-request.ts',
     line: 'if (reservation?.reserved) quota.refund(reservation.account)',
@@ -130,7 +130,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/event-loop/stream-room.ts',
-    line: '.filter(({ sinceMs }) => sinceMs < lately)',
+    line: '.filter(({ sinceMs }) => sinceMs < beforeMs)',
     becomes: '',
     noticedBy: [STREAM_ROOM],
   },
@@ -1324,7 +1324,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/stores/window-memory.ts',
-    line: 'if (found.alone) shiftWindow(found.alone, step)',
+    line: 'if (found.withoutRedis) shiftWindow(found.withoutRedis, step)',
     becomes: '',
     noticedBy: [WINDOW_MEMORY],
   },
@@ -1348,7 +1348,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/stores/window-memory.ts',
-    line: 'found.telling += missed',
+    line: 'found.reporting += missed',
     becomes: '',
     noticedBy: [WINDOW_MEMORY],
   },
@@ -1360,7 +1360,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'sql/functions/admission/count_minute.sql',
-    line: 'coalesce(sum(m.alone), 0) + greatest',
+    line: 'coalesce(sum(m.outside_redis), 0) + greatest',
     becomes: 'greatest',
     noticedBy: [MINUTE],
   },
@@ -1381,23 +1381,23 @@ export const MUTATIONS: readonly Mutation[] = [
     ['set in_redis = greatest(0, m.in_redis - (wanted - granted))', 'set in_redis = m.in_redis'],
     ['and m.second > at_second - 61', ''],
     ['case when without_redis then 0 else wanted end', '0'],
-    ['set alone = m.alone + excluded.alone', 'set alone = excluded.alone'],
+    ['set outside_redis = m.outside_redis + excluded.outside_redis', 'set outside_redis = excluded.outside_redis'],
     ['where (k.id = of_key or k.replaced_by = of_key)', 'where k.id = of_key'],
     ['coalesce(sum(m.in_redis), 0), coalesce(sum(m.recorded), 0)', 'coalesce(sum(m.in_redis), 0)'],
   ]),
   ...linesOf('src/stores/window-memory.ts', WINDOW_MEMORY, [
     [
-      'found.telling === 0 ? (found.alone?.total ?? 0) : 0',
-      'found.alone?.total ?? 0',
+      'found.reporting === 0 ? (found.withoutRedis?.total ?? 0) : 0',
+      'found.withoutRedis?.total ?? 0',
       'what passed without the store is reported once, however many calls could',
     ],
     [
-      'for (const { name, missed = 0 } of recalled.windows) this.#find(name).telling -= missed',
+      'for (const { name, missed = 0 } of recalled.windows) this.#find(name).reporting -= missed',
       '',
       'what could not be reported is reported with the next call',
     ],
     [
-      'const left = found.alone.total - missed',
+      'const left = found.withoutRedis.total - missed',
       'const left = 0',
       'what passes while it is being reported stays to be reported',
     ],
@@ -1406,7 +1406,11 @@ export const MUTATIONS: readonly Mutation[] = [
       'found.seen',
       'a window is brought back as it was seen, but for one that nobody has asked for in a minute',
     ],
-    ['Math.min(limit - all.total, share - alone.total)', 'share - alone.total', 'nothing passes a limit of nothing'],
+    [
+      'Math.min(limit - all.total, share - withoutRedis.total)',
+      'share - withoutRedis.total',
+      'nothing passes a limit of nothing',
+    ],
   ]),
   ...linesOf('src/stores/fast-store.ts', ADDRESS_PREFIX, [
     ["address.split('%')[0] ?? ''", 'address', '1::2%a:b:c:d:e:f:g is limited as 1:0:0:0::/64'],

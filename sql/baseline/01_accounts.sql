@@ -264,7 +264,7 @@ create unlogged table minute_counts (
     project_id bigint not null,
     key_id bigint not null,
     second bigint not null,
-    alone integer not null default 0,
+    outside_redis integer not null default 0,
     in_redis integer not null default 0,
     recorded integer not null default 0,
     primary key (project_id, key_id, second)
@@ -274,7 +274,7 @@ comment on table minute_counts is 'Requests by the second, of keys that a proces
 comment on column minute_counts.project_id is 'The project.';
 comment on column minute_counts.key_id is 'The key.';
 comment on column minute_counts.second is 'Seconds since the epoch, by the clock of Redis.';
-comment on column minute_counts.alone is 'Admitted by processes without Redis.';
+comment on column minute_counts.outside_redis is 'Admitted by processes without Redis.';
 comment on column minute_counts.in_redis is 'Counted in Redis, as the others last saw it.';
 comment on column minute_counts.recorded is 'Recorded when the first process lost Redis: what is known of the others until they say.';
 

@@ -2,14 +2,14 @@
 import { t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from '../postgres/admin/people.ts'
-import { adminKey, issuedAdminKey } from './answers/people.ts'
+import { type AdminKeyRow, deleteAdminKey, issueAdminKey, pageOfAdminKeys } from '../postgres/admin/users.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
+import { adminKey, issuedAdminKey } from './answers/users.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { keyName, lifetimeSeconds, strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { keyName, lifetimeSeconds, strict } from './stated.ts'
 
 export function createAdminKeysController(options: AdminOptions) {
   return createController(options, '/v1/organization/admin_api_keys', 'Admin keys')

@@ -19,7 +19,7 @@ import { createBudgetsController } from './budgets.ts'
 import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
-import { createGuesses } from './guesses.ts'
+import { createCredentialAttempts } from './credential-attempts.ts'
 import { createInvitesController } from './invites.ts'
 import { createLimitsController } from './limits.ts'
 import { createMatchesController } from './matches.ts'
@@ -86,7 +86,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     addresses: config,
     modelRouter,
     webhooksToPrivateNetworks: config.webhooksToPrivateNetworks,
-    guesses: createGuesses(store),
+    credentialAttempts: createCredentialAttempts(store),
     refusals,
     noteVerdict,
     log,

@@ -1,13 +1,13 @@
 /** The audit log, in OpenAI's form. */
 import { t } from 'elysia'
-import { type AuditRow, pageOfAuditLog } from '../postgres/admin/people.ts'
-import { type AuditEvent, auditEvent } from './answers/people.ts'
+import { type AuditRow, pageOfAuditLog } from '../postgres/admin/users.ts'
 import { pagesOf } from './answers/shared.ts'
+import { type AuditEvent, auditEvent } from './answers/users.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict, unixSeconds } from './field-types.ts'
 import { formatId, idsOf } from './ids.ts'
 import { operation } from './operation.ts'
 import { cursorOf, fromSeconds, pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
-import { strict, unixSeconds } from './stated.ts'
 
 const seconds = t.Optional(unixSeconds)
 

@@ -6,11 +6,11 @@ import { listBudgets, removeBudget, setBudget } from '../postgres/admin/projects
 import { budget } from './answers/projects.ts'
 import { deleted, listOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict, textOf, timeZone } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { oneOf, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict, textOf, timeZone } from './stated.ts'
 
 const amount = t.Number({ minimum: 0, exclusiveMaximum: 1_000_000_000 })
 

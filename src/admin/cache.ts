@@ -13,11 +13,11 @@ import {
 import { cacheEntry, entryContent, invalidation, stats } from './answers/cache.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict } from './stated.ts'
 
 const age = t.Optional(t.Integer({ minimum: 0, maximum: 315_360_000 }))
 const selector = {

@@ -4,7 +4,7 @@ import { refuse } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { admitAdminKey, admitSession } from '../postgres/admin/callers.ts'
 import type { Database } from '../postgres/database.ts'
-import type { Guesses } from './guesses.ts'
+import type { CredentialAttempts } from './credential-attempts.ts'
 import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
 
 export interface Caller {
@@ -18,7 +18,7 @@ export interface Caller {
 
 export interface CallerOptions {
   database: Database
-  guesses: Guesses
+  credentialAttempts: CredentialAttempts
 }
 
 const ADMIN_KEY = /^lgw_admin_[0-9A-Za-z]{32}$/
@@ -40,18 +40,18 @@ export async function readCaller(options: CallerOptions, request: Request, addre
   }
 }
 
-function findSession({ database, guesses }: CallerOptions, token: string, address: string) {
-  return guesses.look(hashToken(token), address, hash => checked(admitSession(database, hash)))
+function findSession({ database, credentialAttempts }: CallerOptions, token: string, address: string) {
+  return credentialAttempts.look(hashToken(token), address, hash => checked(admitSession(database, hash)))
 }
 
 async function readKeyHolder(
-  { database, guesses }: CallerOptions,
+  { database, credentialAttempts }: CallerOptions,
   authorization: string,
   address: string,
 ): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   const holder = ADMIN_KEY.test(key)
-    ? await guesses.look(hashToken(key), address, hash => checked(admitAdminKey(database, hash)))
+    ? await credentialAttempts.look(hashToken(key), address, hash => checked(admitAdminKey(database, hash)))
     : null
   if (holder === null) throw refuse('invalidAdminKey')
   return {

@@ -1,6 +1,7 @@
 /** Completes the OpenAPI description where the plugin that generates it knows less than the routes do. */
+
+import { RULE } from './field-types.ts'
 import { PARAMETERS } from './parameters.ts'
-import { STATED } from './stated.ts'
 
 interface Route {
   method: string
@@ -76,10 +77,10 @@ function plainNumber(value: unknown): unknown {
 /** PostgreSQL's text cannot hold U+0000. */
 const TEXT = '^[^\\u0000]*$'
 
-/** Replaces the STATED marker by the rule it holds. Text without a rule gets the pattern that excludes U+0000. */
+/** Replaces the RULE marker by the rule it holds. Text without a rule gets the pattern that excludes U+0000. */
 function plainText(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'string') return value
-  const { [STATED]: rule = {}, ...schema }: Record<string, unknown> = { ...value }
+  const { [RULE]: rule = {}, ...schema }: Record<string, unknown> = { ...value }
   const isRuled = ['pattern', 'enum', 'const', 'format'].some(name => name in schema || name in (rule as object))
   return { ...schema, ...(isRuled ? (rule as object) : { pattern: TEXT }) }
 }

@@ -18,7 +18,7 @@ import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
 import type { AddressConfig } from './addresses.ts'
 import { readCaller } from './caller.ts'
-import type { Guesses } from './guesses.ts'
+import type { CredentialAttempts } from './credential-attempts.ts'
 import type { Tag } from './parameters.ts'
 import { type QueryShape, readQuery } from './query.ts'
 import { refusalOf } from './sql-errors.ts'
@@ -37,7 +37,7 @@ export interface AdminOptions {
   /** Says which way a model would take. */
   modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   webhooksToPrivateNetworks: boolean
-  guesses: Guesses
+  credentialAttempts: CredentialAttempts
   refusals: Refusals
   noteVerdict: NoteVerdict
   log: Log

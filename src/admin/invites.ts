@@ -10,16 +10,16 @@ import {
   pageOfUsers,
   requireAdministrator,
   type UserRow,
-} from '../postgres/admin/people.ts'
-import { addedInvite, invite } from './answers/people.ts'
+} from '../postgres/admin/users.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
+import { addedInvite, invite } from './answers/users.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { email, strict, userRole } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { readLogins } from './logins.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { memberRole } from './project-users.ts'
-import { email, strict, userRole } from './stated.ts'
 
 export function createInvitesController(options: AdminOptions) {
   return createController(options, '/v1/organization/invites', 'Users')

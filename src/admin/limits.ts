@@ -8,11 +8,11 @@ import { type PlanRow, plan } from '../postgres/admin/rows.ts'
 import { limits, rateLimit, rateLimits } from './answers/projects.ts'
 import { listOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict } from './field-types.ts'
 import { formatId, notFound } from './ids.ts'
 import { operation } from './operation.ts'
 import { pageOf, pageQuery } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict } from './stated.ts'
 
 const wholeNumber = (minimum: number) => t.Optional(t.Integer({ minimum, maximum: 2_000_000_000 }))
 const planLimits = t.Object(

@@ -13,8 +13,8 @@ import {
 } from '../postgres/admin/callers.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
+import { limitConcurrency } from './limit-concurrency.ts'
 import { hashToken, makeSessionToken } from './session-cookie.ts'
-import { createTickets } from './tickets.ts'
 
 export interface Login {
   /** Returns the new session's token. Throws a 401 when the password is wrong, a 429 after too many attempts. */
@@ -36,10 +36,10 @@ const HASHES_AT_ONCE = 2
 const NO_DATA_FOUND = 'P0002'
 /** They wait some five seconds. */
 const MOST_WAITING = 100
-const tickets = createTickets(HASHES_AT_ONCE, MOST_WAITING)
+const inTurn = limitConcurrency(HASHES_AT_ONCE, MOST_WAITING)
 
 export function hashPassword(password: string): Promise<string> {
-  return tickets(() => Bun.password.hash(password, { algorithm: 'argon2id' }))
+  return inTurn(() => Bun.password.hash(password, { algorithm: 'argon2id' }))
 }
 
 /**
@@ -54,7 +54,7 @@ export function createLogin(database: Database): Login {
     const known = await findPasswordHash(database, email)
     decoy ??= hashPassword(makeSessionToken())
     const hash = known ?? (await decoy)
-    await tickets(async () => {
+    await inTurn(async () => {
       // Only failures count, so it is asked when the password's turn has come: of many at once, few are tried.
       const waitSeconds = await countLoginAttempt(database, email, origin, 0)
       if (waitSeconds > 0) throw tooMany(waitSeconds)

@@ -1,6 +1,6 @@
 /** Whether users can log in yet, as the lists of users and of members tell it. */
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { loginStates } from '../postgres/admin/people.ts'
+import { loginStates } from '../postgres/admin/users.ts'
 import { toSeconds } from './pages.ts'
 
 /** Of these users, by id. `invited_until` is in the past where an invitation has expired; null where there is none. */

@@ -16,11 +16,11 @@ import type { Wordings } from '../providers/keys/wordings.ts'
 import { cacheMatch, cacheVerdict, calibrations } from './answers/cache.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { oneOf, pageQuery, pageSize, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict } from './stated.ts'
 import { formatTimeCursor, readTimeCursor } from './time-cursor.ts'
 
 const query = t.Object({ project_id: t.String(), ...pageQuery }, strict)

@@ -6,10 +6,10 @@ import { projectSettings, setSettings } from '../postgres/admin/projects.ts'
 import { modelPermissions } from './answers/projects.ts'
 import { deleted } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict } from './field-types.ts'
 import { operation } from './operation.ts'
 import { oneOf } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict } from './stated.ts'
 
 const PATH = '/:project_id/model_permissions'
 

@@ -6,10 +6,10 @@ import type { OverviewRow, ShareRow } from '../postgres/admin/rows.ts'
 import { latencyPercentiles, usageOfTags, usageOverview, usageShares } from '../postgres/admin/usage.ts'
 import { overview } from './answers/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict, textOf, timeZone, unixSeconds } from './field-types.ts'
 import { requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
-import { strict, textOf, timeZone, unixSeconds } from './stated.ts'
 import { readTagFilter } from './usage.ts'
 
 export function createOverviewController(options: AdminOptions) {

@@ -1,8 +1,8 @@
 /** Paginated lists, in the form that OpenAI's clients expect. */
 import { t } from 'elysia'
 import { invalidRequest } from '../errors/errors.ts'
+import { textOf } from './field-types.ts'
 import { formatId, type IdKind, parseId } from './ids.ts'
-import { textOf } from './stated.ts'
 
 export interface ListPage<Item> {
   object: 'list'

@@ -14,11 +14,11 @@ import {
 import { apiKey, issuedKey } from './answers/projects.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { keyName, lifetimeSeconds, strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { fromSeconds, oneOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { keyName, lifetimeSeconds, strict } from './stated.ts'
 
 /** Null takes the limit away. */
 const limitOf = <Schema extends TSchema>(schema: Schema) => t.Optional(t.Union([schema, t.Null()]))

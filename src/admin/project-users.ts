@@ -10,16 +10,16 @@ import {
   pageOfUsers,
   removeMember,
   setMember,
-} from '../postgres/admin/people.ts'
-import { addedMember, member } from './answers/people.ts'
+} from '../postgres/admin/users.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
+import { addedMember, member } from './answers/users.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict, textOf } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { readLogins } from './logins.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict, textOf } from './stated.ts'
 
 export const memberRole = textOf({ enum: ['owner', 'member', 'viewer'] })
 

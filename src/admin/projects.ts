@@ -15,10 +15,10 @@ import type { ProjectRow } from '../postgres/admin/rows.ts'
 import { project, settings } from './answers/projects.ts'
 import { pagesOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { projectName, strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
-import { projectName, strict } from './stated.ts'
 
 const DEFAULT_PLAN = 'free'
 

@@ -7,11 +7,11 @@ import { DIRECT_PROVIDERS } from '../providers/model-router.ts'
 import { providerKey, providerKeys } from './answers/projects.ts'
 import { deleted, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict } from './stated.ts'
 
 /** For a shorter key, showing four characters would reveal too much. */
 const MIN_LENGTH_TO_SHOW = 12

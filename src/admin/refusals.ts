@@ -5,9 +5,9 @@ import { listRefusals } from '../postgres/admin/usage.ts'
 import { listOf } from './answers/shared.ts'
 import { refusal } from './answers/usage.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict, unixSeconds } from './field-types.ts'
 import { operation } from './operation.ts'
 import { fromSeconds, toSeconds } from './pages.ts'
-import { strict, unixSeconds } from './stated.ts'
 
 const DEFAULT_SPAN_SECONDS = 86_400
 const time = t.Optional(unixSeconds)

@@ -9,10 +9,10 @@ import { DIRECT_PROVIDERS, type Routed } from '../providers/model-router.ts'
 import { route } from './answers/projects.ts'
 import { listOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict } from './field-types.ts'
 import { operation } from './operation.ts'
 import { oneOf, several } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict } from './stated.ts'
 
 /** So many of the longest fit into an address that the server reads. */
 const MOST_MODELS = 50

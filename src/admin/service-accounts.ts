@@ -5,12 +5,12 @@ import { deactivateKeyWithId, pageOfKeys } from '../postgres/admin/projects.ts'
 import { addedServiceAccount, serviceAccount } from './answers/projects.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { keyName, lifetimeSeconds, strict } from './field-types.ts'
 import { formatId, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findKey, makeKey } from './project-keys.ts'
 import { findProject } from './projects.ts'
-import { keyName, lifetimeSeconds, strict } from './stated.ts'
 
 export function createServiceAccountsController(options: AdminOptions) {
   return createController(options, '/v1/organization/projects', 'API keys')

@@ -9,18 +9,18 @@ import {
   issueSessionKey,
   ownSessions,
   setPassword,
-} from '../postgres/admin/people.ts'
+} from '../postgres/admin/users.ts'
 import { baseUrlOf } from './addresses.ts'
-import { closed, loginRules, opened, openSession, session, sessionKey } from './answers/people.ts'
 import { listOf } from './answers/shared.ts'
+import { closed, loginRules, opened, openSession, session, sessionKey } from './answers/users.ts'
 import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
+import { strict } from './field-types.ts'
 import { formatId, requireId } from './ids.ts'
 import { createLogin, hashPassword } from './login.ts'
 import { operation } from './operation.ts'
 import { oneOf, toSeconds } from './pages.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
-import { strict } from './stated.ts'
 
 const PREFIX = '/dashboard/api'
 /** Long enough to resist guessing; short enough to hash. */

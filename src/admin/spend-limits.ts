@@ -2,7 +2,6 @@
 import { t } from 'elysia'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import type { BudgetRow, SpendAlertRow } from '../postgres/admin/budget-row.ts'
-import { requireAdministrator } from '../postgres/admin/people.ts'
 import {
   listBudgets,
   listSpendAlerts,
@@ -11,14 +10,15 @@ import {
   setBudget,
   setSpendAlert,
 } from '../postgres/admin/projects.ts'
+import { requireAdministrator } from '../postgres/admin/users.ts'
 import { spendAlert, spendLimit } from './answers/projects.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { email, strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { cursorOf, oneOf, pageOf, pageQueryOf, readCursor } from './pages.ts'
 import { findProject } from './projects.ts'
-import { email, strict } from './stated.ts'
 
 /** OpenAI's unit of `threshold_amount`. */
 const CENTS_A_DOLLAR = 100

@@ -8,15 +8,15 @@ import {
   pageOfUsers,
   setUserRole,
   type UserRow,
-} from '../postgres/admin/people.ts'
-import { addedUser, invitation, user } from './answers/people.ts'
+} from '../postgres/admin/users.ts'
 import { deleted, pagesOf, text } from './answers/shared.ts'
+import { addedUser, invitation, user } from './answers/users.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { email, strict, userRole } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
 import { readLogins } from './logins.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, several, toPage, toSeconds } from './pages.ts'
-import { email, strict, userRole } from './stated.ts'
 
 export function createUsersController(options: AdminOptions) {
   return createController(options, '/v1/organization/users', 'Users')

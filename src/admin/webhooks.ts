@@ -11,14 +11,14 @@ import {
   resendDelivery,
   sendTestEvent,
 } from '../postgres/admin/webhooks.ts'
-import { addedWebhook, begunDelivery, toldEvent, webhook } from './answers/projects.ts'
+import { addedWebhook, begunDelivery, listedDelivery, webhook } from './answers/projects.ts'
 import { deleted, listOf, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
+import { strict, textOf } from './field-types.ts'
 import { formatId, requireId } from './ids.ts'
 import { operation } from './operation.ts'
 import { cursorOf, pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 import { findProject } from './projects.ts'
-import { strict, textOf } from './stated.ts'
 import { SEALED_AS } from './webhooks/deliver.ts'
 import { checkUrl, Unreached } from './webhooks/post.ts'
 
@@ -113,7 +113,7 @@ export function createDeliveriesController(options: AdminOptions) {
         })
         return toPage(rows.map(describeDelivery), limit)
       },
-      operation('List what webhooks were told', pagesOf(toldEvent), {
+      operation('List what webhooks were told', pagesOf(listedDelivery), {
         query: t.Object({ ...pageQueryOf('delivery'), webhook_id: cursorOf('webhook') }, strict),
       }),
     )

@@ -54,7 +54,7 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
       const account = await keys.identify(keyHash, address)
       whenOver(underWay.enter(account))
       const counted = await windows.count({ account, address, entry: null })
-      if (!counted.passed) throw rateLimitExceeded(counted.fullWindow.limit, counted.waitMs)
+      if (!counted.isGranted) throw rateLimitExceeded(counted.fullWindow.limit, counted.waitMs)
       return account
     },
     async admit(request) {

@@ -3,7 +3,7 @@ import { refuse } from '../errors/errors.ts'
 import type { Account, UnknownKey } from '../postgres/admit.ts'
 import { type KeyValidation, mayComeFrom, refuseInactive } from './api-key.ts'
 import type { Quota, Reservation } from './quota.ts'
-import { countsInDatabase, type Passed, type RateWindows, rateLimitExceeded } from './rate-windows.ts'
+import { countsInDatabase, type RateWindows, rateLimitExceeded, type WindowGrant } from './rate-windows.ts'
 
 export interface AskedRequest {
   keyHash: string
@@ -37,20 +37,20 @@ export function createCount(options: CountOptions) {
   const farFromLimits = new WeakSet<Account>()
 
   /**
-   * Counts a request in its windows, and meanwhile in its month if it comes alone, which saves it a round trip: far from its limits, it will
+   * Counts a request in its windows, and meanwhile in its month if it comes by itself, which saves it a round trip: far from its limits, it will
    * hardly have to be taken back there. Those that come together are counted there together afterwards, which costs less.
    */
   async function countEarly(asked: AskedRequest, account: Account) {
     let early: Promise<Reservation> | null = null
     let isCounted = false
-    function onAlone(): void {
+    function onSingle(): void {
       if (crowd.isNear() || !farFromLimits.has(account)) return
-      early = quota.reserveAlone(asked.keyHash)
+      early = quota.reserveSingle(asked.keyHash)
       // It is awaited later.
       early.catch(() => {})
     }
     try {
-      const counted = await countInWindows(asked, account, options, onAlone)
+      const counted = await countInWindows(asked, account, options, onSingle)
       isCounted = counted !== null
       if (early && counted?.entry === null && asked.exactKey !== null) asked.onNone?.()
       return { counted, early: early as Promise<Reservation> | null }
@@ -106,14 +106,14 @@ async function countInWindows(
   { keyHash, address, exactKey }: AskedRequest,
   account: Account,
   { keys, windows }: Pick<CountOptions, 'keys' | 'windows'>,
-  onAlone: () => void,
-): Promise<Passed | null> {
+  onSingle: () => void,
+): Promise<WindowGrant | null> {
   if (!mayComeFrom(address, account)) {
     await keys.identify(keyHash, address)
     return null
   }
-  const counted = await windows.count({ account, address, entry: exactKey, onAlone })
-  if (counted.passed) return counted
+  const counted = await windows.count({ account, address, entry: exactKey, onSingle })
+  if (counted.isGranted) return counted
   // The limits may have changed since the account was seen.
   if (sameLimits(account, await keys.validate(keyHash)))
     throw rateLimitExceeded(counted.fullWindow.limit, counted.waitMs)
@@ -121,7 +121,7 @@ async function countInWindows(
 }
 
 /** Whether a request that was counted for the guess is counted for the account. */
-function isCountedFor({ isInDatabase }: Passed, guess: Account, account: Account | UnknownKey): boolean {
+function isCountedFor({ isInDatabase }: WindowGrant, guess: Account, account: Account | UnknownKey): boolean {
   return sameLimits(guess, account) && (isInDatabase || account.verdict === 'unknown' || !countsInDatabase(account))
 }
 

@@ -46,7 +46,7 @@ export interface Quota {
   /** Validates a key and reserves requests of its month, all or none. Throws 503 when the database does not answer in time. */
   reserve(keyHash: string, requests?: number): Promise<Reservation>
   /** Reserves one request without waiting for those that are being counted in windows. */
-  reserveAlone(keyHash: string): Promise<Reservation>
+  reserveSingle(keyHash: string): Promise<Reservation>
   /** Gives reserved requests back, one by default; retries until the database has taken them. */
   refund(account: RefundedAccount, requests?: number): void
   /** Has the database prepare what requests will ask, so that the first need not wait for that. Never rejects. */
@@ -70,7 +70,7 @@ type Reply = Reservation | Locked
 
 const isLocked = (reply: Reply): reply is Locked => 'lockedAt' in reply
 
-/** A key that is alone in its batch delays no other, and keeps its place among those who want its counter. */
+/** A key that has a batch to itself delays no other, and keeps its place among those who want its counter. */
 const PATIENCE_MS = 200
 /** As many time limits does a request wait for a counter that moves: others are counted there meanwhile. */
 const MOST_LIMITS = 3
@@ -93,10 +93,10 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
       },
     })
   const askWithAll = openLane()
-  const askAlone = openLane(() => null)
+  const askSingle = openLane(() => null)
   /** For keys with locked counters, so that they delay no other key. */
   const askApart = openLane(windows.underWay, PATIENCE_MS)
-  const lockedLately = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
+  const recentlyLocked = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
 
   /** Waits while a deploy locks the tables. */
   async function ask(asked: Ask, lane = askWithAll): Promise<Reservation> {
@@ -117,7 +117,7 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
     const { keyHash } = asked
     let deadlineMs = startedAtMs + timeLimitMs
     let stood: number | null = null
-    let reply: Reply = lockedLately.has(keyHash) ? { lockedAt: null } : await lane(asked)
+    let reply: Reply = recentlyLocked.has(keyHash) ? { lockedAt: null } : await lane(asked)
     while (isLocked(reply)) {
       const { lockedAt } = reply
       // Nobody holds it: its turn comes.
@@ -125,17 +125,17 @@ export function createQuota(database: Database, windows: Pick<RateWindows, 'unde
         deadlineMs = Math.min(performance.now(), startedAtMs + (MOST_LIMITS - 1) * timeLimitMs) + timeLimitMs
       stood = lockedAt ?? stood
       if (performance.now() > deadlineMs) throw refuse('busy')
-      lockedLately.set(keyHash, true)
+      recentlyLocked.set(keyHash, true)
       reply = await askApart(asked)
     }
-    if (lockedLately.size > 0) lockedLately.delete(keyHash)
+    if (recentlyLocked.size > 0) recentlyLocked.delete(keyHash)
     return reply
   }
 
   return {
     validate: async keyHash => (await ask({ keyHash, requests: 0 })).account,
     reserve: (keyHash, requests = 1) => ask({ keyHash, requests }),
-    reserveAlone: keyHash => ask({ keyHash, requests: 1 }, askAlone),
+    reserveSingle: keyHash => ask({ keyHash, requests: 1 }, askSingle),
     refund: (account, requests = 1) => ledger.refund(account, requests),
     warm: () => ask({ keyHash: NO_KEY, requests: 0 }).catch(() => {}),
     settled: ledger.settled,

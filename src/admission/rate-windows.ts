@@ -25,11 +25,11 @@ export interface WindowRequest {
   /** Name of the exact entry to read; null for none. */
   entry: string | null
   /** Called before it is counted, if no other request is counted with it. */
-  onAlone?(): void
+  onSingle?(): void
 }
 
-export interface Passed {
-  passed: true
+export interface WindowGrant {
+  isGranted: true
   entry: Uint8Array | null
   /** Requests that the key may still make in this window. */
   remaining: number
@@ -39,14 +39,14 @@ export interface Passed {
   uncount(): Promise<void>
 }
 
-export interface Refused {
-  passed: false
+export interface WindowRefusal {
+  isGranted: false
   fullWindow: Window
   /** Time until one more request could pass. */
   waitMs: number
 }
 
-export type WindowReply = Passed | Refused
+export type WindowReply = WindowGrant | WindowRefusal
 
 export interface RateWindows {
   /** Counts a request in both of its windows, or in neither, and reads its exact entry in the same call. */
@@ -65,7 +65,7 @@ export function createRateWindows(store: FastStore, database: Database): RateWin
   const createShardBatcher = () =>
     createBatcher<WindowRequest, WindowReply>({
       run(requests) {
-        if (requests.length === 1) requests[0]?.onAlone?.()
+        if (requests.length === 1) requests[0]?.onSingle?.()
         const running = runBatch(store, database, requests)
         const settled = running.then(nothing, nothing).then(() => {
           if (underWay === settled) underWay = null
@@ -183,12 +183,13 @@ function findGroup(groups: Map<string, Group>, { account, address }: WindowReque
 function reply(store: FastStore, { entry }: WindowRequest, group: Group): WindowReply {
   const { windows, counted } = group
   if (!counted) throw new Error('A group was not asked for')
-  if (group.left === 0) return { passed: false, fullWindow: findFullWindow(windows, counted), waitMs: counted.waitMs }
+  if (group.left === 0)
+    return { isGranted: false, fullWindow: findFullWindow(windows, counted), waitMs: counted.waitMs }
   group.left--
   const at = entry === null ? undefined : group.entries.get(entry)
   const names = windows.map(window => window.name)
   return {
-    passed: true,
+    isGranted: true,
     entry: at === undefined ? null : (counted.entries[at] ?? null),
     remaining: Math.max(0, (windows[0]?.limit ?? 0) - (counted.totals[0] ?? 0) + group.left),
     isInDatabase: group.isInDatabase,

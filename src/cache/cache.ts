@@ -39,12 +39,12 @@ export interface Cache {
 export interface CacheOptions extends Omit<LookupOptions, 'copies'> {
   store: FastStore
   /** Whether no other process serves from this cache, so that what this one has sent to the stores counts as stored. */
-  isAlone(): boolean
+  isOnlyProcess(): boolean
   log: Log
 }
 
 export function createCache(options: CacheOptions): Cache {
-  const { database, store, vectors, judge, judgeQueue, unfinished, isAlone, log } = options
+  const { database, store, vectors, judge, judgeQueue, unfinished, isOnlyProcess, log } = options
   const copies = createExactCopies(store)
   const lookups = createLookups({ ...options, copies })
   const writer = createResponseWriter(database, log)
@@ -82,7 +82,7 @@ export function createCache(options: CacheOptions): Cache {
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
-      if (isAlone() && mayLeaveEarly(query, response) && !writer.isBehind()) return unfinished.add(query, written)
+      if (isOnlyProcess() && mayLeaveEarly(query, response) && !writer.isBehind()) return unfinished.add(query, written)
       const findable = copied.then(isCopied => {
         if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response, vector)) return written
       })

@@ -1,5 +1,5 @@
 /**
- * Answers whose clients have them already, and PostgreSQL not yet: a process that is alone sends a plain response without waiting for the write, and
+ * Answers whose clients have them already, and PostgreSQL not yet: the only process sends a plain response without waiting for the write, and
  * whoever asks what such a write could answer waits for it instead.
  */
 import { createTimeLimit } from '../event-loop/time-limit.ts'

@@ -27,8 +27,8 @@ export interface Held {
   close(): void
 }
 
-/** A reader that has taken something this lately is not cut off, however full the room is. */
-const LATELY_MS = 1_000
+/** A reader that has taken something this recently is not cut off, however full the room is. */
+const RECENTLY_MS = 1_000
 const RELIEVE_EVERY_MS = 100
 /** A full room is one until so much of it is free: else it would be full and not full in turn with every chunk. */
 const FREE_SHARE = 1 / 8
@@ -111,13 +111,13 @@ export class StreamRoom {
 
   #relieve(): void {
     this.#spare()
-    const lately = performance.now() - LATELY_MS
+    const beforeMs = performance.now() - RECENTLY_MS
     const unread = Array.from(this.#holders.keys(), holder => ({ holder, sinceMs: unreadSinceMs(holder) }))
-      .filter(({ sinceMs }) => sinceMs < lately)
+      .filter(({ sinceMs }) => sinceMs < beforeMs)
       .sort((a, b) => a.sinceMs - b.sinceMs)
     for (const { holder } of unread) {
       if (!this.#isFull) return
-      holder.cutSlowest?.(lately)
+      holder.cutSlowest?.(beforeMs)
     }
   }
 }

@@ -58,7 +58,7 @@ export function translate(endpoint: TranslatedEndpoint, given: JsonObject, targe
 }
 
 /** What an error says: the field that it is about, if it names one, and its text. */
-export interface Told {
+export interface ErrorDetails {
   param: string | null
   message: string
 }
@@ -68,8 +68,8 @@ export function tellOwn(
   endpoint: TranslatedEndpoint,
   own: JsonObject,
   target: RequestTarget,
-  { param, message }: Told,
-): Told {
+  { param, message }: ErrorDetails,
+): ErrorDetails {
   const { chatRequest } = translate(endpoint, own, target)
   const renamed = param === null ? null : { from: param, to: nameOwnField(endpoint, own, chatRequest, param) }
   return { param: renamed?.to ?? null, message: writeOwnNames(endpoint, own, message, renamed) }

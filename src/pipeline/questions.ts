@@ -103,7 +103,7 @@ async function countTokens(
   const named = references ?? findKeptReferences(body, null)
   const keeper = await checkReferences(database, named, account, provider)
   const { headers, signal } = request
-  const asked = { endpoint, headers, stream: false, countsAlone: true, owner: account.project_id, signal }
+  const asked = { endpoint, headers, stream: false, onlyCounts: true, owner: account.project_id, signal }
   const answer = await keeper.ask(
     typeof sent === 'string' ? { ...asked, body, bodyText: sent } : withLongBody(asked, body, sent),
   )

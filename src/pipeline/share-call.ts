@@ -50,10 +50,10 @@ async function shareCall(context: SharingContext, stages: Stages): Promise<Attem
     if ('response' in followed) return followed
     failure = followed.failure
   }
-  // Whoever finds nothing to follow, or followed calls whose clients left, asks alone: nothing is known of an answer to this request.
+  // Whoever finds nothing to follow, or followed calls whose clients left, asks unshared: nothing is known of an answer to this request.
   if (failure && !(failure instanceof ClientGone)) return { failure }
   const lookup = cacheQuery && (control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context))
-  return lead(context, stages.calls.startAlone(isLive), lookup, stages)
+  return lead(context, stages.calls.startUnshared(isLive), lookup, stages)
 }
 
 /** Returns what the cache found; null when another process leads. The call then carries that leader's events. */

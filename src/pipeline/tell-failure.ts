@@ -15,10 +15,10 @@ export function plainText(text: string, maxLength: number): string {
   return (line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line).toWellFormed()
 }
 
-type Told = Pick<RequestStory, 'error_code' | 'error_message'>
+type RecordedError = Pick<RequestStory, 'error_code' | 'error_message'>
 
 /** What the client was told. An upstream's own words are not the proxy's, so `error_message` is null for them. */
-export function tellError(failure: unknown): Told {
+export function tellError(failure: unknown): RecordedError {
   if (failure instanceof ProxyError) {
     return { error_code: failure.code, error_message: plainText(failure.message, LONGEST_MESSAGE) }
   }
@@ -27,10 +27,10 @@ export function tellError(failure: unknown): Told {
   return { error_code: code ?? (failure instanceof Error ? 'internal_error' : 'upstream_error'), error_message: null }
 }
 
-type UpstreamTold = Pick<RequestStory, 'upstream_status' | 'upstream_message'>
+type RecordedUpstreamError = Pick<RequestStory, 'upstream_status' | 'upstream_message'>
 
 /** What the upstream answered, if that was the failure. */
-export function tellUpstream(failure: unknown, query: Pick<NotedQuery, 'body'> | null): UpstreamTold {
+export function tellUpstream(failure: unknown, query: Pick<NotedQuery, 'body'> | null): RecordedUpstreamError {
   if (failure instanceof UpstreamFailure) return { upstream_status: failure.upstreamStatus, upstream_message: null }
   if (!isAnswer(failure)) return { upstream_status: null, upstream_message: null }
   const { message } = readError(failure)

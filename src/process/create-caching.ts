@@ -53,8 +53,17 @@ export async function createCaching(
   const learner = createLearner({ database, prepareCall, tracing, log, noteVerdict })
   const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
   const unfinished = new UnfinishedWrites()
-  const isAlone = bus ? bus.isAlone : () => database.backend === 'embedded'
-  const cache = createCache({ database, store, unfinished, vectors: promptVectors, judge, judgeQueue, isAlone, log })
+  const isOnlyProcess = bus ? bus.isOnlyProcess : () => database.backend === 'embedded'
+  const cache = createCache({
+    database,
+    store,
+    unfinished,
+    vectors: promptVectors,
+    judge,
+    judgeQueue,
+    isOnlyProcess,
+    log,
+  })
   return {
     noteVerdict,
     vectors,

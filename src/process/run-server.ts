@@ -138,8 +138,8 @@ async function openRedis(
   if (await answersWithin(store, REDIS_WAIT_MS)) await withinTimeLimit(REDIS_WAIT_MS, fleet.beat()).catch(() => {})
   else log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
   if (primary) await refuseOldPrimary(database, primaryKey(installationId))
-  const { isAlone } = fleet
-  const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded, isAlone })
+  const { isOnlyProcess } = fleet
+  const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded, isOnlyProcess })
   const close = async () => {
     await fleet.leave()
     await store.close()

@@ -3,7 +3,7 @@ import type { JobDone } from '../event-loop/off-loop.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { parseExactly } from '../formats/json/exact-json.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
-import { countInput, type Told, type TranslationContext, tellOwn, translate } from '../formats/translation.ts'
+import { countInput, type ErrorDetails, type TranslationContext, tellOwn, translate } from '../formats/translation.ts'
 import { type LongChat, type LongTranslatedChat, translateBody } from './anthropic/request/translate-chat.ts'
 import { type RenameInput, writeRenamed } from './rename-model.ts'
 import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/answer.ts'
@@ -39,8 +39,8 @@ export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobD
 }
 
 /** Says of a request what an error says of the chat request that it became. */
-export function tellOwnRequest({ endpoint, target, bytes, told }: ToTell): JobDone<Told> {
-  return { output: tellOwn(endpoint, readObject(bytes), target, told) }
+export function tellOwnRequest({ endpoint, target, bytes, details }: ToTell): JobDone<ErrorDetails> {
+  return { output: tellOwn(endpoint, readObject(bytes), target, details) }
 }
 
 /** Translates a plain chat response. */

@@ -22,14 +22,14 @@ export function withLongBody(
   body: Record<string, unknown>,
   bodyBytes: Uint8Array,
 ): LongRequest {
-  const { headers, stream, signal, endpoint, countsAlone = false, refusesTools = false, marksCache = false } = asked
+  const { headers, stream, signal, endpoint, onlyCounts = false, refusesTools = false, marksCache = false } = asked
   const { owner = NOBODY } = asked
   return {
     endpoint,
     headers,
     stream,
     signal,
-    countsAlone,
+    onlyCounts,
     refusesTools,
     marksCache,
     owner,

@@ -7,7 +7,7 @@ import type { Account } from '../postgres/admit.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { modelNotFound, noRouteTo } from './no-route.ts'
-import { keeperOfObjects, type ToldKeeper } from './object-keepers.ts'
+import { keeperOfObjects, type WantedKeeper } from './object-keepers.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
@@ -37,7 +37,7 @@ export interface ModelRouter {
    * Returns the provider that keeps this project's files or batches, or an error: whom the client names or, where it speaks OpenAI's format,
    * OpenAI or Groq if the project has stored a key for one of them, else the aggregator; Anthropic alone for what is Anthropic's.
    */
-  keeperOfObjects(account: Routed, collection: Collection, told?: ToldKeeper): Provider | ProxyError
+  keeperOfObjects(account: Routed, collection: Collection, wanted?: WantedKeeper): Provider | ProxyError
   /** The name of the provider that this model leads to, in the catalogue's prices; null for a name that leads nowhere. */
   nameVendorOf(model: string, account: Routed): DirectProvider | typeof AGGREGATOR | null
   /** The catalogue's models for which `resolve` finds a provider; of two with one name, the one that it would choose. */
@@ -109,8 +109,8 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
       return keeps ? directFor('openai', account) : null
     },
 
-    keeperOfObjects: (account, collection, told = {}) =>
-      keeperOfObjects(account, collection, told, {
+    keeperOfObjects: (account, collection, wanted = {}) =>
+      keeperOfObjects(account, collection, wanted, {
         aggregator: aggregatorFor && (() => aggregatorFor(account.project_id)),
         direct: name => directFor(name, account),
       }),

@@ -9,7 +9,7 @@ import type { NamedVendor } from './operations.ts'
 import type { Provider } from './upstream.ts'
 
 /** What says who keeps an object. */
-export interface ToldKeeper {
+export interface WantedKeeper {
   /** The keeper of an existing object, as `nameKeeper` writes it. */
   as?: string
   /** Whose API the client speaks. */
@@ -33,7 +33,7 @@ interface Reached {
 export function keeperOfObjects(
   account: Pick<Account, 'key_type' | 'direct_providers'>,
   collection: Collection,
-  { as, vendor }: ToldKeeper,
+  { as, vendor }: WantedKeeper,
   { aggregator, direct }: Reached,
 ): Provider | ProxyError {
   if (account.key_type === 'test') return nothingKeptInSandbox()

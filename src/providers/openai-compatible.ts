@@ -75,7 +75,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       headers.set('authorization', own.authorization)
       return callUpstream({
         provider: name,
-        url: `${baseUrl}${PATHS[endpoint]}${request.countsAlone ? COUNT_PATHS[endpoint] : ''}`,
+        url: `${baseUrl}${PATHS[endpoint]}${request.onlyCounts ? COUNT_PATHS[endpoint] : ''}`,
         headers,
         credentials,
         body: await writeBody(request),

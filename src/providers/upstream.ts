@@ -20,7 +20,7 @@ export interface UpstreamRequest {
   headers: Headers
   stream: boolean
   /** Only counts the prompt's tokens. For Responses and Messages. */
-  countsAlone?: boolean
+  onlyCounts?: boolean
   /** Whether the project wants no tools left out that the provider cannot run. */
   refusesTools?: boolean
   /** Whether its answer is translated from chat: then a plain one also says in which order its parts came. */

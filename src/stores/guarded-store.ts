@@ -62,13 +62,13 @@ export function guardStore(store: FastStore, { processes = () => 1, onChange }: 
       }
       return guards.of(batch.windows[0]?.name ?? '').try(attempt, () => {
         isCountedHere = true
-        return markLocal(memory.countAlone(batch))
+        return markLocal(memory.countWithoutRedis(batch))
       })
     },
     // The sign tells which store counted the request; it is taken back there, even if the other store is in use now.
     uncount: async (names, requests, second) =>
       isLocal(second)
-        ? memory.uncountAlone(names, requests, -second)
+        ? memory.uncountWithoutRedis(names, requests, -second)
         : guards.of(names[0] ?? '').try(() => store.uncount(names, requests, second), nothing),
     writeEntry: (name, bytes, ttlMs) =>
       guards.of(name).try(

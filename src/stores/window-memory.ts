@@ -17,9 +17,9 @@ interface Remembered {
   /** As Redis last returned it. */
   seen: Uint8Array | null
   /** Requests that passed without Redis and that it does not know of yet. */
-  alone: SlidingWindow | null
+  withoutRedis: SlidingWindow | null
   /** How many of those are being reported now. */
-  telling: number
+  reporting: number
   usedAtMs: number
 }
 
@@ -54,7 +54,7 @@ export class WindowMemory {
     this.#noteClock(recalled.second ?? counted.countedAtSecond, counted.countedAtSecond)
     for (const [i, { name, missed = 0 }] of recalled.windows.entries()) {
       const found = this.#find(name)
-      this.#noteTold(found, missed)
+      this.#noteReported(found, missed)
       const seen = counted.windows?.[i]
       // A copy, because the bytes are a view of a larger buffer.
       if (seen) found.seen = new Uint8Array(seen)
@@ -62,46 +62,48 @@ export class WindowMemory {
   }
 
   noteFailed(recalled: CountBatch): void {
-    for (const { name, missed = 0 } of recalled.windows) this.#find(name).telling -= missed
+    for (const { name, missed = 0 } of recalled.windows) this.#find(name).reporting -= missed
   }
 
   /**
    * Passes a batch without Redis. Processes share equally what was left of a limit when this process last saw the window. Of an unseen
    * window, they share the whole limit.
    */
-  countAlone(batch: CountBatch): Counted {
+  countWithoutRedis(batch: CountBatch): Counted {
     const { requests, isWhole, windows, entries } = batch
     const second = this.#nowSecond()
     const nowMs = this.#now() + this.#aheadSeconds * 1000
-    const opened = windows.map(({ name, limit }) => openAlone(this.#find(name), limit, this.#processes(), second))
+    const opened = windows.map(({ name, limit }) =>
+      openWithoutRedis(this.#find(name), limit, this.#processes(), second),
+    )
     const granted = grantOf(
       batch,
       opened.map(({ room }) => room),
     )
-    for (const { all, alone } of opened) {
+    for (const { all, withoutRedis } of opened) {
       addToWindow(all, second, granted)
-      addToWindow(alone, second, granted)
+      addToWindow(withoutRedis, second, granted)
     }
     const wanted = isWhole ? requests : 1
-    const waits = opened.map(({ all, alone, limit, share }) =>
-      Math.max(waitForRoomMs(all, limit, nowMs, wanted), waitForRoomMs(alone, share, nowMs, wanted)),
+    const waits = opened.map(({ all, withoutRedis, limit, share }) =>
+      Math.max(waitForRoomMs(all, limit, nowMs, wanted), waitForRoomMs(withoutRedis, share, nowMs, wanted)),
     )
     return {
       granted,
       countedAtSecond: second,
       waitMs: granted < requests ? Math.max(0, ...waits) : 0,
       // A window whose share is used up is reported as full.
-      totals: opened.map(({ all, alone, limit, share }) =>
-        alone.total >= share ? Math.max(all.total, limit) : all.total,
+      totals: opened.map(({ all, withoutRedis, limit, share }) =>
+        withoutRedis.total >= share ? Math.max(all.total, limit) : all.total,
       ),
       entries: entries.map(() => null),
     }
   }
 
-  /** Takes back what `countAlone` counted. */
-  uncountAlone(windowNames: readonly string[], requests: number, countedAtSecond: number): void {
+  /** Takes back what `countWithoutRedis` counted. */
+  uncountWithoutRedis(windowNames: readonly string[], requests: number, countedAtSecond: number): void {
     for (const name of windowNames)
-      takeFromWindow(this.#windows.get(name)?.alone ?? undefined, requests, countedAtSecond)
+      takeFromWindow(this.#windows.get(name)?.withoutRedis ?? undefined, requests, countedAtSecond)
   }
 
   close(): void {
@@ -115,7 +117,7 @@ export class WindowMemory {
     this.#aheadSeconds += step
     for (const found of this.#windows.values()) {
       if (found.seen) found.seen = shiftBytes(found.seen, step)
-      if (found.alone) shiftWindow(found.alone, step)
+      if (found.withoutRedis) shiftWindow(found.withoutRedis, step)
     }
   }
 
@@ -126,7 +128,7 @@ export class WindowMemory {
   #find(name: string): Remembered {
     let found = this.#windows.get(name)
     if (!found) {
-      found = { seen: null, alone: null, telling: 0, usedAtMs: 0 }
+      found = { seen: null, withoutRedis: null, reporting: 0, usedAtMs: 0 }
       this.#windows.set(name, found)
     }
     found.usedAtMs = this.#now()
@@ -137,41 +139,41 @@ export class WindowMemory {
     const found = this.#windows.get(window.name)
     if (!found) return window
     const isStale = this.#now() - found.usedAtMs >= WINDOW_MS
-    if (found.alone) moveWindow(found.alone, this.#nowSecond())
+    if (found.withoutRedis) moveWindow(found.withoutRedis, this.#nowSecond())
     // Only one call at a time reports them; two would have them counted twice.
-    const missed = found.telling === 0 ? (found.alone?.total ?? 0) : 0
-    found.telling += missed
+    const missed = found.reporting === 0 ? (found.withoutRedis?.total ?? 0) : 0
+    found.reporting += missed
     return { ...window, remembered: isStale ? null : found.seen, missed }
   }
 
   /** Keeps what is left to be reported after `missed` of it was. */
-  #noteTold(found: Remembered, missed: number): void {
-    found.telling -= missed
-    if (missed === 0 || !found.alone) return
-    const left = found.alone.total - missed
-    found.alone = left > 0 ? createWindow(this.#nowSecond()) : null
-    if (found.alone) addToWindow(found.alone, this.#nowSecond(), left)
+  #noteReported(found: Remembered, missed: number): void {
+    found.reporting -= missed
+    if (missed === 0 || !found.withoutRedis) return
+    const left = found.withoutRedis.total - missed
+    found.withoutRedis = left > 0 ? createWindow(this.#nowSecond()) : null
+    if (found.withoutRedis) addToWindow(found.withoutRedis, this.#nowSecond(), left)
   }
 
   #forgetUnused(): void {
     const oldestMs = this.#now() - WINDOW_MS
-    for (const [name, { usedAtMs, telling }] of this.#windows) {
-      if (usedAtMs < oldestMs && telling === 0) this.#windows.delete(name)
+    for (const [name, { usedAtMs, reporting }] of this.#windows) {
+      if (usedAtMs < oldestMs && reporting === 0) this.#windows.delete(name)
     }
   }
 }
 
 /** `all` is what was seen plus what passed without Redis. `share` is the most that may pass without Redis now. */
-function openAlone(found: Remembered, limit: number, processes: number, second: number) {
-  found.alone ??= createWindow(second)
-  const { alone } = found
-  moveWindow(alone, second)
+function openWithoutRedis(found: Remembered, limit: number, processes: number, second: number) {
+  found.withoutRedis ??= createWindow(second)
+  const { withoutRedis } = found
+  moveWindow(withoutRedis, second)
   const all = found.seen ? decodeWindow(found.seen) : createWindow(second)
   moveWindow(all, second)
   // With a small limit, each process may still pass one request if the window is empty as far as it knows.
   const share = Math.max(all.total === 0 ? 1 : 0, Math.floor((limit - all.total) / processes))
   for (let back = 0; back < WINDOW_SECONDS; back++) {
-    addToWindow(all, second - back, alone.counts[(second - back) % WINDOW_SECONDS] ?? 0)
+    addToWindow(all, second - back, withoutRedis.counts[(second - back) % WINDOW_SECONDS] ?? 0)
   }
-  return { all, alone, limit, share, room: Math.min(limit - all.total, share - alone.total) }
+  return { all, withoutRedis, limit, share, room: Math.min(limit - all.total, share - withoutRedis.total) }
 }

@@ -29,13 +29,13 @@ export function createRefusals(log: Pick<Log, 'info'>): Refusals {
   const totals = new Map<string, number>()
   const unlogged = new Map<string, Unlogged>()
   /** Reasons logged less than a second ago. */
-  const loggedLately = new Set<string>()
+  const recentlyLogged = new Set<string>()
 
   function logReason(reason: string): void {
     const pending = unlogged.get(reason)
-    if (!pending) return void loggedLately.delete(reason)
+    if (!pending) return void recentlyLogged.delete(reason)
     unlogged.delete(reason)
-    loggedLately.add(reason)
+    recentlyLogged.add(reason)
     setTimeout(logReason, LOG_EVERY_MS, reason).unref()
     const busiest = [...pending.byAddress].sort((a, b) => b[1] - a[1]).slice(0, LOGGED_ADDRESSES)
     const total = totals.get(reason)
@@ -51,7 +51,7 @@ export function createRefusals(log: Pick<Log, 'info'>): Refusals {
       const { byAddress } = pending
       const name = byAddress.size < MAX_ADDRESSES || byAddress.has(addressPrefix) ? addressPrefix : OTHERS
       byAddress.set(name, (byAddress.get(name) ?? 0) + 1)
-      if (!loggedLately.has(reason)) logReason(reason)
+      if (!recentlyLogged.has(reason)) logReason(reason)
     },
     totals: () => Object.fromEntries(totals),
   }

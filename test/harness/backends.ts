@@ -123,7 +123,7 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
     installationId: await readInstallationId(database),
     entries,
     store: { attempt: (_name, run) => run() },
-    isAlone: () => false,
+    isOnlyProcess: () => false,
   })
   return {
     ...bus,

@@ -223,7 +223,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
       bus: {
         ...bus,
-        isAlone: () => true,
+        isOnlyProcess: () => true,
         takeLease(name: string, id: string, exactKey: string) {
           leases.push(name)
           return bus.takeLease(name, id, exactKey)

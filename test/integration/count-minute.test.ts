@@ -116,13 +116,13 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     const nowSeconds = Date.now() / 1_000
     const [marked, over] = [nowSeconds + 600, nowSeconds - 600]
     const counted = await Promise.all([marked, over, null].map(ask))
-    expect(counted.map(each => each.passed && each.isInDatabase)).toEqual([true, false, false])
+    expect(counted.map(each => each.isGranted && each.isInDatabase)).toEqual([true, false, false])
     isGone = true
     for (let i = 0; i < 2 * LIMIT; i++) await expect(ask(marked)).rejects.toMatchObject({ code: 'service_unavailable' })
     isGone = false
     // Three were counted before.
     const passed = await Promise.all(Array.from({ length: LIMIT }, () => ask(null)))
-    expect(passed.filter(each => each.passed)).toHaveLength(LIMIT - 3)
+    expect(passed.filter(each => each.isGranted)).toHaveLength(LIMIT - 3)
   })
 
   test('takes back what it does not let pass', async () => {
@@ -158,8 +158,8 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await alone(LIMIT - 2, Math.floor(Date.now() / 1_000))).toBe(LIMIT - 2)
     const marked = Date.now() / 1_000 + 600
     const first = await Promise.all(Array.from({ length: 5 }, () => ask(marked)))
-    expect(first.filter(each => each.passed)).toHaveLength(2)
+    expect(first.filter(each => each.isGranted)).toHaveLength(2)
     const free = await Promise.all(Array.from({ length: LIMIT }, () => ask(null)))
-    expect(free.filter(each => each.passed)).toHaveLength(LIMIT - 2)
+    expect(free.filter(each => each.isGranted)).toHaveLength(LIMIT - 2)
   })
 })

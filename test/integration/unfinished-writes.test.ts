@@ -8,7 +8,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 /** On the embedded backend a process is alone. On the real one, without a bus, it cannot know whether it is. */
 describeBackends('answers that PostgreSQL is still writing', backend => {
-  const isAlone = backend.name === 'embedded'
+  const isOnlyProcess = backend.name === 'embedded'
   let upstream: Standin
   let proxy: TestProxy | null = null
   let written = 0
@@ -44,7 +44,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
   test('have left already if the process is alone, and whoever asks for the same waits for them', async () => {
     const { proxy, key } = await start()
     expect((await ask(proxy, key, question('How do I change the oil of a mower?'))).cache).toBe('MISS')
-    expect(written).toBe(isAlone ? 0 : 1)
+    expect(written).toBe(isOnlyProcess ? 0 : 1)
     expect((await ask(proxy, key, question('how do I change the oil of a mower'))).cache).toBe('HIT-SEMANTIC')
     expect(written).toBe(1)
     expect(upstream.requests).toHaveLength(1)
@@ -53,7 +53,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
   test('are found by a repeat whose copy was lost', async () => {
     const { proxy, key } = await start({ losesCopies: true })
     expect((await ask(proxy, key, question('Lost?'))).cache).toBe('MISS')
-    expect(written).toBe(isAlone ? 0 : 1)
+    expect(written).toBe(isOnlyProcess ? 0 : 1)
     expect((await ask(proxy, key, question('Lost?'))).cache).toBe('HIT')
     expect(upstream.requests).toHaveLength(1)
   })

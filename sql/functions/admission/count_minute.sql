@@ -58,7 +58,7 @@ begin
         set in_redis = greatest(m.in_redis, excluded.in_redis);
     end if;
 
-    select coalesce(sum(m.alone), 0) + greatest(coalesce(sum(m.in_redis), 0), coalesce(sum(m.recorded), 0)), min(m.second)
+    select coalesce(sum(m.outside_redis), 0) + greatest(coalesce(sum(m.in_redis), 0), coalesce(sum(m.recorded), 0)), min(m.second)
     into total, first_second
     from minute_counts m
     where m.project_id = of_project
@@ -70,10 +70,10 @@ begin
     wait_seconds := case when granted < wanted then greatest(1, coalesce(first_second + 61 - at_second, 1)) else 0 end;
 
     if without_redis and granted > 0 then
-        insert into minute_counts as m (project_id, key_id, second, alone)
+        insert into minute_counts as m (project_id, key_id, second, outside_redis)
         values (of_project, of_key, at_second, granted)
         on conflict (project_id, key_id, second) do update
-        set alone = m.alone + excluded.alone;
+        set outside_redis = m.outside_redis + excluded.outside_redis;
     elsif not without_redis and granted < wanted then
         update minute_counts m
         set in_redis = greatest(0, m.in_redis - (wanted - granted))

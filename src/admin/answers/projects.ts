@@ -119,7 +119,7 @@ export type Webhook = Static<typeof webhook>
 /** With its secret, which is shown this once. */
 export const addedWebhook = objectOf('AddedWebhook', 'project.webhook', { ...webhookFields, secret: text })
 
-export const toldEvent = objectOf('Delivery', 'project.delivery', {
+export const listedDelivery = objectOf('Delivery', 'project.delivery', {
   ...delivery.properties,
   id: text,
   webhook_id: text,
@@ -127,7 +127,7 @@ export const toldEvent = objectOf('Delivery', 'project.delivery', {
   tried_at: secondsOrNull,
   next_at: secondsOrNull,
 })
-export type Delivery = Static<typeof toldEvent>
+export type Delivery = Static<typeof listedDelivery>
 export const begunDelivery = objectOf('BegunDelivery', 'project.delivery', {
   id: text,
   state: t.Optional(t.Literal('pending')),

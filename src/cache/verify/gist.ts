@@ -10,14 +10,14 @@ import { type ContentWord, type Plainness, type Question, takeQuestionApart } fr
 export const GIST_FORM = 'gist-7'
 
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
-const lately = new LRUCache<string, Question | Plainness>({ max: 512 })
+const questionsRead = new LRUCache<string, Question | Plainness>({ max: 512 })
 
 /** What was normalized as an English question, taken apart; or why it is no plain one. */
 export function readQuestion(normalized: string): Question | Plainness {
-  const known = lately.get(normalized)
+  const known = questionsRead.get(normalized)
   if (known !== undefined) return known
   const question = takeQuestionApart(normalized)
-  lately.set(normalized, question)
+  questionsRead.set(normalized, question)
   return question
 }
 

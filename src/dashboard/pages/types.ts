@@ -10,16 +10,6 @@ export type {
   Wordings,
 } from '../../admin/answers/cache.ts'
 export type {
-  AdminKey,
-  AuditEvent,
-  Login,
-  LoginRules,
-  Member,
-  OpenSession,
-  Session,
-  User,
-} from '../../admin/answers/people.ts'
-export type {
   ApiKey,
   Budget,
   Delivery,
@@ -32,6 +22,16 @@ export type {
   Webhook,
 } from '../../admin/answers/projects.ts'
 export type { Counts, Overview, ProxyRequest, Refusal, Share } from '../../admin/answers/usage.ts'
+export type {
+  AdminKey,
+  AuditEvent,
+  Login,
+  LoginRules,
+  Member,
+  OpenSession,
+  Session,
+  User,
+} from '../../admin/answers/users.ts'
 export type { SettingKindRow as SettingKind } from '../../postgres/admin/rows.ts'
 
 import type { Project } from '../../admin/answers/projects.ts'

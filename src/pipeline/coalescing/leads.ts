@@ -1,4 +1,4 @@
-/** Elects the process that leads a call, by a lease in Redis; other processes follow it. A process that is alone takes none. */
+/** Elects the process that leads a call, by a lease in Redis; other processes follow it. A process that is the only one takes none. */
 import type { Lease, LeaseReply, ProcessBus } from '../../stores/redis/process-bus.ts'
 import { decodeMessage, KINDS, type Kind } from './messages.ts'
 import { RemoteFollowers } from './remote-followers.ts'
@@ -43,7 +43,7 @@ export function createLeads(bus: ProcessBus | null): Leads {
 
   return {
     async take(name, call, exactKey) {
-      if (bus.isAlone()) return UNSHARED
+      if (bus.isOnlyProcess()) return UNSHARED
       const lease = { processId: bus.processId, callId: crypto.randomUUID() }
       const reply = await bus.takeLease(name, lease.callId, exactKey).catch(() => OUT_OF_REACH)
       // A lease that expired between the two commands has no holder.

@@ -164,7 +164,7 @@ export class SharedCalls {
   }
 
   /** Starts a call that no other request can join. */
-  startAlone(live: boolean): Joined {
+  startUnshared(live: boolean): Joined {
     const call = new SharedCall(this.room)
     const subscriber = call.subscribe(live)
     if (!subscriber) throw new Error('A new call takes its first subscriber')

@@ -93,9 +93,9 @@ function askAsIs(
   const headers = writeRequestHeaders(request, NAME, projectId)
   headers.set('x-api-key', apiKey)
   if (!headers.has('anthropic-version')) headers.set('anthropic-version', chooseApiVersion(request.body))
-  const { signal, countsAlone } = request
+  const { signal, onlyCounts } = request
   const body = request.bodyBytes ?? request.bodyText
-  const asked = `${url}${countsAlone ? '/count_tokens' : ''}${betaOf(headers)}`
+  const asked = `${url}${onlyCounts ? '/count_tokens' : ''}${betaOf(headers)}`
   return callUpstream({ provider: NAME, url: asked, headers, credentials, body, signal, limits, probe })
 }
 

@@ -5,7 +5,7 @@ import { completeChat } from './chat.ts'
 import { completeText } from './completions.ts'
 import { embedInputs } from './embeddings.ts'
 import type { Request } from './fields.ts'
-import { answerPassed } from './passed.ts'
+import { answerPassThrough } from './pass-through.ts'
 
 const ANSWERS = { chat: completeChat, completions: completeText, embeddings: embedInputs }
 export type SandboxEndpoint = keyof typeof ANSWERS
@@ -34,7 +34,7 @@ export function answerInSandbox(endpoint: SandboxEndpoint, request: Request): Re
 /** Throws as `answerInSandbox` does, and a 404 for an operation that the sandbox lacks. */
 export function writeAnswer(target: SandboxTarget, request: Request): SandboxAnswer {
   if ('path' in target) {
-    const answer = answerPassed(target.path, request)
+    const answer = answerPassThrough(target.path, request)
     if (!answer) throw refuse('pathUnsupported', { vendor: 'The sandbox, which answers test keys,', path: target.path })
     return { contentType: 'application/json', bytes: encoder.encode(JSON.stringify(answer)) }
   }

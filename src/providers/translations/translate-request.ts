@@ -2,8 +2,8 @@
 import { Job, NOBODY, offLoop } from '../../event-loop/off-loop.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import {
+  type ErrorDetails,
   type RequestTarget,
-  type Told,
   type TranslatedEndpoint,
   type TranslationContext,
   tellOwn,
@@ -27,12 +27,12 @@ export interface LongTranslated {
 }
 
 export type ToCount = Omit<ToTranslate, 'target'>
-export type ToTell = ToTranslate & { told: Told }
+export type ToTell = ToTranslate & { details: ErrorDetails }
 
 const JOBS = new URL('../jobs.ts', import.meta.url)
 const TRANSLATE = new Job<ToTranslate, LongTranslated>(JOBS, 'translateRequest')
 const COUNT = new Job<ToCount, JsonObject>(JOBS, 'countRequest')
-const TELL = new Job<ToTell, Told>(JOBS, 'tellOwnRequest')
+const TELL = new Job<ToTell, ErrorDetails>(JOBS, 'tellOwnRequest')
 
 /**
  * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat
@@ -64,10 +64,10 @@ export async function tellOwnRequest(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
   target: RequestTarget,
-  told: Told,
-): Promise<Told> {
-  if (isLong(request)) return runOnBody(TELL, request, { endpoint, target, told })
-  return tellOwn(endpoint, readExactBody(request), target, told)
+  details: ErrorDetails,
+): Promise<ErrorDetails> {
+  if (isLong(request)) return runOnBody(TELL, request, { endpoint, target, details })
+  return tellOwn(endpoint, readExactBody(request), target, details)
 }
 
 function headOf({ headers, stream, signal, marksCache = false, owner = NOBODY }: UpstreamRequest) {

@@ -7,7 +7,7 @@ import { NOBODY } from '../../event-loop/off-loop.ts'
 import { isTranslated } from '../../formats/format-of.ts'
 import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import { type Told, type TranslationContext, translationOf } from '../../formats/translation.ts'
+import { type ErrorDetails, type TranslationContext, translationOf } from '../../formats/translation.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
@@ -30,10 +30,10 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
     async ask(request) {
       const { endpoint } = request
       if (has.includes(endpoint) || !isTranslated(endpoint)) return provider.ask(request)
-      if (request.countsAlone) return answerCount(await countRequest(request, endpoint))
+      if (request.onlyCounts) return answerCount(await countRequest(request, endpoint))
       const target = { ...targetOf(textOf(request.body.model)), refusesTools: request.refusesTools ?? false }
       const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
-      const tell: Tell = told => tellOwnRequest(request, endpoint, target, told)
+      const tell: Tell = details => tellOwnRequest(request, endpoint, target, details)
       const answer = await askByChat(provider, chat, context, tell)
       if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS, droppedTools.join(', '))
       return answer
@@ -48,7 +48,7 @@ function answerCount(counted: JsonObject): UpstreamAnswer {
 }
 
 /** Puts an error about the chat request in the client's own terms. */
-type Tell = (told: Told) => Promise<Told>
+type Tell = (details: ErrorDetails) => Promise<ErrorDetails>
 
 async function askByChat(
   provider: Provider,
@@ -81,10 +81,10 @@ async function tellRefusal(error: unknown, tell: Tell): Promise<unknown> {
   const carried = carryError(error)
   if (!('refusal' in carried) || carried.refusal.status !== 400) return error
   const { message, param = null } = carried.refusal
-  const told = await tell({ message, param })
-  const { param: own } = told
+  const details = await tell({ message, param })
+  const { param: own } = details
   return restoreError({
-    refusal: { ...carried.refusal, message: told.message, ...(own === null ? {} : { param: own }) },
+    refusal: { ...carried.refusal, message: details.message, ...(own === null ? {} : { param: own }) },
   })
 }
 
@@ -93,8 +93,8 @@ async function tellError(text: string, tell: Tell): Promise<string> {
   const body = parseJsonObject(text)
   const error = body?.error
   if (!isJsonObject(error) || typeof error.message !== 'string') return text
-  const told = await tell({ message: error.message, param: typeof error.param === 'string' ? error.param : null })
-  return JSON.stringify({ ...body, error: { ...error, ...told } })
+  const details = await tell({ message: error.message, param: typeof error.param === 'string' ? error.param : null })
+  return JSON.stringify({ ...body, error: { ...error, ...details } })
 }
 
 /** `pricedAs` is the provider's name in the catalogue; null when it has none. */

@@ -1,6 +1,6 @@
 /**
  * What the processes that share this Redis, on all machines, tell each other: that they live, because one that is cut off grants its share of
- * each limit, and one that is alone shares nothing; and which primary of PostgreSQL they use, because one that was left behind must not be
+ * each limit, and the only one shares nothing; and which primary of PostgreSQL they use, because one that was left behind must not be
  * used again.
  */
 import type { Primary } from '../../postgres/primary.ts'
@@ -17,7 +17,7 @@ export interface Fleet {
   /** As last counted; this process and its fellow workers before the first time. */
   size(): number
   /** Whether no other process lives: nothing needs to be shared. A process that starts says so to all at once. */
-  isAlone(): boolean
+  isOnlyProcess(): boolean
   /** This process ends: the others' shares grow at once. */
   leave(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function joinFleet(options: FleetOptions): Fleet {
   const key = `${installationPrefix(installationId)}fleet`
   const self = crypto.randomUUID()
   let living = workers
-  let aloneSinceMs: number | null = null
+  let onlySinceMs: number | null = null
   let isSure = false
 
   async function count(): Promise<void> {
@@ -54,17 +54,17 @@ export function joinFleet(options: FleetOptions): Fleet {
       const [counted, added] = (await noteAlive([key], [self, LIFETIME_SECONDS])) as number[]
       if (Number(counted) !== living) onCount?.(Number(counted))
       living = Number(counted)
-      noteAlone(living === 1)
+      noteOnly(living === 1)
       if (Number(added) === 1) await commands.publish(key, Buffer.from(self))
     } catch {
-      noteAlone(false)
+      noteOnly(false)
     }
   }
 
   /** A Redis that has lost its data knows all living processes again after a whole beat. */
-  function noteAlone(isOnly: boolean): void {
-    aloneSinceMs = isOnly ? (aloneSinceMs ?? performance.now()) : null
-    isSure = aloneSinceMs !== null && performance.now() - aloneSinceMs >= beatEveryMs
+  function noteOnly(isOnly: boolean): void {
+    onlySinceMs = isOnly ? (onlySinceMs ?? performance.now()) : null
+    isSure = onlySinceMs !== null && performance.now() - onlySinceMs >= beatEveryMs
   }
 
   async function sharePrimary(): Promise<void> {
@@ -86,7 +86,7 @@ export function joinFleet(options: FleetOptions): Fleet {
   return {
     beat,
     size: () => Math.max(workers, living),
-    isAlone: () => workers === 1 && isSure,
+    isOnlyProcess: () => workers === 1 && isSure,
     async leave() {
       clearInterval(beating)
       redis.off('ready', beat)

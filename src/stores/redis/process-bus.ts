@@ -19,7 +19,7 @@ export interface ProcessBus {
   /** This process's id. */
   readonly processId: string
   /** Whether no other process could follow a call of this one, nor lead one that this one follows. */
-  isAlone(): boolean
+  isOnlyProcess(): boolean
   /**
    * Takes a lease for this process, and reads the exact entry that an earlier call may have stored. Rejects when Redis is out of reach.
    */
@@ -52,7 +52,7 @@ export interface ProcessBusOptions {
   entries: TaggedEntries
   /** The store on the same Redis: a request that has waited for a shard in vain does not wait for it again. */
   store: Pick<GuardedStore, 'attempt'>
-  isAlone: ProcessBus['isAlone']
+  isOnlyProcess: ProcessBus['isOnlyProcess']
 }
 
 export function openProcessBus({
@@ -61,7 +61,7 @@ export function openProcessBus({
   installationId,
   entries,
   store,
-  isAlone,
+  isOnlyProcess,
 }: ProcessBusOptions): ProcessBus {
   const commands = new RedisCommands(redis)
   const lease = commands.script(new URL('./lease.lua', import.meta.url))
@@ -81,7 +81,7 @@ export function openProcessBus({
 
   return {
     processId,
-    isAlone,
+    isOnlyProcess,
     async takeLease(name, callId, exactKey) {
       const keys = [named(name), named(exactKey)]
       const reply = await store.attempt(name, () => inTime(lease(keys, [`${processId} ${callId}`, LEASE_LIFETIME_MS])))

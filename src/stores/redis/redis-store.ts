@@ -45,7 +45,7 @@ export class RedisCommands {
     // With the number of keys, ioredis knows the keys, and so the master that the script belongs to.
     return async (keys, args) => {
       const rest = [keys.length, ...keys, ...args]
-      return this.#send('evalsha', [hash, ...rest], () => this.#sendAlone('eval', [lua, ...rest]))
+      return this.#send('evalsha', [hash, ...rest], () => this.#sendDirectly('eval', [lua, ...rest]))
     }
   }
 
@@ -96,7 +96,7 @@ export class RedisCommands {
     this.#connection.disconnect()
   }
 
-  async #send(name: string, args: readonly Argument[], again = () => this.#sendAlone(name, args)): Promise<Reply> {
+  async #send(name: string, args: readonly Argument[], again = () => this.#sendDirectly(name, args)): Promise<Reply> {
     // It has a method for each command, but declares few of those that return bytes.
     const connection = this.#connection as unknown as Record<string, (...args: readonly Argument[]) => Promise<Reply>>
     try {
@@ -107,7 +107,7 @@ export class RedisCommands {
     }
   }
 
-  #sendAlone(name: string, args: readonly Argument[]): Promise<Reply> {
+  #sendDirectly(name: string, args: readonly Argument[]): Promise<Reply> {
     return this.#connection.sendCommand(new Command(name, [...args], { replyEncoding: null })) as Promise<Reply>
   }
 }

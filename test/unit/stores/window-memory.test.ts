@@ -33,7 +33,7 @@ const COUNTED: Counted = { granted: 1, countedAtSecond: SECOND, waitMs: 0, total
 
 test('what passed without the store is reported once, however many calls could', () => {
   const { memory, batch, missedOf } = openMemory()
-  expect(memory.countAlone(batch(3)).granted).toBe(3)
+  expect(memory.countWithoutRedis(batch(3)).granted).toBe(3)
   const [first, second] = [memory.recall(batch(1)), memory.recall(batch(1))]
   expect([missedOf(first), missedOf(second)]).toEqual([3, 0])
   memory.noteCounted(first, COUNTED)
@@ -43,36 +43,36 @@ test('what passed without the store is reported once, however many calls could',
 
 test('what could not be reported is reported with the next call', () => {
   const { memory, batch, missedOf } = openMemory()
-  memory.countAlone(batch(3))
+  memory.countWithoutRedis(batch(3))
   memory.noteFailed(memory.recall(batch(1)))
   expect(missedOf(memory.recall(batch(1)))).toBe(3)
 })
 
 test('what passes while it is being reported stays to be reported', () => {
   const { memory, batch, missedOf } = openMemory()
-  memory.countAlone(batch(3))
+  memory.countWithoutRedis(batch(3))
   const telling = memory.recall(batch(1))
-  memory.countAlone(batch(2))
+  memory.countWithoutRedis(batch(2))
   memory.noteCounted(telling, COUNTED)
   expect(missedOf(memory.recall(batch(1)))).toBe(2)
 })
 
 test('a whole batch passes without the store only if all of it fits', () => {
   const { memory, batch } = openMemory()
-  expect(memory.countAlone(batch(4)).granted).toBe(4)
-  const refused = memory.countAlone({ ...batch(7), isWhole: true })
+  expect(memory.countWithoutRedis(batch(4)).granted).toBe(4)
+  const refused = memory.countWithoutRedis({ ...batch(7), isWhole: true })
   expect(refused).toMatchObject({ granted: 0, totals: [4] })
   expect(refused.waitMs).toBeGreaterThan(59_000)
-  expect(memory.countAlone({ ...batch(6), isWhole: true })).toMatchObject({ granted: 6, waitMs: 0 })
+  expect(memory.countWithoutRedis({ ...batch(6), isWhole: true })).toMatchObject({ granted: 6, waitMs: 0 })
 })
 
 test('processes without the store share a limit', () => {
   const { memory, batch } = openMemory(4)
-  expect(memory.countAlone(batch(100, 40)).granted).toBe(10)
-  expect(memory.countAlone(batch(1, 40))).toMatchObject({ granted: 0, totals: [40] })
+  expect(memory.countWithoutRedis(batch(100, 40)).granted).toBe(10)
+  expect(memory.countWithoutRedis(batch(1, 40))).toMatchObject({ granted: 0, totals: [40] })
   // What was counted and refused later can pass again.
-  memory.uncountAlone(['w'], 2, SECOND)
-  expect(memory.countAlone(batch(5, 40)).granted).toBe(2)
+  memory.uncountWithoutRedis(['w'], 2, SECOND)
+  expect(memory.countWithoutRedis(batch(5, 40)).granted).toBe(2)
 })
 
 /** A window as Redis returns it, with so many requests in the last second. */
@@ -90,16 +90,16 @@ test.each([-3_600, -20, 3_600])(
     const counted = (second: number, requests: number, recalled = memory.recall(batch(1))) =>
       memory.noteCounted(recalled, { ...COUNTED, countedAtSecond: second, windows: [seenAt(second, requests)] })
     counted(SECOND, 4)
-    expect(memory.countAlone(batch(3)).granted).toBe(3)
+    expect(memory.countWithoutRedis(batch(3)).granted).toBe(3)
     nowMs += 30_000
     // Another window's reply tells.
     const other = { ...batch(1), windows: [{ name: 'other', limit: 10 }] }
     memory.noteCounted(memory.recall(other), { ...COUNTED, countedAtSecond: SECOND + 30 + step })
-    expect(memory.countAlone(batch(9))).toMatchObject({ granted: 3, countedAtSecond: SECOND + 30 + step })
+    expect(memory.countWithoutRedis(batch(9))).toMatchObject({ granted: 3, countedAtSecond: SECOND + 30 + step })
     expect(missedOf(memory.recall(batch(1)))).toBe(6)
     // What was counted before is over after a minute, and what was counted now is not.
     nowMs += 31_000
-    expect(memory.countAlone(batch(9)).granted).toBe(7)
+    expect(memory.countWithoutRedis(batch(9)).granted).toBe(7)
   },
 )
 
@@ -114,16 +114,16 @@ test('a reply that comes late is no step of the store’s clock', () => {
 
 test('what was counted in a second that has left the window takes nothing from those that took its place', () => {
   const { memory, batch, wait } = openMemory()
-  memory.countAlone(batch(3))
+  memory.countWithoutRedis(batch(3))
   wait(61)
-  memory.countAlone(batch(3))
-  memory.uncountAlone(['w'], 2, SECOND)
-  expect(memory.countAlone(batch(10)).granted).toBe(7)
+  memory.countWithoutRedis(batch(3))
+  memory.uncountWithoutRedis(['w'], 2, SECOND)
+  expect(memory.countWithoutRedis(batch(10)).granted).toBe(7)
 })
 
 test('nothing passes a limit of nothing', () => {
   const { memory, batch } = openMemory()
-  expect(memory.countAlone(batch(1, 0)).granted).toBe(0)
+  expect(memory.countWithoutRedis(batch(1, 0)).granted).toBe(0)
 })
 
 test('a window is brought back as it was seen, but for one that nobody has asked for in a minute', () => {

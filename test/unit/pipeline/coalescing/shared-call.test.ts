@@ -86,6 +86,6 @@ describe('shared calls', () => {
   })
 
   test('are not found where they were started alone', () => {
-    expect(new SharedCalls(MIB).startAlone(true).isFirst).toBe(true)
+    expect(new SharedCalls(MIB).startUnshared(true).isFirst).toBe(true)
   })
 })

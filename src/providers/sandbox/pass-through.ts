@@ -19,7 +19,7 @@ const ANSWERS: Record<string, (fields: Request) => Record<string, unknown>> = {
 export const SANDBOX_PASSES: readonly string[] = Object.keys(ANSWERS)
 
 /** Undefined for an operation that the sandbox lacks. Throws a 400 for what the vendor would refuse. */
-export function answerPassed(path: string, fields: Request): Record<string, unknown> | undefined {
+export function answerPassThrough(path: string, fields: Request): Record<string, unknown> | undefined {
   return ANSWERS[path]?.(fields)
 }
 

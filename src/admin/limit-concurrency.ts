@@ -1,7 +1,7 @@
 /** Limits how many tasks run at once; others are queued, and too many are refused. */
 import { refuse } from '../errors/errors.ts'
 
-export function createTickets(atOnce: number, mostWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function limitConcurrency(atOnce: number, mostWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
   const line: (() => void)[] = []
   let running = 0
   return async work => {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { createTickets } from '../../../src/admin/tickets.ts'
+import { limitConcurrency } from '../../../src/admin/limit-concurrency.ts'
 
 test('no more than so many run at once, and all get their turn, in order', async () => {
-  const tickets = createTickets(2, 10)
+  const inTurn = limitConcurrency(2, 10)
   let running = 0
   let most = 0
   const done: number[] = []
   await Promise.all(
     Array.from({ length: 7 }, (_, at) =>
-      tickets(async () => {
+      inTurn(async () => {
         most = Math.max(most, ++running)
         await Bun.sleep(2)
         running--
@@ -20,18 +20,18 @@ test('no more than so many run at once, and all get their turn, in order', async
 })
 
 test('one that fails passes its turn on', async () => {
-  const tickets = createTickets(1, 10)
-  const failing = tickets(() => Promise.reject(new Error('broken')))
-  const next = tickets(() => Promise.resolve('next'))
+  const inTurn = limitConcurrency(1, 10)
+  const failing = inTurn(() => Promise.reject(new Error('broken')))
+  const next = inTurn(() => Promise.resolve('next'))
   await expect(failing).rejects.toThrow('broken')
   expect(await next).toBe('next')
 })
 
 test('too many are refused', async () => {
-  const tickets = createTickets(1, 2)
+  const inTurn = limitConcurrency(1, 2)
   const held = Promise.withResolvers<void>()
-  const three = Array.from({ length: 3 }, () => tickets(() => held.promise))
-  await expect(tickets(() => Promise.resolve())).rejects.toMatchObject({ status: 503 })
+  const three = Array.from({ length: 3 }, () => inTurn(() => held.promise))
+  await expect(inTurn(() => Promise.resolve())).rejects.toMatchObject({ status: 503 })
   held.resolve()
   await Promise.all(three)
 })

@@ -5,11 +5,11 @@ import { t } from 'elysia'
 export type Rule = { pattern: string } | { enum: readonly string[] }
 
 /** The marker under which `completeDescription` finds the rules. */
-export const STATED = 'x-stated'
+export const RULE = 'x-rule'
 
 /** Text with a further rule. */
 export function textOf(rule: Rule) {
-  return t.String({ [STATED]: rule })
+  return t.String({ [RULE]: rule })
 }
 
 /** An object's other fields are refused. */

@@ -7,13 +7,13 @@ const PER_MINUTE = 120
 /** Hashes of keys and sessions that were valid: they are looked up even if their address has exceeded the limit. */
 const REMEMBERED = 10_000
 
-export interface Guesses {
+export interface CredentialAttempts {
   /** Returns what `find` returns; null for an unknown hash. Throws a 429 after too many unknown ones from its address. */
   look<Holder>(hash: string, address: string, find: (hash: string) => Promise<Holder | null>): Promise<Holder | null>
 }
 
 /** `store` is this process's own. */
-export function createGuesses(store: Pick<FastStore, 'count' | 'uncount'>): Guesses {
+export function createCredentialAttempts(store: Pick<FastStore, 'count' | 'uncount'>): CredentialAttempts {
   const good = new LRUCache<string, true>({ max: REMEMBERED })
 
   return {
