@@ -220,6 +220,18 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [RESTRICTIONS],
   },
   {
+    file: 'src/admission/rate-windows.ts',
+    line: '!group.counted.countedAt.isInStore || ',
+    becomes: '',
+    noticedBy: [MINUTE],
+  },
+  {
+    file: 'src/admission/rate-windows.ts',
+    line: '!countedAt.isInStore ? null : ',
+    becomes: '',
+    noticedBy: [MINUTE],
+  },
+  {
     file: 'src/admission/token-windows.ts',
     line: 'isWhole: true, ',
     becomes: '',
@@ -227,7 +239,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/admission/token-windows.ts',
-    line: 'if (kept < tokens) void settling.add(giveBack(window, tokens - kept, countedAtSecond))',
+    line: 'if (kept < tokens) void settling.add(giveBack(window, tokens - kept, countedAt))',
     becomes: '',
     noticedBy: [TOKENS],
   },
@@ -1149,8 +1161,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/admission/rate-windows.ts',
-    line: 'store.uncount(names, 1, counted.countedAtSecond)',
-    becomes: 'store.uncount(names, 0, counted.countedAtSecond)',
+    line: 'store.uncount(names, 1, counted.countedAt)',
+    becomes: 'store.uncount(names, 0, counted.countedAt)',
     noticedBy: [ADMISSION],
   },
   {
@@ -1342,8 +1354,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/stores/guarded-store.ts',
-    line: 'countedAtSecond: -counted.countedAtSecond',
-    becomes: 'countedAtSecond: counted.countedAtSecond',
+    line: 'countedAt.isInStore',
+    becomes: 'true',
+    noticedBy: [GUARD],
+  },
+  {
+    file: 'src/stores/window-memory.ts',
+    line: 'countedAt: { second, isInStore: false }',
+    becomes: 'countedAt: { second, isInStore: true }',
     noticedBy: [GUARD],
   },
   {

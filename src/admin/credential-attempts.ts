@@ -26,7 +26,7 @@ export function createCredentialAttempts(store: Pick<FastStore, 'count' | 'uncou
       const holder = await find(hash)
       if (holder !== null) {
         good.set(hash, true)
-        await store.uncount([window.name], 1, counted.countedAtSecond)
+        await store.uncount([window.name], 1, counted.countedAt)
       }
       return holder
     },

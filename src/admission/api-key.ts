@@ -66,7 +66,7 @@ export function createKeyValidation(store: FastStore, quota: Pick<Quota, 'valida
     const isCrowded = counted.granted === 0
     if (isCrowded && !(await slowLane.enter())) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
     const account = await ask(keyHash)
-    if (account.verdict !== 'unknown' && !isCrowded) await store.uncount([window.name], 1, counted.countedAtSecond)
+    if (account.verdict !== 'unknown' && !isCrowded) await store.uncount([window.name], 1, counted.countedAt)
     if (account.verdict === 'unknown' && isCrowded) throw rateLimitExceeded(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
     refuseInactive(account)
     return account

@@ -7,7 +7,6 @@ import { TimeLimitExceeded, withinTimeLimit } from '../event-loop/time-limit.ts'
 import { type Account, countMinute } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import { addressWindowName, type Counted, type FastStore, keyWindowName, type Window } from '../stores/fast-store.ts'
-import { isLocal } from '../stores/guarded-store.ts'
 import { countsOf } from '../stores/sliding-window.ts'
 
 const MAX_BATCH = 1_000
@@ -128,7 +127,7 @@ async function runBatch(
       const { requests: asked, windows, entries } = group
       group.counted = await store.count({ requests: asked, windows, entries: [...entries.keys()] })
       group.left = group.counted.granted
-      if (group.left > 0 && (isLocal(group.counted.countedAtSecond) || countsInDatabase(group.account)))
+      if (group.left > 0 && (!group.counted.countedAt.isInStore || countsInDatabase(group.account)))
         await countInDatabase(store, database, group, group.counted)
     }),
   )
@@ -138,19 +137,19 @@ async function runBatch(
 /** Of what the windows granted, the database lets pass what is left of the key's minute by all that were counted anywhere. */
 async function countInDatabase(store: FastStore, database: Database, group: Group, counted: Counted) {
   const { account, windows, left } = group
-  const { countedAtSecond, windows: seen } = counted
+  const { countedAt, windows: seen } = counted
   const counting = countMinute(database, {
     projectId: account.project_id,
     keyId: account.key_id,
     requests: left,
     limit: account.requests_per_minute,
-    second: Math.abs(countedAtSecond),
-    inRedis: isLocal(countedAtSecond) ? null : seen?.[0] ? countsOf(seen[0]) : [],
+    second: countedAt.second,
+    inRedis: !countedAt.isInStore ? null : seen?.[0] ? countsOf(seen[0]) : [],
   })
   const names = windows.map(window => window.name)
   const limitMs = database.backend === 'embedded' ? TIME_LIMIT_MS : DATABASE_LIMIT_MS
   const startedAtMs = performance.now()
-  const takeBack = (requests: number) => store.uncount(names, requests, countedAtSecond)
+  const takeBack = (requests: number) => store.uncount(names, requests, countedAt)
   const { granted, wait } = await withinTimeLimit(limitMs, counting).catch(async cause => {
     await takeBack(left)
     const isBusy = cause instanceof TimeLimitExceeded && database.answeredAtMs() > startedAtMs
@@ -193,7 +192,7 @@ function reply(store: FastStore, { entry }: WindowRequest, group: Group): Window
     entry: at === undefined ? null : (counted.entries[at] ?? null),
     remaining: Math.max(0, (windows[0]?.limit ?? 0) - (counted.totals[0] ?? 0) + group.left),
     isInDatabase: group.isInDatabase,
-    uncount: () => store.uncount(names, 1, counted.countedAtSecond),
+    uncount: () => store.uncount(names, 1, counted.countedAt),
   }
 }
 

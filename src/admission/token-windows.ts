@@ -6,7 +6,7 @@ import { refuse } from '../errors/errors.ts'
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
-import { type FastStore, tokenWindowName } from '../stores/fast-store.ts'
+import { type CountedAt, type FastStore, tokenWindowName } from '../stores/fast-store.ts'
 import { retryAfterSeconds } from './rate-windows.ts'
 
 type Limited = Pick<Account, 'project_id' | 'key_id'> & { tokens_per_minute: number }
@@ -15,8 +15,7 @@ export interface TakenTokens {
   /** The window's name. */
   window: string
   tokens: number
-  /** By the store's clock. */
-  countedAtSecond: number
+  countedAt: CountedAt
   /** Tokens that the key may still take. */
   remaining: number
 }
@@ -39,8 +38,8 @@ export function createTokenWindows(store: Pick<FastStore, 'count' | 'uncount'>):
   const count = (name: string, requests: number, limit: number) =>
     store.count({ requests, isWhole: true, windows: [{ name, limit }], entries: [] })
   const settling = new BackgroundWork()
-  const giveBack = (name: string, tokens: number, second: number) =>
-    store.uncount([name], tokens, second).catch(() => {})
+  const giveBack = (name: string, tokens: number, countedAt: CountedAt) =>
+    store.uncount([name], tokens, countedAt).catch(() => {})
 
   async function countAlso(name: string, tokens: number): Promise<void> {
     await count(name, tokens, NO_LIMIT).catch(() => {})
@@ -51,9 +50,9 @@ export function createTokenWindows(store: Pick<FastStore, 'count' | 'uncount'>):
       const wanted = tokens ?? limit
       if (wanted > limit) throw refuse('tooManyTokens', { limit, tokens: wanted })
       const name = tokenWindowName(project_id, key_id)
-      const { granted, countedAtSecond, totals, waitMs } = await count(name, wanted, limit)
+      const { granted, countedAt, totals, waitMs } = await count(name, wanted, limit)
       if (granted < wanted) throw refuse('tokensLimited', { limit, tokens: wanted, seconds: retryAfterSeconds(waitMs) })
-      return { window: name, tokens: wanted, countedAtSecond, remaining: Math.max(0, limit - (totals[0] ?? 0)) }
+      return { window: name, tokens: wanted, countedAt, remaining: Math.max(0, limit - (totals[0] ?? 0)) }
     },
     async remaining({ project_id, key_id, tokens_per_minute: limit }) {
       const { totals } = await count(tokenWindowName(project_id, key_id), 0, limit)
@@ -61,10 +60,10 @@ export function createTokenWindows(store: Pick<FastStore, 'count' | 'uncount'>):
     },
     settle(taken, used) {
       let left = used
-      for (const { window, tokens, countedAtSecond } of taken) {
+      for (const { window, tokens, countedAt } of taken) {
         const kept = Math.min(left, tokens)
         left -= kept
-        if (kept < tokens) void settling.add(giveBack(window, tokens - kept, countedAtSecond))
+        if (kept < tokens) void settling.add(giveBack(window, tokens - kept, countedAt))
       }
       const [first] = taken
       if (first && left > 0) void settling.add(countAlso(first.window, left))

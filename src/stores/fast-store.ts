@@ -31,11 +31,18 @@ export function grantOf({ requests, isWhole = false }: CountBatch, rooms: readon
   return isWhole && granted < requests ? 0 : granted
 }
 
+/** Where and when requests were counted: there they are taken back. */
+export interface CountedAt {
+  /** By the store's clock. */
+  second: number
+  /** False where this process counted them while the store was out of reach. */
+  isInStore: boolean
+}
+
 export interface Counted {
   /** How many of the batch there was room for; the others are not counted. */
   granted: number
-  /** The second, by the store's clock, in which they were counted; negative where this process counted them without it. */
-  countedAtSecond: number
+  countedAt: CountedAt
   /** Time until one more could pass, or a whole batch, when some may not; else 0. */
   waitMs: number
   /** Requests now in each window. */
@@ -61,7 +68,7 @@ export interface FastStore {
   /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is out of reach. */
   count(batch: CountBatch): Promise<Counted>
   /** Takes back requests that `count` counted and that were refused later. */
-  uncount(windowNames: readonly string[], requests: number, countedAtSecond: number): Promise<void>
+  uncount(windowNames: readonly string[], requests: number, countedAt: CountedAt): Promise<void>
   /** Resolves to whether it was written. */
   writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<boolean>
   deleteEntry(name: string): Promise<void>

@@ -62,14 +62,14 @@ export function guardStore(store: FastStore, { processes = () => 1, onChange }: 
       }
       return guards.of(batch.windows[0]?.name ?? '').try(attempt, () => {
         isCountedHere = true
-        return markLocal(memory.countWithoutRedis(batch))
+        return memory.countWithoutRedis(batch)
       })
     },
-    // The sign tells which store counted the request; it is taken back there, even if the other store is in use now.
-    uncount: async (names, requests, second) =>
-      isLocal(second)
-        ? memory.uncountWithoutRedis(names, requests, -second)
-        : guards.of(names[0] ?? '').try(() => store.uncount(names, requests, second), nothing),
+    // Where it was counted, even if the other is in use now.
+    uncount: async (names, requests, countedAt) =>
+      countedAt.isInStore
+        ? guards.of(names[0] ?? '').try(() => store.uncount(names, requests, countedAt), nothing)
+        : memory.uncountWithoutRedis(names, requests, countedAt.second),
     writeEntry: (name, bytes, ttlMs) =>
       guards.of(name).try(
         () => store.writeEntry(name, bytes, ttlMs),
@@ -95,23 +95,10 @@ export function guardStore(store: FastStore, { processes = () => 1, onChange }: 
 }
 
 /** Its reply came too late, and this process counted the batch meanwhile: Redis's count is taken back. */
-async function uncountTwice(
-  store: FastStore,
-  { windows }: CountBatch,
-  { granted, countedAtSecond }: Counted,
-): Promise<void> {
+async function uncountTwice(store: FastStore, { windows }: CountBatch, { granted, countedAt }: Counted): Promise<void> {
   if (granted === 0) return
   const names = windows.map(window => window.name)
-  await store.uncount(names, granted, countedAtSecond).catch(() => {})
-}
-
-/** A negative second marks a count made by this process. */
-function markLocal(counted: Counted): Counted {
-  return { ...counted, countedAtSecond: -counted.countedAtSecond }
-}
-
-export function isLocal(second: number): boolean {
-  return second < 0
+  await store.uncount(names, granted, countedAt).catch(() => {})
 }
 
 export class StoreDown extends Error {

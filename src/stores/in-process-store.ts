@@ -37,7 +37,7 @@ export function createInProcessStore({
     const waits = batch.windows.map((window, i) => waitForRoomMs(states[i], window.limit, nowMs, wanted))
     return {
       granted,
-      countedAtSecond: second,
+      countedAt: { second, isInStore: true },
       waitMs: granted < batch.requests ? Math.max(0, ...waits) : 0,
       totals: states.map(state => state.total),
       entries: batch.entries.map(name => (granted > 0 ? entries.readNamed(name, nowMs) : null)),
@@ -54,8 +54,8 @@ export function createInProcessStore({
   return {
     kind: 'in-process',
     count: async batch => count(batch),
-    async uncount(windowNames, requests, countedAtSecond) {
-      for (const name of windowNames) takeFromWindow(windows.get(name), requests, countedAtSecond)
+    async uncount(windowNames, requests, { second }) {
+      for (const name of windowNames) takeFromWindow(windows.get(name), requests, second)
     },
     async writeEntry(name, bytes, ttlMs) {
       entries.write(name, bytes, now() + ttlMs)

@@ -51,7 +51,8 @@ export class WindowMemory {
 
   /** Redis has counted a batch that `recall` returned. */
   noteCounted(recalled: CountBatch, counted: Counted): void {
-    this.#noteClock(recalled.second ?? counted.countedAtSecond, counted.countedAtSecond)
+    const { second } = counted.countedAt
+    this.#noteClock(recalled.second ?? second, second)
     for (const [i, { name, missed = 0 }] of recalled.windows.entries()) {
       const found = this.#find(name)
       this.#noteReported(found, missed)
@@ -90,7 +91,7 @@ export class WindowMemory {
     )
     return {
       granted,
-      countedAtSecond: second,
+      countedAt: { second, isInStore: false },
       waitMs: granted < requests ? Math.max(0, ...waits) : 0,
       // A window whose share is used up is reported as full.
       totals: opened.map(({ all, withoutRedis, limit, share }) =>
@@ -101,9 +102,8 @@ export class WindowMemory {
   }
 
   /** Takes back what `countWithoutRedis` counted. */
-  uncountWithoutRedis(windowNames: readonly string[], requests: number, countedAtSecond: number): void {
-    for (const name of windowNames)
-      takeFromWindow(this.#windows.get(name)?.withoutRedis ?? undefined, requests, countedAtSecond)
+  uncountWithoutRedis(windowNames: readonly string[], requests: number, second: number): void {
+    for (const name of windowNames) takeFromWindow(this.#windows.get(name)?.withoutRedis ?? undefined, requests, second)
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import { countMinute } from '../../src/postgres/admit.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import type { FastStore } from '../../src/stores/fast-store.ts'
+import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
 
@@ -23,46 +24,46 @@ describeBackends("a key's minute while a process is without Redis", backend => {
       database,
       projectId,
       keyId,
-      alone: (requests: number, second = SECOND) => count(requests, second, null),
+      withoutRedis: (requests: number, second = SECOND) => count(requests, second, null),
       /** `inRedis`: of the seconds up to this one; the last has the batch in it. */
       withRedis: (requests: number, inRedis: number[], second = SECOND) => count(requests, second, inRedis),
     }
   }
 
   test('is the sum of what was admitted without Redis and of what Redis has', async () => {
-    const { alone, withRedis } = await openKey()
-    expect(await alone(3)).toBe(3)
+    const { withoutRedis, withRedis } = await openKey()
+    expect(await withoutRedis(3)).toBe(3)
     expect(await withRedis(4, [2, 4])).toBe(4)
-    expect(await alone(5)).toBe(1)
+    expect(await withoutRedis(5)).toBe(1)
     expect(await withRedis(2, [2, 6])).toBe(0)
-    expect(await alone(1, SECOND + 59)).toBe(0)
+    expect(await withoutRedis(1, SECOND + 59)).toBe(0)
     // What was counted in the second before is over.
-    expect(await alone(9, SECOND + 60)).toBe(2)
-    expect(await alone(9, SECOND + 61)).toBe(8)
+    expect(await withoutRedis(9, SECOND + 60)).toBe(2)
+    expect(await withoutRedis(9, SECOND + 61)).toBe(8)
   })
 
   test('is begun anew where the clock of Redis has stepped back, but not where two processes read it differently', async () => {
-    const { alone, withRedis } = await openKey()
-    expect(await alone(6)).toBe(6)
-    expect(await alone(9, SECOND - 5)).toBe(4)
+    const { withoutRedis, withRedis } = await openKey()
+    expect(await withoutRedis(6)).toBe(6)
+    expect(await withoutRedis(9, SECOND - 5)).toBe(4)
     expect(await withRedis(1, [1], SECOND - 10)).toBe(0)
-    expect(await alone(9, SECOND - 3_600)).toBe(9)
-    expect(await alone(9, SECOND - 3_600)).toBe(1)
+    expect(await withoutRedis(9, SECOND - 3_600)).toBe(9)
+    expect(await withoutRedis(9, SECOND - 3_600)).toBe(1)
   })
 
   test('keeps the most that any process saw in Redis in a second, in whatever order they tell of it', async () => {
-    const { alone, withRedis } = await openKey()
-    expect(await alone(1)).toBe(1)
+    const { withoutRedis, withRedis } = await openKey()
+    expect(await withoutRedis(1)).toBe(1)
     expect(await withRedis(2, [2, 4])).toBe(2)
     // From before the two, and told late.
     expect(await withRedis(1, [2, 3])).toBe(1)
-    expect(await alone(LIMIT)).toBe(3)
+    expect(await withoutRedis(LIMIT)).toBe(3)
   })
 
   test('is counted by every process for a former value of the key, too', async () => {
-    const { database, keyId, alone } = await openKey()
+    const { database, keyId, withoutRedis } = await openKey()
     await database.call(`select rotate_key(${keyId}, interval '1 hour')`, [])
-    await alone(1)
+    await withoutRedis(1)
     const [row] = await database.call<{ marked: number }>(
       'select count(minute_counted_until)::integer as marked from key_accounts',
       [],
@@ -71,7 +72,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
   })
 
   test('marks the key, and what it counts begins with what is recorded', async () => {
-    const { database, projectId, keyId, alone, withRedis } = await openKey()
+    const { database, projectId, keyId, withoutRedis, withRedis } = await openKey()
     const marked = async () =>
       (
         await database.call<{ seconds: number }>(
@@ -86,7 +87,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
         cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
       select now() - age, 'r', ${projectId}, ${keyId}, 'chat', 'm', 200, false, 0, 0, 0, 0, 0, 0, 1, 1
       from unnest(array['1 s', '5 s', '30 s', '5 min']::interval[]) as age`)
-    expect(await alone(9)).toBe(7)
+    expect(await withoutRedis(9)).toBe(7)
     expect(await marked()).toBe(150)
     // Redis knows of those three, and of no other.
     expect(await withRedis(1, [3, 1])).toBe(0)
@@ -125,8 +126,29 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(passed.filter(each => each.isGranted)).toHaveLength(LIMIT - 3)
   })
 
+  test('is asked for by each process that counts without Redis: all of them admit the limit', async () => {
+    const { database, projectId, keyId } = await openKey()
+    const away = () => Promise.reject(new Error('away'))
+    const processes = Array.from({ length: 2 }, () =>
+      createRateWindows(guardStore({ ...createInProcessStore(), count: away }), database),
+    )
+    const account = {
+      project_id: projectId,
+      key_id: keyId,
+      requests_per_minute: LIMIT,
+      requests_per_minute_per_address: LIMIT,
+      minute_counted_until: null,
+    }
+    const asked = processes.flatMap(windows =>
+      Array.from({ length: LIMIT }, () => windows.count({ account, address: '192.0.2.7', entry: null })),
+    )
+    expect((await Promise.all(asked)).filter(each => each.isGranted)).toHaveLength(LIMIT)
+    const [counted] = await database.call('select sum(outside_redis)::integer as requests from minute_counts', [])
+    expect(counted).toEqual({ requests: LIMIT })
+  })
+
   test('takes back what it does not let pass', async () => {
-    const { database, projectId, keyId, alone } = await openKey()
+    const { database, projectId, keyId, withoutRedis } = await openKey()
     const store = createInProcessStore()
     /** As Redis does, it tells what it has counted in each second. */
     const telling: FastStore = {
@@ -136,8 +158,8 @@ describeBackends("a key's minute while a process is without Redis", backend => {
         const window = new DataView(new ArrayBuffer(12 + 61 * 4))
         const total = counted.totals[0] ?? 0
         window.setUint32(0, total)
-        window.setUint32(4, counted.countedAtSecond)
-        window.setUint32(12 + (counted.countedAtSecond % 61) * 4, total)
+        window.setUint32(4, counted.countedAt.second)
+        window.setUint32(12 + (counted.countedAt.second % 61) * 4, total)
         return { ...counted, windows: [new Uint8Array(window.buffer)] }
       },
     }
@@ -155,7 +177,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
         entry: null,
       })
     // Another process has admitted most of the minute without Redis.
-    expect(await alone(LIMIT - 2, Math.floor(Date.now() / 1_000))).toBe(LIMIT - 2)
+    expect(await withoutRedis(LIMIT - 2, Math.floor(Date.now() / 1_000))).toBe(LIMIT - 2)
     const marked = Date.now() / 1_000 + 600
     const first = await Promise.all(Array.from({ length: 5 }, () => ask(marked)))
     expect(first.filter(each => each.isGranted)).toHaveLength(2)

@@ -57,11 +57,11 @@ describeBackends('rate windows', backend => {
 
   test('takes back what was counted and refused later', async () => {
     const { store, windows, pass } = await openWindows(10, 10)
-    const { countedAtSecond } = await pass(10)
+    const { countedAt } = await pass(10)
     await store.uncount(
       windows.map(window => window.name),
       4,
-      countedAtSecond,
+      countedAt,
     )
     expect((await pass(9)).granted).toBe(4)
   })

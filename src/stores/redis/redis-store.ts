@@ -158,8 +158,8 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
       const reply = Number(first[0]) === HAS_LOST ? await ask(Number(first[1])) : first
       return readCounted(reply, windows.length, entries.length)
     },
-    async uncount(windowNames, requests, countedAtSecond) {
-      await uncountWindows(windowNames.map(named), [requests, countedAtSecond])
+    async uncount(windowNames, requests, { second }) {
+      await uncountWindows(windowNames.map(named), [requests, second])
     },
     writeEntry,
     async deleteEntry(name) {
@@ -199,11 +199,11 @@ function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean
 
 /** The script's reply: three numbers, the windows as they are now, then the entries, which are left off where no request passes. */
 function readCounted(reply: readonly (number | Buffer | null)[], windows: number, entries: number): Counted {
-  const [granted, countedAtSecond, waitMs, ...rest] = reply
+  const [granted, second, waitMs, ...rest] = reply
   const seen = rest.slice(0, windows).map(asBytes)
   return {
     granted: Number(granted),
-    countedAtSecond: Number(countedAtSecond),
+    countedAt: { second: Number(second), isInStore: true },
     waitMs: Number(waitMs),
     totals: seen.map(window => (window ? totalOf(window) : 0)),
     entries: Array.from({ length: entries }, (_, i) => asBytes(rest[windows + i])),

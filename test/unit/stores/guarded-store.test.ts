@@ -101,12 +101,12 @@ test('what was counted is taken back where it was counted', async () => {
   const countedHere = await pass(10)
   expect(countedHere.totals).toEqual([1])
   // The store that counted it is away; this process's own count is not touched.
-  await store.uncount(['w'], 1, counted.countedAtSecond)
+  await store.uncount(['w'], 1, counted.countedAt)
   expect((await pass(10)).totals).toEqual([2])
   become('well')
   await Bun.sleep(550)
   expect((await pass(10)).totals).toEqual([2])
-  await store.uncount(['w'], 1, countedHere.countedAtSecond)
+  await store.uncount(['w'], 1, countedHere.countedAt)
   expect((await inner.count({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
 })
 

@@ -29,7 +29,13 @@ function openMemory(processes = 1) {
   return { memory, batch, wait, missedOf: (recalled: CountBatch) => recalled.windows[0]?.missed }
 }
 
-const COUNTED: Counted = { granted: 1, countedAtSecond: SECOND, waitMs: 0, totals: [1], entries: [] }
+const COUNTED: Counted = {
+  granted: 1,
+  countedAt: { second: SECOND, isInStore: true },
+  waitMs: 0,
+  totals: [1],
+  entries: [],
+}
 
 test('what passed without the store is reported once, however many calls could', () => {
   const { memory, batch, missedOf } = openMemory()
@@ -88,14 +94,21 @@ test.each([-3_600, -20, 3_600])(
   step => {
     const { memory, batch, missedOf } = openMemory()
     const counted = (second: number, requests: number, recalled = memory.recall(batch(1))) =>
-      memory.noteCounted(recalled, { ...COUNTED, countedAtSecond: second, windows: [seenAt(second, requests)] })
+      memory.noteCounted(recalled, {
+        ...COUNTED,
+        countedAt: { second, isInStore: true },
+        windows: [seenAt(second, requests)],
+      })
     counted(SECOND, 4)
     expect(memory.countWithoutRedis(batch(3)).granted).toBe(3)
     nowMs += 30_000
     // Another window's reply tells.
     const other = { ...batch(1), windows: [{ name: 'other', limit: 10 }] }
-    memory.noteCounted(memory.recall(other), { ...COUNTED, countedAtSecond: SECOND + 30 + step })
-    expect(memory.countWithoutRedis(batch(9))).toMatchObject({ granted: 3, countedAtSecond: SECOND + 30 + step })
+    memory.noteCounted(memory.recall(other), { ...COUNTED, countedAt: { second: SECOND + 30 + step, isInStore: true } })
+    expect(memory.countWithoutRedis(batch(9))).toMatchObject({
+      granted: 3,
+      countedAt: { second: SECOND + 30 + step, isInStore: false },
+    })
     expect(missedOf(memory.recall(batch(1)))).toBe(6)
     // What was counted before is over after a minute, and what was counted now is not.
     nowMs += 31_000
