@@ -1,4 +1,4 @@
-/** The clients that are tried, and what with: docs/clients.md has this table, with the versions that the tests run with. */
+/** The clients that are tried, and what with: docs/clients.md has this list, with the versions that the tests run with. */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -173,12 +173,11 @@ const PINS: Readonly<Record<string, { path: string; pin: (name: string) => RegEx
   '.': { path: '../../package.json', pin: name => new RegExp(`"${name}": "(?:npm:.+@)?([\\d.]+)"`) },
 }
 
-export function writeClientTable(): string {
-  const rows = TRIED_CLIENTS.map(({ client, packages, doors, models, tried, test }) => {
+export function writeClientList(): string {
+  return TRIED_CLIENTS.map(({ client, packages, doors, models, tried, test }) => {
     const versions = packages.map(name => findVersion(name, test))
-    return `| ${client} | ${versions.join(', ')} | ${doors} | ${models} | ${tried} |`
-  })
-  return ['| client | version | doors | models | turns and tools |', '|---|---|---|---|---|', ...rows].join('\n')
+    return `- ${client} ${versions.join(', ')}: ${doors}; ${models.replace('OpenAI, Claude, Groq, aggregator', 'all')}; ${tried}`
+  }).join('\n')
 }
 
 /** Throws for a package that is not pinned. */

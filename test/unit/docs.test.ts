@@ -2,18 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import {
-  PAGES,
-  writeErrorTable,
-  writeFieldTable,
-  writeOperationTable,
-  writeTranslatedTable,
-} from '../../scripts/write-docs.ts'
+import { PAGES, writeErrorLists, writeFieldLists, writeOperationTable } from '../../scripts/write-docs.ts'
 import { ERRORS } from '../../src/errors/catalogue.ts'
 import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
-import { TRIED_CLIENTS, writeClientTable } from '../clients/tried-clients.ts'
+import { TRIED_CLIENTS, writeClientList } from '../clients/tried-clients.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -23,14 +17,22 @@ test.each(Object.entries(PAGES))('%s is what the code says', (path, write) => {
 })
 
 test.each([
-  ['errors', writeErrorTable(ERRORS), Object.keys(ERRORS).length + 2, 7],
-  ['fields of chat', writeFieldTable(), Object.keys(FIELD_RULES).length + 3, 6],
-  ['fields of responses', writeTranslatedTable(RESPONSE_FIELDS), Object.keys(RESPONSE_FIELDS).length + 3, 5],
-  ['fields of messages', writeTranslatedTable(MESSAGE_FIELDS), Object.keys(MESSAGE_FIELDS).length + 3, 5],
-])('every one of the %s has a row, and no cell breaks the table', (_, table, rowCount, cellCount) => {
-  const rows = table.split('\n')
-  expect(rows).toHaveLength(rowCount)
-  for (const row of rows) expect(row.split('|')).toHaveLength(cellCount)
+  ['chat', FIELD_RULES],
+  ['responses', RESPONSE_FIELDS],
+  ['messages', MESSAGE_FIELDS],
+])('every field of %s is in one line, under what becomes of it', (_, rules) => {
+  const said = writeFieldLists(rules)
+    .split('### ')
+    .slice(1)
+    .flatMap(list => {
+      const [treatment = '', ...lines] = list.trim().split('\n')
+      return lines.flatMap(line => {
+        const [, fields = '', reason = ''] = /^- ((?:`[^`]+`(?:, )?)+): (.+)$/.exec(line) ?? []
+        return [...fields.matchAll(/`([^`]+)`/g)].map(([, field]) => [field, treatment.toLowerCase(), reason])
+      })
+    })
+  const table = Object.entries(rules).map(([field, { treatment, reason }]) => [field, treatment, reason])
+  expect(said.toSorted()).toEqual(table.toSorted())
 })
 
 test('the page on what is passed on has its table', () => {
@@ -40,7 +42,7 @@ test('the page on what is passed on has its table', () => {
 
 test('the page on clients has those that are tried, in the versions that are', () => {
   // Where it has not: bun scripts/write-docs.ts prints it.
-  expect(readFileSync(join(root, 'docs/clients.md'), 'utf8')).toContain(writeClientTable())
+  expect(readFileSync(join(root, 'docs/clients.md'), 'utf8')).toContain(writeClientList())
 })
 
 test.each(TRIED_CLIENTS)('$client is tried by $test', ({ client, packages, test: file }) => {
@@ -51,9 +53,17 @@ test.each(TRIED_CLIENTS)('$client is tried by $test', ({ client, packages, test:
   expect(names.filter(name => !new RegExp(`['"]${name}['": ]|${name} at `).test(text))).toEqual([])
 })
 
-test('the page of errors has them all', () => {
-  const rows = readFileSync(join(root, 'docs/errors.md'), 'utf8').match(/^\| [45]\d\d \|/gm)
-  expect(rows).toHaveLength(Object.keys(ERRORS).length)
+test('the page of errors has them all, each under its status', () => {
+  const page = readFileSync(join(root, 'docs/errors.md'), 'utf8')
+  const said = [...page.matchAll(/<summary>(\d+)<\/summary>\n\n([\s\S]*?)\n\n<\/details>/g)].flatMap(
+    ([, status, list = '']) => list.split('\n').map(line => `${status} ${/^- `(\w+)`: ./.exec(line)?.[1]}`),
+  )
+  expect(said.toSorted()).toEqual(
+    Object.values(ERRORS)
+      .map(({ status, code }) => `${status} ${code}`)
+      .toSorted(),
+  )
+  expect(writeErrorLists({})).toBe('')
 })
 
 const documents = ['README.md', 'ARCHITECTURE.md', ...[...new Bun.Glob('docs/*.md').scanSync(root)].sort()]
