@@ -8,7 +8,7 @@ import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { GROQ_PASSES, OPERATIONS } from '../src/providers/operations.ts'
-import { SANDBOX_PASSES } from '../src/providers/sandbox/passed.ts'
+import { SANDBOX_PASSES } from '../src/providers/sandbox/pass-through.ts'
 import { writeClientList } from '../test/clients/tried-clients.ts'
 
 /** Path from the root to text. */
