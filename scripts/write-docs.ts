@@ -32,7 +32,7 @@ function writeErrors(): string {
 }
 
 /** Folded by status. */
-export function writeErrorLists(entries: Readonly<Record<string, CatalogueEntry>>): string {
+function writeErrorLists(entries: Readonly<Record<string, CatalogueEntry>>): string {
   const byStatus = Map.groupBy(Object.values(entries), ({ status }) => status)
   return [...byStatus]
     .sort(([a], [b]) => a - b)

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { PAGES, writeErrorLists, writeFieldLists, writeOperationTable } from '../../scripts/write-docs.ts'
+import { PAGES, writeFieldLists, writeOperationTable } from '../../scripts/write-docs.ts'
 import { ERRORS } from '../../src/errors/catalogue.ts'
 import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
@@ -63,7 +63,6 @@ test('the page of errors has them all, each under its status', () => {
       .map(({ status, code }) => `${status} ${code}`)
       .toSorted(),
   )
-  expect(writeErrorLists({})).toBe('')
 })
 
 const documents = ['README.md', 'ARCHITECTURE.md', ...[...new Bun.Glob('docs/*.md').scanSync(root)].sort()]
