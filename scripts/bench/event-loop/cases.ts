@@ -1,16 +1,6 @@
 /** The worst known requests, each with the upstream's response. */
+import type { Case } from './case.ts'
 import { DOORS } from './doors.ts'
-
-export interface Case {
-  name: string
-  path: string
-  /** The project's key by default. */
-  key?: 'test'
-  /** Created in the client's process. */
-  body(): string | FormData
-  /** Of the simulated upstream; complete responses by default. */
-  scenario?: Record<string, unknown>
-}
 
 const MIB = 1024 * 1024
 const MODEL = 'openai/gpt-4o-mini'

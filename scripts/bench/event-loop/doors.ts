@@ -2,7 +2,7 @@
 import { methodsOf, TARGETS } from '../../../src/http/paths.ts'
 import type { Target } from '../../../src/pipeline/request.ts'
 import { COLLECTION_PATHS, OPERATIONS, type OperationTraits } from '../../../src/providers/operations.ts'
-import type { Case } from './cases.ts'
+import type { Case } from './case.ts'
 
 /** Less than the default of MAX_BODY_BYTES by what stands around the texts. */
 const BYTES = 33_000_000
