@@ -2254,7 +2254,7 @@ export const MUTATIONS: readonly Mutation[] = [
       'this.#isFinished = false',
       'a request that is free leaves nothing, however it ends',
     ],
-    ['onFinish && isLimited(account)', 'isLimited(account)', 'a request that is free leaves nothing, however it ends'],
+    ['onFinish && isLimited', 'isLimited', 'a request that is free leaves nothing, however it ends'],
     [
       'if (!this.#isFinished) request.isRecorded',
       'request.isRecorded',
@@ -2277,10 +2277,10 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     ['this.#judgeUsd += usd', 'this.#judgeUsd = usd', 'every question to the judge is paid'],
   ]),
-  ...linesOf('src/pipeline/spending.ts', ACCOUNTING, [
+  ...linesOf('src/pipeline/open-account.ts', ACCOUNTING, [
     [
-      'has_budgets || tokens_per_minute !== null',
-      'has_budgets',
+      'account.has_budgets || account.tokens_per_minute !== null',
+      'account.has_budgets',
       'what has budgets, or a limit of tokens, is reserved for',
     ],
   ]),

@@ -38,7 +38,7 @@ import {
   tokensOf,
 } from './request-record.ts'
 import { describeSemanticHit, outcomeOf } from './semantic-hit.ts'
-import { isLimited, Spending, type SpendingLimits } from './spending.ts'
+import { Spending, type SpendingLimits } from './spending.ts'
 import type { SpentUsage } from './spent-usage.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
 
@@ -90,7 +90,8 @@ export class OpenAccount implements RequestAccounting {
     this.#account = account
     this.#onFinish = onFinish
     this.#isFinished = onFinish === null
-    this.spending = onFinish && isLimited(account) ? new Spending(options, account) : null
+    const isLimited = account.has_budgets || account.tokens_per_minute !== null
+    this.spending = onFinish && isLimited ? new Spending(options, account) : null
     if (!this.#isFinished) request.isRecorded = true
     this.#story.admission_ms = performance.now() - request.arrivedAtMs
   }
@@ -197,8 +198,7 @@ export class OpenAccount implements RequestAccounting {
     const isGone = failure instanceof ClientGone
     const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
     // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
-    const isBegun = this.#askedAtMs !== null || cacheResult === 'HIT'
-    const counts = isGone && !this.#options.shutdown.isCut && isBegun
+    const counts = isGone && !this.#options.shutdown.isCut && (this.#askedAtMs !== null || cacheResult === 'HIT')
     if (known.usage) this.#calls.end()
     else this.#calls.fail(failure)
     this.#tellFailure(failure)

@@ -12,11 +12,6 @@ export interface SpendingLimits {
   tokenWindows: Pick<TokenWindows, 'take' | 'remaining' | 'settle'>
 }
 
-/** Whether what a request takes is limited: then it is reserved. */
-export function isLimited({ has_budgets, tokens_per_minute }: Account): boolean {
-  return has_budgets || tokens_per_minute !== null
-}
-
 export class Spending {
   /** Left of the narrowest budget in US dollars, as of the last reservation; null when there is none. */
   remainingUsd: number | null = null
