@@ -1469,8 +1469,10 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     ['and u.id <> of_user', '', 'the last administrator who can log in is neither'],
   ]),
+  ...linesOf('sql/functions/people/require_other_owner.sql', RIGHTS, [
+    ['\n    for update;', ';', 'of the last two who go at once, one stays'],
+  ]),
   ...linesOf('sql/functions/people/require_other_owner.sql', PEOPLE, [
-    ['for update', 'for key share', 'of owners who all go at once, one is left'],
     ['and o.user_id <> of_user', '', 'the last owner of a project is neither'],
     ['(can_log_in(other) or not can_log_in(leaving))', 'true', 'the last owner of a project is neither'],
     ['or not can_log_in(leaving)', '', 'where no owner can log in yet, one who is invited is left'],

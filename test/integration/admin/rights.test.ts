@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../../src/postgres/database.ts'
 import { createProject, findProjectId, issueKey } from '../../../src/postgres/projects.ts'
 import { describeOnce } from '../../harness/backends.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 describeOnce('rights in the database', backend => {
   let database: Database
@@ -110,6 +111,34 @@ describeOnce('rights in the database', backend => {
       await expect(query(`select ${change}`)).rejects.toThrow('is the last administrator who can log in')
     await query(`select set_user_role(${second}, 'owner')`)
     await query(`select delete_user(${first})`)
+  })
+
+  // The embedded backend has one connection.
+  test.skipIf(backend.name === 'embedded')('of the last two who go at once, one stays', async () => {
+    const { people } = await openProject()
+    await query(`select set_member('acme', ${people.member}, 'owner')`)
+    const [one, other] = [people.owner ?? 0, people.member ?? 0]
+    const ways: [first: string, second: string, back: string][] = [
+      [
+        `remove_member('acme', ${one})`,
+        `set_member('acme', ${other}, 'viewer')`,
+        `add_membership('acme', ${one}, 'owner')`,
+      ],
+      [`set_member('acme', ${one}, 'viewer')`, `delete_user(${other})`, `set_member('acme', ${one}, 'owner')`],
+      [`delete_user(${one})`, `remove_member('acme', ${other})`, 'true'],
+    ]
+    for (const [first, second, back] of ways) {
+      // The first has gone, and its transaction is open, when the second asks.
+      const going = database.runScript(`begin; select model_proxy.${first}; select pg_sleep(1); commit`)
+      await waitUntil('the first has gone', 10_000, async () =>
+        read<boolean>(
+          `exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')`,
+        ),
+      )
+      await expect(query(`select ${second}`), second).rejects.toThrow('the last owner of project')
+      await going
+      await query(`select ${back}`)
+    }
   })
 
   test('a person is known by what their own provider calls them', async () => {
