@@ -1469,9 +1469,6 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     ['and u.id <> of_user', '', 'the last administrator who can log in is neither'],
   ]),
-  ...linesOf('sql/functions/people/require_other_owner.sql', RIGHTS, [
-    ['\n    for update;', ';', 'of the last two who go at once, one stays'],
-  ]),
   ...linesOf('sql/functions/people/require_other_owner.sql', PEOPLE, [
     ['and o.user_id <> of_user', '', 'the last owner of a project is neither'],
     ['(can_log_in(other) or not can_log_in(leaving))', 'true', 'the last owner of a project is neither'],
