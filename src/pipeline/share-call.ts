@@ -17,7 +17,7 @@ import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } 
 
 /** Codes of refusals that concern the leader's key alone. */
 const OF_ONE_KEY: ReadonlySet<string> = new Set(['insufficient_quota', 'rate_limit_exceeded'])
-/** Calls that a request follows before it takes the last one's failure for its own. */
+/** Calls that a request follows; where each of them failed, it takes the last one's failure for its own. */
 const MAX_CALLS = 2
 
 /** A request that may share its call with identical ones. */
@@ -36,22 +36,21 @@ async function shareCall(context: SharingContext, stages: Stages): Promise<Attem
   const { cacheQuery, control } = context
   const isLive = isFollowedLive(context)
   if (cacheQuery) cacheQuery.trace = context.request.trace
-  let failure: CallFailure | null = null
+  const failures: CallFailure[] = []
   for (let attempt = 0; attempt < MAX_CALLS && cacheQuery && mayShare(control); attempt++) {
     const joined = stages.calls.join(cacheQuery.callName, isLive)
-    if (!joined) {
-      failure = null
-      break
-    }
+    if (!joined) break
     const lookup = joined.isFirst ? await tryToLead(cacheQuery, joined, stages) : null
     if (lookup) return lead(context, joined, lookup, stages)
     context.accounting.followed = joined.isFirst ? 'installation' : 'process'
     const followed = await followCall(context, joined, stages)
     if ('response' in followed) return followed
-    failure = followed.failure
+    if (followed.failure && !(followed.failure instanceof ClientGone)) failures.push(followed.failure)
   }
-  // Whoever finds nothing to follow, or followed calls whose clients left, asks unshared: nothing is known of an answer to this request.
-  if (failure && !(failure instanceof ClientGone)) return { failure }
+  // Whoever finds nothing to follow, or followed calls that ended for their clients or before they began, asks unshared: too little is known
+  // of an answer to this request.
+  const failure = failures[MAX_CALLS - 1]
+  if (failure) return { failure }
   const lookup = cacheQuery && (control.lookup ? await stages.cache.find(cacheQuery) : lookupSkipped(context))
   return lead(context, stages.calls.startUnshared(isLive), lookup, stages)
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decodeMessage, KINDS } from '../../src/coalescing/messages.ts'
 import { createMetrics, type Metrics, mergeSnapshots } from '../../src/telemetry/metrics.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
@@ -31,8 +32,9 @@ describeReal('identical requests in flight over several proxies', backend => {
       proxies.push(await startProxy({ stores, environment, bus, metrics }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
-    // Until every process listens.
+    // Until every process listens, and has its connections.
     await Bun.sleep(200)
+    await Promise.all(proxies.map((proxy, i) => ask(proxy, key, question(`Warm ${i}?`))))
   })
   afterAll(async () => {
     await Promise.all(proxies.map(proxy => proxy.stop()))
@@ -57,6 +59,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(proxyAt(i), key, question('Everywhere?', { stream: i % 8 < 4 }))),
     )
+    expect(answers.flatMap(({ status, text }) => (status === 200 ? [] : [`${status} ${text}`]))).toEqual([])
     expect(upstream.requests).toHaveLength(1)
     expect(new Set(answers.map(textOf))).toEqual(new Set(['one two three four five']))
     expect(answers.filter(answer => answer.cache === 'MISS')).toHaveLength(1)
@@ -136,6 +139,52 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect((await leader).status).toBe(402)
     expect(textOf(follower)).toBe('at last')
     expect(upstream.requests).toHaveLength(2)
+  })
+
+  test('who asks to follow before the leader knows that it leads has followed nothing: one failure is not the last', async () => {
+    upstream.reset()
+    upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 300 })
+    upstream.script({ kind: 'answer', content: 'at last' })
+    const buses = [await openBus(proxyAt(0).stores), await openBus(proxyAt(0).stores)] as const
+    opened.push(...buses)
+    const [leaderBus, followerBus] = buses
+    const [isTaken, mayLead] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let joins = 0
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
+    const { stores } = proxyAt(0)
+    const leading = await startProxy({
+      stores,
+      environment,
+      bus: {
+        ...leaderBus,
+        async takeLease(name: string, id: string, exactKey: string) {
+          const reply = await leaderBus.takeLease(name, id, exactKey)
+          isTaken.resolve()
+          // Redis knows that it leads, and its answer is late.
+          await mayLead.promise
+          return reply
+        },
+      },
+    })
+    const following = await startProxy({
+      stores,
+      environment,
+      bus: {
+        ...followerBus,
+        async send(to: string, message: Buffer) {
+          if (decodeMessage(message)?.kind === KINDS.join && ++joins === 2) {
+            mayLead.resolve()
+            await waitUntil('the leader asks', 30_000, () => upstream.counts.active === 1)
+          }
+          return followerBus.send(to, message)
+        },
+      },
+    })
+    const leader = ask(leading, key, question('Who leads?'))
+    await isTaken.promise
+    const follower = await ask(following, key, question('Who leads?'))
+    expect([(await leader).status, textOf(follower), joins]).toEqual([402, 'at last', 2])
+    await Promise.all([leading.stop(), following.stop()])
   })
 
   test('the last to leave, wherever it is, ends the upstream call', async () => {
@@ -263,6 +312,10 @@ describeReal('identical requests in flight over several proxies', backend => {
       const visits = await Promise.allSettled(Array.from({ length: 24 }, (_, i) => visit(i)))
       const heard = visits.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
       expect(heard.filter(({ stays }) => stays)).toHaveLength(12)
+      const refused = heard.flatMap(({ status, text }) =>
+        status === 200 || status === 402 ? [] : [`${status} ${text}`],
+      )
+      expect(refused).toEqual([])
       const answered = heard.filter(({ status }) => status === 200)
       expect(new Set(answered.map(textOf))).toEqual(new Set([content]))
       // The one that upstream turned away.
