@@ -2213,8 +2213,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   ...linesOf('src/pipeline/share-call.ts', SHARE, [
     [
-      'if (failure && !(failure instanceof ClientGone)) return { failure }',
-      'if (failure) return { failure }',
+      'if (followed.failure && !(followed.failure instanceof ClientGone)) failures.push(followed.failure)',
+      'if (followed.failure) failures.push(followed.failure)',
       'after a call that failed, then one whose client left, a request asks alone',
     ],
     [

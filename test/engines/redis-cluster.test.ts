@@ -189,7 +189,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     const clients = Array.from({ length: 12 }, (_, i) => client(i))
     await Bun.sleep(300)
     await dead.kill()
-    await waitUntil('health tells', 5_000, async () => (await healthOf(proxies[0])) === 'degraded')
+    await waitUntil('health tells', 30_000, async () => (await healthOf(proxies[0])) === 'degraded')
     for (const proxy of proxies) await waitUntil('health is ok', 20_000, async () => (await healthOf(proxy)) === 'ok')
     isRunning = false
     await Promise.all(clients)

@@ -48,14 +48,14 @@ describeFaults('a primary and a standby', () => {
     await first.stop()
     await expect(pingDatabase(both)).rejects.toThrow()
     await setReadOnly(second, false)
-    await waitUntil('the second answers', 3_000, answers(new URL(second.url).port))
+    await waitUntil('the second answers', 30_000, answers(new URL(second.url).port))
     await pingDatabase(both)
   })
 
   test('a primary that is closed to writes is seen, by those connected to it too, and left for another', async () => {
     await first.start()
     await setReadOnly(second, true)
-    await waitUntil('it is seen', 3_000, () =>
+    await waitUntil('it is seen', 30_000, () =>
       pingDatabase(both).then(
         () => false,
         () => true,
@@ -63,7 +63,7 @@ describeFaults('a primary and a standby', () => {
     )
     // What is refused a write looks for another server.
     await both.call('create table if not exists written ()', []).catch(() => {})
-    await waitUntil('the first answers', 3_000, async () => {
+    await waitUntil('the first answers', 30_000, async () => {
       await both.call('create table if not exists written ()', []).catch(() => {})
       return answers(new URL(first.url).port)()
     })
@@ -72,9 +72,9 @@ describeFaults('a primary and a standby', () => {
   test('health says so, and a start names it', async () => {
     const proxy = await startProxyProcess({ DATABASE_URL: first.url })
     await setReadOnly(first, true)
-    await waitUntil('health is down', 3_000, async () => (await get(proxy, '/health')).status === 503)
+    await waitUntil('health is down', 30_000, async () => (await get(proxy, '/health')).status === 503)
     await setReadOnly(first, false)
-    await waitUntil('health is well', 3_000, async () => (await get(proxy, '/health')).status === 200)
+    await waitUntil('health is well', 30_000, async () => (await get(proxy, '/health')).status === 200)
   })
 
   test('processes share a quarter of what the server gives, or what they are told', async () => {
@@ -136,7 +136,7 @@ describeFaults('a primary and a standby', () => {
   test('a process has no more connections than it may, however many statements wait', async () => {
     const database = openRealDatabase({ url: second.url, maxConnections: 2 })
     await setReadOnly(second, false)
-    await waitUntil('it takes writes', 3_000, () =>
+    await waitUntil('it takes writes', 30_000, () =>
       pingDatabase(database).then(
         () => true,
         () => false,

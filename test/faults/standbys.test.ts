@@ -194,7 +194,7 @@ describeFaults('standbys that are read', () => {
     })
     const startedAtMs = performance.now()
     expect((await read(`/requests?project_id=${projectId}`)).status).toBe(503)
-    expect(performance.now() - startedAtMs).toBeLessThan(TIME_LIMIT_MS + 1_500)
+    expect(performance.now() - startedAtMs).toBeLessThan(2 * TIME_LIMIT_MS)
     await locking
   })
 

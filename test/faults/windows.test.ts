@@ -63,7 +63,7 @@ async function pass(stores: readonly GuardedStore[], requests: number): Promise<
 }
 
 async function waitUntilBack(stores: readonly GuardedStore[]): Promise<void> {
-  await waitUntil('Redis is back', 5_000, async () => {
+  await waitUntil('Redis is back', 30_000, async () => {
     // A window of another key, so that the one of the test is not touched.
     for (const store of stores)
       await store.count({ requests: 1, windows: [{ name: '{1}:probe', limit: 1e9 }], entries: [] })

@@ -403,7 +403,7 @@ describeBackends('budgets', backend => {
     await setBudget(5)
     upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
     const asked = ask(proxy, key, plain('Under way?'))
-    await waitUntil('a reservation', 5_000, async () => {
+    await waitUntil('a reservation', 30_000, async () => {
       const [row] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
       return row?.held === 2
     })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { decodeMessage, KINDS } from '../../src/coalescing/messages.ts'
+import { decodeMessage, KINDS } from '../../src/pipeline/coalescing/messages.ts'
 import { createMetrics, type Metrics, mergeSnapshots } from '../../src/telemetry/metrics.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'

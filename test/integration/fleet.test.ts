@@ -19,7 +19,7 @@ describeReal('the processes that share a Redis', backend => {
   test('one knows that it is alone a beat after it was counted alone, and at once that another has come', async () => {
     const id = crypto.randomUUID()
     const first = await meet(id)
-    await waitUntil('the first beat', 5_000, () => first.redis.status === 'ready')
+    await waitUntil('the first beat', 30_000, () => first.redis.status === 'ready')
     await first.fleet.beat()
     expect(first.fleet.size()).toBe(1)
     expect(first.fleet.isOnlyProcess()).toBe(false)
@@ -39,7 +39,7 @@ describeReal('the processes that share a Redis', backend => {
   test('when Redis loses its data, neither of two takes itself for the only one', async () => {
     const id = crypto.randomUUID()
     const both = [await meet(id), await meet(id)]
-    await waitUntil('they know each other', 5_000, () => both.every(({ fleet }) => fleet.size() === 2))
+    await waitUntil('they know each other', 30_000, () => both.every(({ fleet }) => fleet.size() === 2))
     await both[0]?.redis.del(`mp:${id.slice(0, 8)}:fleet`)
     const untilMs = performance.now() + 2.5 * BEAT_MS
     while (performance.now() < untilMs) {

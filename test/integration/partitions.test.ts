@@ -122,7 +122,7 @@ describeReal('partitions', backend => {
       for ahead in select p.name from partitions_of('request_contents') p loop execute format('drop table %I', ahead); end loop; end $$`)
     const startedAtMs = performance.now()
     await maintainUsagePartitions(database)
-    expect(performance.now() - startedAtMs).toBeLessThan(2_000)
+    expect(performance.now() - startedAtMs).toBeLessThan(20_000)
     expect(await has()).toBe(true)
     expect(await partitions(database, 'request_contents')).toHaveLength(4)
     done.resolve()

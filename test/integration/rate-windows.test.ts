@@ -30,7 +30,7 @@ describeBackends('rate windows', backend => {
     const { pass } = await openWindows(5, 120)
     const { granted, waitMs } = await pass(9)
     expect(granted).toBe(5)
-    expect(waitMs).toBeGreaterThan(59_000)
+    expect(waitMs).toBeGreaterThan(50_000)
     expect(waitMs).toBeLessThanOrEqual(61_000)
   })
 
@@ -51,7 +51,7 @@ describeBackends('rate windows', backend => {
     const small = () => store.count({ requests: 50, isWhole: true, windows, entries: [] })
     const verdicts = await Promise.all(Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? small() : large())))
     expect(verdicts.map(({ granted }) => granted)).toEqual(verdicts.map((_, i) => (i % 3 === 0 ? 50 : 0)))
-    expect(verdicts[1]?.waitMs).toBeGreaterThan(59_000)
+    expect(verdicts[1]?.waitMs).toBeGreaterThan(50_000)
     expect((await large()).totals).toEqual([1_000, 1_000])
   })
 
