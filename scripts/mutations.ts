@@ -2223,8 +2223,8 @@ export const MUTATIONS: readonly Mutation[] = [
       'a call that ends for its own key’s limit tells its followers so',
     ],
     [
-      'if (call.signal.aborted) throw new ClientGone()\n    if (isFollowedLive',
-      'if (isFollowedLive',
+      'if (call.signal.aborted) throw new ClientGone()',
+      '',
       'a call that nobody waits for any more asks nobody',
     ],
     [

@@ -89,7 +89,6 @@ async function lead(
       return { response }
     }
     if (control.onlyIfCached) throw refuse('notCached')
-    if (call.signal.aborted) throw new ClientGone()
     if (isFollowedLive(context)) await findRoom(stages.calls.room)
     const references = referencesOf(query)
     const keeper =
