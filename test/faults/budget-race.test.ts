@@ -7,9 +7,18 @@ import type { Database } from '../../src/postgres/database.ts'
 import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { presumeExpiredSpending } from '../../src/postgres/spending.ts'
-import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { CLAUDES_TOKENS, DOORS, type Door, JUDGE, MOST_TOKENS, PAID, uploadBatchInput, WAYS } from '../harness/doors.ts'
+import {
+  askDoor,
+  CLAUDES_TOKENS,
+  DOORS,
+  type Door,
+  JUDGE,
+  MOST_TOKENS,
+  PAID,
+  uploadBatchInput,
+  WAYS,
+} from '../harness/doors.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
@@ -91,18 +100,19 @@ describeFaults('a budget of one dollar', () => {
       usage: { input_tokens: 10, output_tokens: CLAUDES_TOKENS },
     }))
 
-    async function askAt({ path, body }: Door, n: number): Promise<number> {
+    async function askAt(asked: Door, n: number): Promise<number> {
       const proxy = proxies[n % PROCESSES]
       if (!proxy) throw new Error('No proxy runs')
-      if (path === JUDGE.path) {
+      if (asked.path === JUDGE.path) {
         // Not all before the others.
         await Bun.sleep((n % 40) * 100)
         const reserve = `select reserve_judgement(id, ${JUDGE.usd}) is not null as is_granted from projects`
         const [row] = await database.call<{ is_granted: boolean }>(reserve, [])
         return row?.is_granted ? 200 : 429
       }
-      if (path === '/realtime') return openSession(`${proxy.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime`)
-      const response = await post(proxy, key, path, body(n, inputFile)).catch(() => null)
+      if (asked.path === '/realtime')
+        return openSession(`${proxy.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime`)
+      const response = await askDoor(proxy, key, asked, n, inputFile).catch(() => null)
       await response?.text().catch(() => '')
       return response?.status ?? 0
     }

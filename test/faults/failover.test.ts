@@ -3,6 +3,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { pingDatabase, shareConnections } from '../../src/postgres/database-facts.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { get } from '../harness/client.ts'
+import { nameTablesIn } from '../harness/search-path.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
@@ -95,6 +96,7 @@ describeFaults('a primary and a standby', () => {
     // A quarter is six.
     const about = openRealDatabase({ url: first.url, maxConnections: 1 })
     await about.runScript('create database shared connection limit 24')
+    await about.runScript(nameTablesIn('shared'))
     await about.close()
     const url = first.url.replace('model_proxy', 'shared')
     const budget = openRealDatabase({ url, maxConnections: 1 })

@@ -1,7 +1,7 @@
 /** Every way to a provider: a request for each, and what it costs. */
 import { TARGETS } from '../../src/http/paths.ts'
 import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
-import type { Addressed } from './client.ts'
+import { type Addressed, post } from './client.ts'
 
 /** At 0.6 US dollars a million, an answer of this length costs a cent. */
 export const MOST_TOKENS = 16_384
@@ -20,6 +20,27 @@ export interface Door {
 
 /** A way that is no path: the function with which every process reserves for the judge. */
 export const JUDGE: Door = { path: 'judge', body: () => ({}), usd: 0.01 }
+const SAMPLES_A_SECOND = 512
+
+/** A WAV file of one byte a sample, all of them ASCII, so that it is the same as text. */
+function sound(n: number, seconds: number): string {
+  const head = 'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\0\x02\0\0\0\x02\0\0\x01\0\x08\0data\0\0\0\0'
+  return (head + String(n)).padEnd(seconds * SAMPLES_A_SECOND, 'x')
+}
+
+export function askDoor(to: Addressed, key: string, door: Door, n: number, inputFile: string): Promise<Response> {
+  const body = door.body(n, inputFile)
+  if (!(typeof body.file === 'string')) return post(to, key, door.path, body)
+  const form = new FormData()
+  form.set('model', String(body.model))
+  form.set('file', new File([body.file], 'sound.wav'))
+  return fetch(`${to.baseUrl}${door.path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: form,
+  })
+}
+
 export const DOORS: readonly Door[] = [
   {
     path: '/chat/completions',
@@ -69,12 +90,12 @@ export const DOORS: readonly Door[] = [
   },
   {
     path: '/audio/transcriptions',
-    body: n => ({ model: 'whisper-1', file: String(n).padEnd(50_000, 'x') }),
+    body: n => ({ model: 'whisper-1', file: sound(n, 100) }),
     usd: 3 * 100e-6,
   },
   {
     path: '/audio/translations',
-    body: n => ({ model: 'whisper-1', file: String(n).padEnd(50_000, 'x') }),
+    body: n => ({ model: 'whisper-1', file: sound(n, 100) }),
     // Its answer says nothing of it: all that was reserved is spent.
     usd: 100 * 100e-6,
   },
