@@ -117,10 +117,10 @@ describeFaults('a primary and a standby', () => {
       )
       return row?.count
     }
-    const load = startLoad({ baseUrl: alone.baseUrl, key, clients: 24, pauseMs: 5 })
+    const load = startLoad({ baseUrl: alone.baseUrl, key, clients: 48, pauseMs: 0 })
     await waitUntil('it takes its five', 30_000, async () => (await open()) === 5)
     const others = await Promise.all([start(), start()])
-    const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 24, pauseMs: 5 }))
+    const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 48, pauseMs: 0 }))
     await waitUntil('the three share six', 30_000, async () => (await open()) === 6)
     for (const each of others) each.signal('SIGTERM')
     await waitUntil('the first takes its five again', 60_000, async () => (await open()) === 5)
