@@ -2222,11 +2222,7 @@ export const MUTATIONS: readonly Mutation[] = [
       'const isOwn = false',
       'a call that ends for its own key’s limit tells its followers so',
     ],
-    [
-      'if (call.signal.aborted) throw new ClientGone()',
-      '',
-      'a call that nobody waits for any more asks nobody',
-    ],
+    ['if (call.signal.aborted) throw new ClientGone()', '', 'a call that nobody waits for any more asks nobody'],
     [
       'return control.lookup && control.store && !control.onlyIfCached',
       'return !control.onlyIfCached',
