@@ -35,7 +35,7 @@ export function openAccounts(database: Database): Accounts {
     async create({ type = 'test', perMinute = UNLIMITED, perMonth = UNLIMITED } = {}) {
       const plan = `plan-${crypto.randomUUID()}`
       await database.runScript(
-        `insert into plans values ('${plan}', ${perMinute}, ${UNLIMITED}, ${perMonth}, ${perMinute}, ${perMonth})`,
+        `insert into model_proxy.plans values ('${plan}', ${perMinute}, ${UNLIMITED}, ${perMonth}, ${perMinute}, ${perMonth})`,
       )
       return createOn(plan, type)
     },
@@ -43,14 +43,14 @@ export function openAccounts(database: Database): Accounts {
     async countRequests({ project }) {
       const { rows } = await sql<{ requests: number }>`
         select coalesce(sum(c.requests), 0)::integer as requests
-        from monthly_counters c join projects p on p.id = c.project_id
+        from model_proxy.monthly_counters c join model_proxy.projects p on p.id = c.project_id
         where p.name = ${project}::text`.execute(database.queries)
       return rows[0]?.requests ?? 0
     },
     async countRecords({ project }) {
       const { rows } = await sql<{ status: number; records: number }>`
         select u.status, count(*)::integer as records
-        from usage_records u join projects p on p.id = u.project_id
+        from model_proxy.usage_records u join model_proxy.projects p on p.id = u.project_id
         where p.name = ${project}::text
         group by u.status`.execute(database.queries)
       return Object.fromEntries(rows.map(row => [String(row.status), row.records]))
