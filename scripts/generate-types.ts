@@ -1,10 +1,12 @@
-/** Writes src/postgres/types.generated.ts and sql/schema.txt from the schema that sql/ makes, or with --check fails when they differ. */
+/** Writes src/postgres/*.generated.ts and sql/schema.txt from the schema that sql/ makes, or with --check fails when they differ. */
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
+import { describeFunctions } from './generate/functions.ts'
 
 const typesFile = new URL('../src/postgres/types.generated.ts', import.meta.url)
+const functionsFile = new URL('../src/postgres/functions.generated.ts', import.meta.url)
 const schemaFile = new URL('../sql/schema.txt', import.meta.url)
 const isCheck = process.argv.includes('--check')
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
@@ -67,6 +69,7 @@ const schema = `Written by \`bun run generate-types\`: what the migrations and v
 await writeOrCompare(schemaFile, schema)
 // Comments in one line each.
 await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */'))
+await writeOrCompare(functionsFile, await describeFunctions(database))
 await database.close()
 
 async function writeOrCompare(file: URL, text: string): Promise<void> {

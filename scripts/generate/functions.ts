@@ -1,0 +1,85 @@
+/** Describes all SQL functions in TypeScript, from pg_proc: what each takes and gives, and its comment. */
+import type { Database } from '../../src/postgres/database.ts'
+
+interface FunctionRow {
+  name: string
+  comment: string
+  reads: boolean
+  /** In order: name, type, and whether it has a default. */
+  takes: [string, string, boolean][]
+  /** Names and types of the columns that it returns; null for a single value. */
+  gives: [string, string][] | null
+  /** The type of a single value. */
+  value: string
+}
+
+/** Not those of triggers and extensions. */
+const READ = `
+with functions as (
+    select p.*, array_length(p.proargtypes, 1) as taken, t.typrelid
+    from pg_proc p
+    join pg_type t on t.oid = p.prorettype
+    where p.pronamespace = 'model_proxy'::regnamespace
+        and p.prokind = 'f'
+        and p.prorettype <> 'trigger'::regtype
+        and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+)
+select
+    f.proname as name,
+    coalesce(obj_description(f.oid), '') as comment,
+    f.provolatile <> 'v' as reads,
+    coalesce((
+        select json_agg(json_build_array(f.proargnames[i], replace(format_type(f.proargtypes[i - 1], null), 'timestamp with time zone', 'timestamptz'), i > coalesce(f.taken, 0) - f.pronargdefaults) order by i)
+        from generate_series(1, f.taken) i
+    ), '[]') as takes,
+    case
+        when f.proallargtypes is not null then (
+            select json_agg(json_build_array(f.proargnames[i], replace(format_type(f.proallargtypes[i], null), 'timestamp with time zone', 'timestamptz')) order by i)
+            from generate_subscripts(f.proallargtypes, 1) i
+            where f.proargmodes[i] in ('t', 'o')
+        )
+        when f.typrelid <> 0 then (
+            select json_agg(json_build_array(a.attname, replace(format_type(a.atttypid, null), 'timestamp with time zone', 'timestamptz') || case when a.attnotnull then '' else '?' end) order by a.attnum)
+            from pg_attribute a
+            where a.attrelid = f.typrelid and a.attnum > 0 and not a.attisdropped
+        )
+        when f.proretset then json_build_array(json_build_array(f.proname, format_type(f.prorettype, null)))
+    end as gives,
+    replace(format_type(f.prorettype, null), 'timestamp with time zone', 'timestamptz') as value
+from functions f
+order by f.proname collate "C"`
+
+export async function describeFunctions(database: Pick<Database, 'call'>): Promise<string> {
+  const rows = await database.call<FunctionRow>(READ, [])
+  return `/** Written by \`bun run generate-types\` from the functions in sql/: what each takes and gives. \`?\` after a type: may be null; \`=\`: has a default. */
+export const FUNCTIONS = {
+${rows.map(describe).join('\n')}
+} as const
+`
+}
+
+function describe({ name, comment, reads, takes, gives, value }: FunctionRow): string {
+  const nullable = namesThatMayBeNull(comment)
+  const mark = ([field, type]: [string, string, boolean?]) =>
+    nullable.delete(field) && !type.endsWith('?') ? `${type}?` : type
+  const taken = takes.map(field => `${field[0]}: '${field[2] ? `${field[1]}=` : mark(field)}'`)
+  const given = gives?.map(field => `${field[0]}: '${mark(field)}'`)
+  const result = given ? `{ ${given.join(', ')} }` : `'${mark(['result', value])}'`
+  for (const [field, , hasDefault] of takes) if (hasDefault) nullable.delete(field)
+  if (nullable.size > 0)
+    throw new Error(`The comment of ${name}() says that ${[...nullable].join(', ')} may be null, which it has not`)
+  return `  /** ${comment.replaceAll('*/', '*\\/')} */
+  ${name}: { ${reads ? 'reads: true, ' : ''}takes: {${taken.length > 0 ? ` ${taken.join(', ')} ` : ''}}, gives: ${result} },`
+}
+
+/** Of a comment's sentence “Null: one, other (why).”: columns, parameters, and \`result\` for a single value. */
+function namesThatMayBeNull(comment: string): Set<string> {
+  const [, said = ''] = /(?:^|[.;] )Null: ([^.]*)/.exec(comment) ?? []
+  return new Set(
+    said
+      .replace(/\([^)]*\)/g, '')
+      .split(/[,;]/)
+      .map(name => name.trim())
+      .filter(name => name !== ''),
+  )
+}

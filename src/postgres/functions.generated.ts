@@ -1,0 +1,451 @@
+/** Written by `bun run generate-types` from the functions in sql/: what each takes and gives. `?` after a type: may be null; `=`: has a default. */
+export const FUNCTIONS = {
+  /** Uses up an invitation: sets the user's password hash, ends earlier sessions, and returns the user's id. Raises no_data_found when there is no such invitation. */
+  accept_invitation: { takes: { token: 'text', password_hash: 'text' }, gives: 'bigint' },
+  /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
+  act_as: { takes: { actor: 'json', reads: 'boolean', statement: 'text', arguments: 'json' }, gives: { act_as: 'json' } },
+  /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project. */
+  add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { user_id: 'bigint', invitation: 'text' } },
+  /** Makes a user owner, member or viewer of a project; raises unique_violation where the user is a member. Takes an owner of it. */
+  add_membership: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
+  /** Adds the codes of stored prompts to the lists of their groups, and creates the lists if necessary. */
+  add_to_cache_lists: { takes: { entries: 'bigint[]' }, gives: 'void' },
+  /** Brings cache_sizes up to date with added and deleted entries. */
+  add_up_cache_sizes: { takes: {}, gives: 'void' },
+  /** create_user() for whoever may: its callers check that. */
+  add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
+  /** Adds an address that is told of a project's events: of these kinds, or of all where none is given. sealed: the secret that signs them, encrypted by the proxy. Takes an owner. */
+  add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea' }, gives: 'bigint' },
+  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); account: null where the caller knows this version of it; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. */
+  admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid', this_batch: 'bigint', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', account_version: 'text', account: 'key_accounts', near_end: 'boolean' } },
+  /** The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired. */
+  admit_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'text' } },
+  /** The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days. */
+  admit_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'text' } },
+  /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Takes an owner of it. Idempotent. */
+  archive_project: { takes: { project: 'text' }, gives: 'void' },
+  /** Records in the audit log what the current actor just did. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it was the database user. */
+  audit: { takes: { action: 'text', of_project: 'bigint', target: 'text', details: 'jsonb=' }, gives: 'void' },
+  /** Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass. */
+  authorize: { reads: true, takes: { of_project: 'bigint', needed: 'text' }, gives: 'void' },
+  /** Raises insufficient_privilege when the current user may not read the questions and answers in a project's cache: viewers, and everybody where the project, or one of its keys, keeps no text of requests. An entry does not know which key asked. */
+  authorize_texts: { reads: true, takes: { of_project: 'bigint' }, gives: 'void' },
+  /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone. */
+  begin_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
+  /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
+  bind_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
+  /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
+  budgets_of: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
+  /** Signs of the first 512 numbers of a vector: the codes in lists. The codes of similar vectors differ in few bits. */
+  cache_code: { reads: true, takes: { vector: 'halfvec' }, gives: 'bit' },
+  /** Whether lists have more than twice the prompts that they were made for, so that a lookup compares too many. */
+  cache_lists_are_outgrown: { reads: true, takes: { lists: 'bigint' }, gives: 'boolean' },
+  /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
+  cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', oldest_at: 'timestamptz', newest_at: 'timestamptz', saveable_tokens: 'bigint' } },
+  /** Whether a user has a password, or has logged in with an identity provider. */
+  can_log_in: { reads: true, takes: { person: 'users' }, gives: 'boolean' },
+  /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
+  can_lose_role: { takes: { of_user: 'bigint', new_role: 'text' }, gives: 'boolean' },
+  /** Spends at once what a model costs that no key asks, as the judge: in the project's budgets in US dollars without key and tag, or false in none of them. A negative amount is given back. */
+  charge_budgets: { takes: { of_project: 'bigint', of_model: 'text', usd: 'numeric' }, gives: 'boolean' },
+  /** Raises, with what the setting takes, unless the setting exists and the value suits it. */
+  check_setting: { reads: true, takes: { setting: 'text', value: 'text' }, gives: 'void' },
+  /** Returns those ids that the project may not name to the provider: what is bound to another project and, under a key that projects share, what is not bound to this one. With a key of its own, a project binds what it names first; of several that name it at once, one does. */
+  claim_ids: { takes: { of_project: 'bigint', of_provider: 'text', under_shared_key: 'boolean', ids: 'text[]' }, gives: { id: 'text' } },
+  /** Ends one session of the current user, by the hex SHA-256 of its cookie. */
+  close_session: { takes: { token_hash: 'text' }, gives: 'void' },
+  /** Ends one session of the current user. Raises no_data_found for anybody else's. */
+  close_session_with_id: { takes: { session_id: 'bigint' }, gives: 'void' },
+  /** Ends all sessions of the current user, and returns how many there were. */
+  close_sessions: { takes: {}, gives: 'integer' },
+  /** Copies codes from one table of a group's lists to another: those of stored entries that it does not have yet. */
+  copy_cache_lists: { takes: { from_lists: 'bigint', to_lists: 'bigint', of_group: 'bigint', in_space: 'integer' }, gives: 'void' },
+  /** Number of lists for this many prompts. */
+  count_cache_lists: { reads: true, takes: { prompts: 'bigint' }, gives: 'integer' },
+  /** Counts login attempts (0: none, it only looks), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these counts. */
+  count_login_attempt: { takes: { email: 'text', address: 'text', attempts: 'integer' }, gives: 'integer' },
+  /** Counts a key's requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with what Redis has counted in each second up to at_second, the batch included. Returns how many of the batch may pass, and the seconds until another might. */
+  count_minute: { takes: { of_project: 'bigint', of_key: 'bigint', wanted: 'integer', most: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
+  /** How many vectors a project has in its cache; none for a user who may not see it. */
+  count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
+  /** Adds an administrator, or makes a user one, and returns a token to set a password with. For operators without an administrator, or who lost the password. */
+  create_administrator: { takes: { email: 'text' }, gives: 'text' },
+  /** Creates the table of a group's lists, to be filled before index_cache_lists, and returns its number. */
+  create_cache_lists: { takes: {}, gives: 'bigint' },
+  /** Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Takes an administrator. */
+  create_project: { takes: { project: 'text', plan: 'text' }, gives: 'bigint' },
+  /** Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Takes an administrator. Raises on an invalid or taken e-mail address. */
+  create_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
+  /** First day of the current calendar month in UTC, by which quotas are counted. */
+  current_month: { reads: true, takes: {}, gives: 'date' },
+  /** The user on whose behalf act_as() runs a statement; null for an operator with psql and for the proxy itself. */
+  current_user_id: { reads: true, takes: {}, gives: 'bigint' },
+  /** Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Idempotent. Raises when no key or several match. */
+  deactivate_key: { takes: { key_or_prefix: 'text' }, gives: 'text' },
+  /** Deactivates a key and returns its prefix; it is refused from the next request on. Idempotent. Takes a member of its project. */
+  deactivate_key_with_id: { takes: { key_id: 'bigint' }, gives: 'text' },
+  /** Deletes an admin API key; it is refused from the next request on. Takes an administrator. */
+  delete_admin_key: { takes: { key_id: 'bigint' }, gives: 'void' },
+  /** Deletes these cache entries with their prompts, and counts the deletions of their groups. */
+  delete_entries: { takes: { ids: 'bigint[]' }, gives: 'void' },
+  /** Deletes up to that many expired cache entries, and as many expired vectors; returns the greater number. Fewer than asked for means that none are left. */
+  delete_expired_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes kept responses whose time is over, and returns how many. */
+  delete_expired_responses: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
+  delete_outdated: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes a user, with memberships, sessions and admin keys. Takes an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted. */
+  delete_user: { takes: { of_user: 'bigint' }, gives: 'void' },
+  /** Deletes these vectors of a project, or with null all, counts the deletions, and returns how many there were. */
+  delete_vectors: { takes: { of_project: 'bigint', given_names: 'bytea[]' }, gives: 'integer' },
+  /** The fields of both objects whose values differ, as "input 2 -> 1.5, output 8 -> 6"; null when none does. */
+  describe_changes: { reads: true, takes: { before: 'jsonb', after: 'jsonb' }, gives: 'text' },
+  /** Drops list tables whose groups are gone or have newer lists. */
+  drop_unused_cache_lists: { takes: {}, gives: 'void' },
+  /** Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all. */
+  drop_unused_meter: { takes: { owner_id: 'bigint', of_budget: 'bigint' }, gives: 'void' },
+  /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
+  encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
+  /** Creates the role that dashboard queries run as, and grants it what they read. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing. */
+  ensure_dashboard_role: { takes: {}, gives: 'void' },
+  /** What a webhook can be told of. */
+  event_kinds: { reads: true, takes: {}, gives: 'text[]' },
+  /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. Fewer than asked for means that no project exceeds its limit. */
+  evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. */
+  find_answers: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision', response: 'text', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text', verdict: 'text', verdict_source: 'text' } },
+  /** As page_of_cache_entries(): the entries whose question has a part, with the question's beginning, among the newest 50,000 after the given one. Raises as authorize_texts() does. */
+  find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', of_model: 'text', of_namespace: 'text', older_than_seconds: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', namespace: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', bytes: 'integer', prompt_tokens: 'integer', completion_tokens: 'integer', found_by: 'text', question: 'text' } },
+  /** A kept response and those before it, the first one first. It is not whole if the first one continued another. */
+  find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text', input: 'text', response: 'text' } },
+  /** The twenty entries of a group whose prompts' codes are nearest; an entry appears twice when its prompt was added twice. */
+  find_in_cache_lists: { reads: true, takes: { lists: 'bigint', asked: 'halfvec' }, gives: 'bigint[]' },
+  /** The user of an invitation; no row when it does not exist or has expired. */
+  find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
+  /** With which of the project's keys for the provider these objects were made, as in kept_objects, the one with the most of them first; no row for what was not made through the proxy. */
+  find_keepers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
+  /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. */
+  find_kept_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text', requests: 'integer', object: 'text', models: 'text[]' } },
+  /** The responses with these ids that are kept for the key. */
+  find_kept_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text', input: 'text', response: 'text' } },
+  /** Id of the one key that is given whole or by its displayed prefix. Raises when no key or several match. */
+  find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
+  /** Id of a key that is given whole; null when there is none that the current user may see. */
+  find_key_id: { reads: true, takes: { key: 'text' }, gives: 'bigint' },
+  /** Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked. */
+  find_locked_counters: { takes: { key_hashes: 'text[]' }, gives: { ordinal: 'integer' } },
+  /** argon2id hash of a user's password; null when there is no such user, or no password yet. */
+  find_password_hash: { reads: true, takes: { of_email: 'text' }, gives: 'text' },
+  /** Id of the project of that name; raises no_data_found when there is none. */
+  find_project: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
+  /** What the request that ended then said and got, sealed. Raises for viewers. */
+  find_request_content: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', at: 'timestamptz' }, gives: { sealed_request: 'bytea', sealed_response: 'bytea' } },
+  /** Single requests of a project within a time, with what is set of: key, part of the model's name, endpoint, provider, cache result, outcome (ok or failed), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. */
+  find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=' }, gives: { record: 'usage_records', key_name: 'text', key_prefix: 'text' } },
+  /** The project's vectors of these names, each with the place of its name, counted from 0; a null age accepts any. */
+  find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', answered_as: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
+  /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
+  find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
+  /** A stored question by its normalized hash, and its model; without its wording when the project's log_content is off. */
+  find_wording: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', of_hash: 'bytea' }, gives: { prompt: 'text', model: 'text' } },
+  /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
+  first_moment: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
+  /** Has a response asked for until its provider says what it used; then settle_response() puts its record and budgets right. */
+  follow_response: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', presumed_usd: 'numeric', presumed_tokens: 'bigint' }, gives: 'void' },
+  /** Deletes up to that many pairs that have been queued for the judge for a day, and returns how many. */
+  forget_judgements: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project's. */
+  forget_kept_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
+  /** Deletes a kept response, and says whether there was one. */
+  forget_kept_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: 'boolean' },
+  /** The provider will never say what the response used: what is presumed stays. */
+  forget_open_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
+  /** Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests. */
+  forget_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
+  /** Deletes up to that many verdicts without an entry, as many semantic hits older than a week, and what forget_judgements() deletes; returns the greatest number. Fewer than asked for means that none are left. */
+  forget_verdicts: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** note_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone. */
+  give_feedback: { takes: { project: 'text', request_id: 'text', verdict: 'text' }, gives: 'void' },
+  /** Indexes a table of codes as lists of similar ones. */
+  index_cache_lists: { takes: { lists: 'bigint' }, gives: 'void' },
+  /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
+  installation_id: { reads: true, takes: {}, gives: 'uuid' },
+  /** Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well. */
+  invalidate_cache: { takes: { project: 'text', entry_id: 'bigint', of_model: 'text', of_namespace: 'text', older_than_seconds: 'bigint', dry_run: 'boolean' }, gives: 'bigint' },
+  /** Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Takes an administrator; adds nobody where anything is not valid. */
+  invite_new_user: { takes: { email: 'text', user_role: 'text', of_projects: 'bigint[]', member_roles: 'text[]' }, gives: { user_id: 'bigint', invitation: 'text' } },
+  /** Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Takes an administrator. */
+  invite_user: { takes: { of_user: 'bigint' }, gives: 'text' },
+  /** Whether the current user is an owner of the whole installation. */
+  is_administrator: { reads: true, takes: {}, gives: 'boolean' },
+  /** Whether a proxy migrates this database, or did so a moment ago: delays are then temporary. */
+  is_deploying: { takes: {}, gives: 'boolean' },
+  /** Creates and returns an admin API key that acts for an administrator. It is not shown again. Takes an administrator. */
+  issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: { id: 'bigint', key: 'text' } },
+  /** Creates and returns a key (type project or test). It is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has. */
+  issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
+  /** A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
+  issue_session_key: { takes: { project: 'text', key_type: 'text', token_hash: 'text' }, gives: 'text' },
+  /** Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. */
+  keep_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text', of_requests: 'integer', told: 'text', gone_at: 'timestamptz', names_models: 'text[]' }, gives: 'void' },
+  /** Makes the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones made ahead give way while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: what follows the columns of a new one. */
+  keep_partitions: { takes: { parent: 'regclass', width: 'text', keep_from: 'timestamptz', storage: 'text' }, gives: 'void' },
+  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items. */
+  keep_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text', own_input: 'text', given: 'text' }, gives: 'void' },
+  /** Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch's. */
+  keep_spending: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
+  /** Answered requests of each active key in the last minute, with its limit; without keys of sessions. */
+  key_activity: { reads: true, takes: { of_project: 'bigint' }, gives: { key_id: 'bigint', name: 'text', prefix: 'text', type: 'text', requests_last_minute: 'bigint', requests_per_minute: 'integer' } },
+  /** Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none. */
+  key_of_value: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
+  /** Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth. */
+  latency_percentiles: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { cache_result: 'text', requests: 'bigint', p50_ms: 'double precision', p95_ms: 'double precision', p99_ms: 'double precision' } },
+  /** A project's budgets, or the organization's for null, with what is spent, reserved and left of each in its present period. */
+  list_budgets: { reads: true, takes: { of_project: 'bigint', only_budget: 'bigint=' }, gives: { id: 'bigint', key_id: 'bigint', key_name: 'text', key_prefix: 'text', model: 'text', tag: 'text', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', spent: 'numeric', reserved: 'numeric', remaining: 'numeric', begins_at: 'timestamptz', resets_at: 'timestamptz' } },
+  /** The view calibration of one project. */
+  list_calibration: { reads: true, takes: { of_project: 'bigint' }, gives: { difference: 'text', threshold: 'double precision', served: 'bigint', precision: 'double precision', precision_low: 'double precision', precision_high: 'double precision' } },
+  /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
+  list_keys: { reads: true, takes: { project: 'text' }, gives: { prefix: 'text', type: 'text', state: 'text', created: 'text', expires: 'text', last_used: 'text', name: 'text' } },
+  /** All plans, smallest first. */
+  list_plans: { reads: true, takes: {}, gives: { name: 'text', requests_per_minute_per_key: 'integer', requests_per_minute_per_address: 'integer', requests_per_month: 'bigint', test_requests_per_minute: 'integer', test_requests_per_month: 'bigint', max_cache_ttl_seconds: 'integer', concurrent_requests: 'integer', tokens_per_minute_per_key: 'integer?' } },
+  /** A project's keys for a direct provider, or for all (null), by their last four characters, with times in UTC. Raises on an unknown project. */
+  list_provider_keys: { reads: true, takes: { project: 'text', of_provider: 'text' }, gives: { provider: 'text', last_four: 'text', created: 'text', updated: 'text', name: 'text', weight: 'integer' } },
+  /** Refused requests of all projects in a time, by reason, the most frequent first. Takes an administrator. */
+  list_refusals: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'timestamptz' } },
+  /** What settings a project has, what each takes, and what a page shows of it. */
+  list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
+  /** The spend alerts of a project, or for null of the organization. */
+  list_spend_alerts: { reads: true, takes: { of_project: 'bigint' }, gives: { id: 'bigint', amount: 'numeric', recipients: 'text[]', subject_prefix: 'text' } },
+  /** A project's webhooks, with how many of their deliveries are pending, and how many failed for good. */
+  list_webhooks: { reads: true, takes: { of_project: 'bigint' }, gives: { id: 'bigint', url: 'text', kinds: 'text[]', created_at: 'timestamptz', disabled_at: 'timestamptz', pending: 'bigint', failed: 'bigint' } },
+  /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. */
+  log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
+  /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */
+  log_in_by_password: { takes: { of_email: 'text', verified_hash: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
+  /** Whether users can log in yet, until when their invitation can be taken up or since when it cannot, and when they were last seen, of those that the current user may see. */
+  login_states: { reads: true, takes: { of_users: 'bigint[]' }, gives: { user_id: 'bigint', can_log_in: 'boolean', invited_until: 'timestamptz', last_seen_at: 'timestamptz' } },
+  /** Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months. */
+  maintain_usage_partitions: { takes: {}, gives: 'void' },
+  /** A new secret: the prefix and 32 random letters and digits. */
+  make_secret: { takes: { prefix: 'text' }, gives: 'text' },
+  /** Projects of users with their roles there, of those that the current user may see. */
+  memberships_of: { reads: true, takes: { of_users: 'bigint[]' }, gives: { user_id: 'bigint', project_id: 'bigint', role: 'text' } },
+  /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
+  model_names: { reads: true, takes: { of_model: 'text' }, gives: 'text[]' },
+  /** What a report of a calendar month (UTC, as 2026-10; empty: the current one) tells of a project, or of all (empty): days, the twenty most used models, keys and tags, what the cache did not answer by its reason, and the hits that people called wrong. Raises on an unknown project or a month that is none. */
+  monthly_report: { reads: true, takes: { project: 'text', month: 'text' }, gives: 'jsonb' },
+  /** Name of a project that the current user may see; raises no_data_found when there is none. */
+  name_project: { reads: true, takes: { of_project: 'bigint' }, gives: 'text' },
+  /** A short name for a verdict, unique within a project. */
+  name_verdict: { reads: true, takes: { v: 'cache_verdicts' }, gives: 'text' },
+  /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
+  note_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
+  /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on; right serves one for the other. Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
+  note_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text' }, gives: 'text' },
+  /** Called every minute. Where the clock has stepped back by more than that, what was dated meanwhile is dated anew. Returns by how many seconds. */
+  note_time: { takes: {}, gives: 'integer' },
+  /** Id of the project, for an owner of it who sets what it may spend; null for null, the organization, for an administrator. Raises as open_project() and require_administrator() do. */
+  open_budgets: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
+  /** Id of the project of that name, for a user with the role viewer, member or owner there. Raises as find_project() and authorize() do. */
+  open_project: { reads: true, takes: { project: 'text', needed: 'text' }, gives: 'bigint' },
+  /** Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Forgets failed attempts, and remembers the origin (the address that limits count by) as one where the user has logged in. */
+  open_session: { takes: { of_email: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
+  /** The current user's sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks, null for an admin key. */
+  own_sessions: { reads: true, takes: { this_one: 'text' }, gives: { id: 'bigint', address: 'text', user_agent: 'text', created_at: 'timestamptz', last_seen_at: 'timestamptz', is_this_one: 'boolean' } },
+  /** Admin API keys that the current user may see, with the user each acts for, after a given one. */
+  page_of_admin_keys: { reads: true, takes: { only_key: 'bigint', newest_first: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', prefix: 'text', name: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', last_used_at: 'timestamptz', user_id: 'bigint', email: 'text', role: 'text' } },
+  /** The audit log, newest first: entries after (older than) or before (newer than) a given one. */
+  page_of_audit_log: { reads: true, takes: { of_projects: 'bigint[]', of_actions: 'text[]', of_emails: 'text[]', of_users: 'bigint[]', of_targets: 'text[]', from_time: 'timestamptz', until_time: 'timestamptz', after_id: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', recorded_at: 'timestamptz', actor: 'text', actor_kind: 'text', user_id: 'bigint', admin_key_id: 'bigint', address: 'text', project_id: 'bigint', project_name: 'text', action: 'text', target: 'text', details: 'jsonb' } },
+  /** Cache entries of a project, newest first, after a given one, without content; found_by: exact request only, normalized prompt, or similar ones too. */
+  page_of_cache_entries: { reads: true, takes: { of_project: 'bigint', only_entry: 'bigint', of_model: 'text', of_namespace: 'text', older_than_seconds: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', namespace: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', bytes: 'integer', prompt_tokens: 'integer', completion_tokens: 'integer', found_by: 'text' } },
+  /** Deliveries of a project's events, latest first, after a given one; of one webhook, or of all. */
+  page_of_deliveries: { reads: true, takes: { of_project: 'bigint', of_webhook: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', event_id: 'uuid', kind: 'text', at: 'timestamptz', payload: 'jsonb', state: 'text', attempts: 'integer', status: 'integer', problem: 'text', tried_at: 'timestamptz', next_at: 'timestamptz' } },
+  /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. */
+  page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text', for_purpose: 'text', only_ids: 'text[]', after_id: 'text', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text' } },
+  /** Keys of a project, oldest first, after a given one, without those of sessions; state: active, expired, deactivated; with the key's own limits, null for none, and the key for which a former value stands. */
+  page_of_keys: { reads: true, takes: { of_project: 'bigint', only_key: 'bigint', include_inactive: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', prefix: 'text', type: 'text', name: 'text', state: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', deactivated_at: 'timestamptz', last_used_at: 'timestamptz', requests_per_minute: 'integer', tokens_per_minute: 'integer', allowed_models: 'text[]', allowed_addresses: 'cidr[]', replaced_by: 'bigint' } },
+  /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored; entry_id is null when the entry is gone. */
+  page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text', before_time: 'timestamptz', before_request_id: 'text', page_size: 'integer' }, gives: { request_id: 'text', served_at: 'timestamptz', reason: 'text', difference: 'text', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'integer', entry_id: 'bigint', model: 'text', endpoint: 'text', cached_wording: 'text', sealed_wording: 'bytea', verdict: 'text', verdict_source: 'text' } },
+  /** Members of a project by id, after a given one. Administrators see every project without being members. */
+  page_of_members: { reads: true, takes: { of_project: 'bigint', only_user: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { user_id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
+  /** Projects that the current user may see, oldest first, after a given one; your_role: the current user's role there. */
+  page_of_projects: { reads: true, takes: { only_project: 'bigint', include_archived: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', name: 'text', plan: 'text', created_at: 'timestamptz', archived_at: 'timestamptz', your_role: 'text' } },
+  /** Users that the current user may see, by id, after a given one. */
+  page_of_users: { reads: true, takes: { only_user: 'bigint', of_emails: 'text[]', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
+  /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. */
+  page_of_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz', before_id: 'text', page_size: 'integer' }, gives: { verdict_id: 'text', verdict: 'text', source: 'text', similarity: 'double precision', difference: 'text', given_at: 'timestamptz', model: 'text', one_wording: 'text', other_wording: 'text' } },
+  /** A date or time that an operator typed, UTC unless it says otherwise; null when it is empty. */
+  parse_expiry: { reads: true, takes: { value: 'text' }, gives: 'timestamptz' },
+  /** Distinct model names separated by commas, in order. Raises invalid_text_representation on anything else; empty text is no model. */
+  parse_model_names: { reads: true, takes: { listed: 'text' }, gives: 'text[]' },
+  /** First day of a month that an operator typed as YYYY-MM; the current month when it is empty. */
+  parse_month: { reads: true, takes: { value: 'text' }, gives: 'date' },
+  /** IPv4 and IPv6 networks, in order; a single address is one of its own. Raises on anything else. */
+  parse_networks: { reads: true, takes: { given: 'text[]' }, gives: 'cidr[]' },
+  /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
+  partitions_of: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
+  /** The day, week (from Monday) or month of a time zone that a moment lies in, from its first moment to the first one after it; of a total, all time. Every moment lies in one of them, also where midnight comes twice, or never. */
+  period_of: { reads: true, takes: { per: 'text', zone: 'text', at: 'timestamptz' }, gives: { begins: 'timestamptz', ends: 'timestamptz' } },
+  /** Puts back a pair from take_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken. */
+  postpone_judgements: { takes: { of_project: 'bigint', taken: 'bigint', was_tried: 'boolean', for_seconds: 'integer' }, gives: 'void' },
+  /** Takes what processes had reserved that are gone for spent: their requests may have cost as much. A record that comes within a day after all puts right what its request cost. */
+  presume_expired_spending: { takes: {}, gives: 'void' },
+  /** Every setting of a project by name, as set_setting() takes them; null when there is no project that the current user may see. */
+  project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb' },
+  /** Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
+  purge_cache: { takes: { project: 'text' }, gives: 'bigint' },
+  /** Sets a budget whose values and owner were checked (null: the organization, for all that is spent), and returns its id. One that is not enforced leaves an enforced one as it is. */
+  put_budget: { takes: { owner_id: 'bigint', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint', of_model: 'text', tagged: 'jsonb', in_zone: 'text', is_enforced: 'boolean' }, gives: 'bigint' },
+  /** Queues pairs of questions for the judge. Each list has one item per pair: its context, the asked question, and the request hash of the entry that it was compared with. Hashes in hex. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
+  queue_judgements: { takes: { project_ids: 'bigint[]', context_hashes: 'text[]', asked_hashes: 'text[]', entry_hashes: 'text[]', are_reviews: 'boolean[]', contexts: 'text[]', questions: 'text[]', similarities: 'double precision[]' }, gives: 'void' },
+  /** Requests counted against a project's quotas in a calendar month (UTC), for its project keys and its test keys; the quota is that of its present plan. Raises on an unknown project. */
+  quota_usage: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { keys: 'text', used: 'bigint', quota: 'bigint', remaining: 'bigint' } },
+  /** A value as an error message may show it: quoted, on one line, at most 100 characters of it. */
+  quote_for_message: { reads: true, takes: { value: 'text' }, gives: 'text' },
+  /** Raises what no change raises by itself: a month's quota used up to 80 or 100 percent, a key that soon expires. Idempotent, and may run in several processes at once. */
+  raise_due_events: { takes: {}, gives: 'void' },
+  /** Notes that something happened in a project, and leaves it to be told to the project's addresses once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key. */
+  raise_event: { takes: { of_project: 'bigint', kind: 'text', payload: 'jsonb', once: 'text=' }, gives: 'void' },
+  /** An entry's question, null where it is found by its whole request alone, and its answer. Raises as authorize_texts() does. */
+  read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text', response: 'text' } },
+  /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
+  rebuild_cache_lists: { takes: {}, gives: 'integer' },
+  /** Keeps what requests said and got, sealed and in hex, with one item per request in each list. */
+  record_contents: { takes: { recorded_ats: 'timestamptz[]', project_ids: 'bigint[]', key_ids: 'bigint[]', request_ids: 'text[]', sealed_requests: 'text[]', sealed_responses: 'text[]' }, gives: 'void' },
+  /** Adds the requests that a proxy refused since its last call to the sums of this hour; reasons must be distinct. */
+  record_refusals: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
+  /** Records semantic hits and near misses, with one item per request in each list, so that people can say whether the response was, or would have been, right. Hashes and sealed wordings in hex. */
+  record_semantic_hits: { takes: { project_ids: 'bigint[]', request_ids: 'text[]', asked_hashes: 'text[]', entry_hashes: 'text[]', reasons: 'text[]', similarities: 'double precision[]', are_shadows: 'boolean[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', saved_usd: 'numeric[]', differences: 'text[]', sealed_wordings: 'text[]' }, gives: 'void' },
+  /** Appends a batch of usage records, one array per column of usage_records, and their sums, rows of usage_pending; tags: those that there are, tags_at: for each record, which of them; spending: what they cost, which settle_spending() takes out of budgets; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is. */
+  record_usage: { takes: { recorded_ats: 'timestamptz[]', request_ids: 'text[]', project_ids: 'bigint[]', key_ids: 'bigint[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', cache_results: 'text[]', statuses: 'smallint[]', streamed: 'boolean[]', prompt_tokens: 'integer[]', cached_prompt_tokens: 'integer[]', completion_tokens: 'integer[]', tokens_saved: 'integer[]', costs_usd: 'numeric[]', saved_usd: 'numeric[]', latencies_ms: 'real[]', durations_ms: 'real[]', error_codes: 'text[]', error_messages: 'text[]', upstream_statuses: 'smallint[]', upstream_messages: 'text[]', attempts: 'smallint[]', asked_models: 'text[]', fallbacks: 'text[]', cache_reasons: 'text[]', cache_ids: 'text[]', similarities: 'real[]', completion_tokens_saved: 'integer[]', admissions_ms: 'real[]', lookups_ms: 'real[]', embeds_ms: 'real[]', upstreams_ms: 'real[]', first_chunks_ms: 'real[]', end_users: 'text[]', provider_keys: 'text[]', presumed: 'boolean[]', tags: 'jsonb[]', tags_at: 'integer[]', sums: 'json', spending: 'json', batch: 'uuid' }, gives: 'timestamptz' },
+  /** Dates anew what a clock dated that ran ahead and was put back: keys, sessions, leases and entries of the cache would outlive their time, and what is to wait would wait for a year. Records keep the time that they were given. */
+  redate_future: { takes: {}, gives: 'void' },
+  /** Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03). */
+  refund_requests: { takes: { project_ids: 'bigint[]', key_types: 'text[]', months: 'date[]', counts: 'integer[]', batch: 'uuid' }, gives: 'void' },
+  /** Id of the space of an embedding model with a number of dimensions, created at first use; if asked for, its large groups get lists. */
+  register_embedding_space: { takes: { model: 'text', dimensions: 'integer', build_lists: 'boolean' }, gives: 'integer' },
+  /** What is left of so many budgets in US dollars, of all projects (the organization's have no name), those first of which the least share is left. */
+  remaining_budgets: { reads: true, takes: { at_most: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
+  /** Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id. */
+  remove_budget: { takes: { project: 'text', of_budget: 'bigint' }, gives: 'void' },
+  /** Removes a user from a project, and ends the keys of the user's sessions. Takes an owner of it; the last owner who can log in cannot be removed. */
+  remove_member: { takes: { project: 'text', of_user: 'bigint' }, gives: 'void' },
+  /** Deletes a project's key of this name for a direct provider and returns its last four characters; not used from the next request on. Raises on an unknown project and when there is no such key. */
+  remove_provider_key: { takes: { project: 'text', provider: 'text', name: 'text' }, gives: 'text' },
+  /** Removes a spend alert of a project, or for null of the organization. Raises when there is none of that id. */
+  remove_spend_alert: { takes: { project: 'text', of_alert: 'bigint' }, gives: 'void' },
+  /** Withdraws the verdict on a pair of questions: from the next request on, the policy decides again. Raises on an unknown project or verdict. */
+  remove_verdict: { takes: { project: 'text', verdict_id: 'text' }, gives: 'void' },
+  /** Removes a webhook with what it was still to be told. Takes an owner. */
+  remove_webhook: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'void' },
+  /** Gives a project another name. Takes an owner of it. Raises on an invalid or taken name. */
+  rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
+  /** Keeps the reservations of requests that are still under way. A process calls it every minute. */
+  renew_spending: { takes: { ids: 'uuid[]' }, gives: 'void' },
+  /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
+  require_administrator: { reads: true, takes: {}, gives: 'void' },
+  /** Raises on what is no role in a project. */
+  require_member_role: { reads: true, takes: { member_role: 'text' }, gives: 'void' },
+  /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
+  require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
+  /** Raises no_data_found, naming all plans, when there is no plan of that name. */
+  require_plan: { reads: true, takes: { plan: 'text' }, gives: 'void' },
+  /** Delivers an event once more, under the same id, and tells the address again if it had answered 410. Takes a member. */
+  resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
+  /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day; null, with nothing reserved, when too little is left. settle_judgement() gives back the excess. */
+  reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date' },
+  /** Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it, or in none. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). */
+  reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision', unit: 'text', amount: 'double precision', per: 'text', scope: 'text', resets_at: 'timestamptz' } },
+  /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
+  roll_up_usage: { takes: {}, gives: 'bigint' },
+  /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
+  rotate_key: { takes: { rotated: 'bigint', grace: 'interval=' }, gives: 'text' },
+  /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */
+  send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
+  /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. */
+  set_budget: { takes: { project: 'text', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint=', of_model: 'text=', of_tag: 'text=', in_zone: 'text=' }, gives: 'bigint' },
+  /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project. */
+  set_key_limits: { takes: { of_key: 'bigint', limits: 'jsonb' }, gives: 'void' },
+  /** Whether what a key's requests say and get is kept: off (what was kept goes) or sealed; null: as its project has it. Raises on an unknown key. */
+  set_key_log_content: { takes: { key_or_prefix: 'text', value: 'text' }, gives: 'void' },
+  /** Changes a member's role in a project to owner, member or viewer; a viewer keeps no key of a session. Takes an owner of it; the last owner who can log in cannot be demoted. */
+  set_member: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
+  /** Replaces the current user's password hash, and ends all sessions but the one with this cookie's hash, if any. */
+  set_password: { takes: { new_hash: 'text', kept_session: 'text' }, gives: 'void' },
+  /** Moves a project to another plan; its limits apply from the next request on. Takes an administrator. Raises on an unknown project or plan. */
+  set_plan: { takes: { project: 'text', plan: 'text' }, gives: 'void' },
+  /** Changes the given limits of a plan, for all projects on it, from the next request on. Takes an administrator. */
+  set_plan_limits: { takes: { plan: 'text', limits: 'jsonb' }, gives: 'void' },
+  /** Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take. */
+  set_setting: { takes: { project: 'text', setting: 'text', value: 'text' }, gives: 'void' },
+  /** Sets several settings of a project, or none when one is invalid; a list of names may be an array. Raises as set_setting() does. */
+  set_settings: { takes: { project: 'text', settings: 'jsonb' }, gives: 'void' },
+  /** Has budget.threshold raised once a month when a project, or for null the organization, has spent so many US dollars; returns the alert's id. of_alert: changes that one. Raises on what it does not take. */
+  set_spend_alert: { takes: { project: 'text', of_amount: 'numeric', to_recipients: 'text[]', with_prefix: 'text=', of_alert: 'bigint=' }, gives: 'bigint' },
+  /** Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator who can log in cannot be demoted. */
+  set_user_role: { takes: { of_user: 'bigint', user_role: 'text' }, gives: 'void' },
+  /** True for one caller per batch, however many ask at once: that caller records its usage. */
+  settle_batch: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: 'boolean' },
+  /** Ends an attempt of take_deliveries(): went_wrong is null when the address took the event. Else it is tried again over ten hours; after a 410 the address is told nothing more. */
+  settle_delivery: { takes: { of_delivery: 'bigint', answered: 'integer', went_wrong: 'text' }, gives: 'void' },
+  /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. */
+  settle_judgement: { takes: { of_project: 'bigint', of_day: 'date', correction_usd: 'numeric', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea', given: 'text', until: 'timestamptz', at_similarity: 'double precision', by_difference: 'text', by_source: 'text', queued: 'bigint' }, gives: 'void' },
+  /** What a response has used, and what that cost, in place of what was presumed: in its record, the sums and the budgets. False where there is no such record. */
+  settle_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
+  /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
+  settle_spending: { takes: { done: 'json' }, gives: 'void' },
+  /** Ends all sessions of a person who may no longer log in, as the identity provider tells it: by groups, or by the domain of the address. */
+  shut_out_identity: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
+  /** A project's last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge. */
+  similarity_histogram: { reads: true, takes: { of_project: 'bigint' }, gives: { at_least: 'double precision', served: 'bigint', stopped: 'bigint', saved_usd: 'numeric', missed_usd: 'numeric', same: 'bigint', different: 'bigint' } },
+  /** Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
+  store_answers: { takes: { project_ids: 'bigint[]', generations: 'integer[]', tests: 'boolean[]', request_hashes: 'bytea[]', namespaces: 'text[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', responses: 'bytea', response_lengths: 'integer[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', ttls_seconds: 'integer[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint' } },
+  /** The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. */
+  store_prompts: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: 'void' },
+  /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. A null weight leaves it as it is, 1 at first. Raises on an unknown project or provider, and on a name or weight that does not fit. */
+  store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer' }, gives: 'void' },
+  /** Stores or replaces vectors of a project. Vectors are concatenated, with each one's name, length, prompt tokens and answering model in lists; names must be distinct. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
+  store_vectors: { takes: { of_project: 'bigint', under_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=' }, gives: 'void' },
+  /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source; false when the project is gone. */
+  store_verdict: { takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea', by_source: 'text', given: 'text', until: 'timestamptz', at_similarity: 'double precision', by_difference: 'text' }, gives: 'boolean' },
+  /** Brings the aggregator's rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (kept, but not listed any more), left alone (an operator's row that differs). dry_run: changes nothing. Raises when a model is offered twice or a value makes no sense. */
+  sync_aggregator_models: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
+  /** Brings vendors' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing. */
+  sync_prices: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
+  /** Notes the tags of the request that started a batch. */
+  tag_batch: { takes: { of_project: 'bigint', batch_id: 'text', started_with: 'jsonb' }, gives: 'void' },
+  /** The tags of the request that started a batch; null for none. */
+  tags_of_batch: { reads: true, takes: { of_project: 'bigint', batch_id: 'text' }, gives: 'jsonb' },
+  /** Takes the next due delivery of up to that many addresses; no other process gets deliveries of these addresses for a minute, or until settle_delivery(). */
+  take_deliveries: { takes: { at_most: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
+  /** Takes up to that many queued pairs for two minutes, with what is needed to ask the judge: settle_judgement() ends one, postpone_judgements() puts it back. Pairs that the project does not want judged any more, or without an entry, leave the queue. */
+  take_judgements: { takes: { at_most: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
+  /** Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until settle_response() or forget_open_response(). */
+  take_open_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]' } },
+  /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
+  tell_thresholds: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
+  /** Gives a project another plan, another name, or both; null changes nothing. Raises as set_plan() and rename_project() do. */
+  update_project: { takes: { project: 'text', new_name: 'text', new_plan: 'text' }, gives: 'void' },
+  /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out. */
+  usage_buckets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', groups: 'text[]', of_projects: 'bigint[]', of_keys: 'bigint[]', of_models: 'text[]', of_endpoints: 'text[]', by_tag: 'text', of_tags: 'jsonb', passed_over: 'integer', most_rows: 'integer' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', model: 'text', tag_value: 'text', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** A project's usage in a calendar month (UTC), by model and provider, most used first; the last row, whose model is null, is the total. hit_rate: hits among the requests that reached the cache, 0 to 1. Raises on an unknown project. */
+  usage_by_model: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { model: 'text', provider: 'text', requests: 'bigint', exact_hits: 'bigint', semantic_hits: 'bigint', misses: 'bigint', failed: 'bigint', hit_rate: 'numeric', prompt_tokens: 'bigint', completion_tokens: 'bigint', saved_tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** As usage_within(), of these keys alone: quick where they are few, however many others there are. width: hour, day or month. */
+  usage_of_keys: { reads: true, takes: { of_keys: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', model: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
+  /** Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. grouped_by: hour, day or month of a time zone; or the twenty most used of model, api_key, tag. */
+  usage_of_tags: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text', of_key: 'bigint', of_key_type: 'text', grouped_by: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** The data of the dashboard's overview: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are left out. */
+  usage_overview: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', of_model: 'text', of_key: 'bigint', of_key_type: 'text' }, gives: { bucket_start: 'timestamptz', requests: 'bigint', exact_hits: 'bigint', semantic_hits: 'bigint', misses: 'bigint', client_errors: 'bigint', server_errors: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', hit_duration_ms: 'double precision', miss_duration_ms: 'double precision' } },
+  /** Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies. */
+  usage_pieces: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { begins: 'timestamptz', ends: 'timestamptz', grain: 'text', counted_at: 'timestamptz', sign: 'integer' } },
+  /** The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model, key or type of keys (project, test), or of all. */
+  usage_shares: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_model: 'text', of_key: 'bigint', of_key_type: 'text' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** Usage with tags of some or all projects that the current user may see, in a time: sums of whole hours, and single records at the ends that cut one. */
+  usage_with_tags: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { project_id: 'bigint', at: 'timestamptz', tags: 'jsonb', key_id: 'bigint', endpoint: 'text', model: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that usage_pieces() chooses. in_detail: false gives all projects together, without project, key, model and provider, to administrators only. */
+  usage_within: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', in_detail: 'boolean' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
+  /** Projects that the current user may see: all for an administrator, else the user's memberships. Row-level security relies on it. */
+  visible_projects: { reads: true, takes: {}, gives: { visible_projects: 'bigint' } },
+  /** invite_user() for whoever may: its callers check that. */
+  write_invitation: { takes: { of_user: 'bigint' }, gives: 'text' },
+} as const
