@@ -4,9 +4,11 @@ import { generate, getDialect } from 'kysely-codegen'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { describeFunctions } from './generate/functions.ts'
+import { describeViews } from './generate/views.ts'
 
 const typesFile = new URL('../src/postgres/types.generated.ts', import.meta.url)
 const functionsFile = new URL('../src/postgres/functions.generated.ts', import.meta.url)
+const viewsFile = new URL('../src/postgres/admin/views.generated.ts', import.meta.url)
 const schemaFile = new URL('../sql/schema.txt', import.meta.url)
 const isCheck = process.argv.includes('--check')
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
@@ -70,6 +72,7 @@ await writeOrCompare(schemaFile, schema)
 // Comments in one line each.
 await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */'))
 await writeOrCompare(functionsFile, await describeFunctions(database))
+await writeOrCompare(viewsFile, await describeViews(database))
 await database.close()
 
 async function writeOrCompare(file: URL, text: string): Promise<void> {

@@ -28,16 +28,16 @@ import { createModelPermissionsController } from './model-permissions.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { TAGS } from './parameters.ts'
-import { createKeyChangesController, createProjectKeysController } from './project-keys.ts'
 import { createProjectUsersController } from './project-users.ts'
 import { createProjectsController } from './projects.ts'
 import { createProviderKeysController } from './provider-keys.ts'
 import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
 import { createRoutesController } from './routes.ts'
-import { createServiceAccountsController } from './service-accounts.ts'
+import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
 import { createSpendAlertsController, createSpendLimitController } from './spend-limits.ts'
+import { API_KEYS } from './tables/api-keys.ts'
 import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
 import { createDeliveriesController, createWebhooksController } from './webhooks.ts'
@@ -95,10 +95,8 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
   let description: Promise<unknown> | null = null
   admin
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
+    .use(serveOperations(options, [...API_KEYS]))
     .use(createProjectsController(options))
-    .use(createProjectKeysController(options))
-    .use(createKeyChangesController(options))
-    .use(createServiceAccountsController(options))
     .use(createProviderKeysController(options))
     .use(createRoutesController(options))
     .use(createModelPermissionsController(options))

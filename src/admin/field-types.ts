@@ -1,5 +1,6 @@
 /** Rules that the OpenAPI description states but SQL functions enforce: their messages say more than a pattern does. */
 import { t } from 'elysia'
+import { nowSeconds } from '../event-loop/clock.ts'
 
 /** In terms of JSON Schema. */
 export type Rule = { pattern: string } | { enum: readonly string[] }
@@ -18,6 +19,11 @@ export const strict = { additionalProperties: false }
 export const unixSeconds = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
 /** Of a key that is made; left out: it does not expire. */
 export const lifetimeSeconds = t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 }))
+
+/** ISO 8601; null for never. */
+export function expiryOf({ expires_in_seconds: lifetime }: { expires_in_seconds?: number | undefined }): string | null {
+  return lifetime === undefined ? null : new Date((nowSeconds() + lifetime) * 1000).toISOString()
+}
 
 /** The same rules as in the SQL functions. */
 export const projectName = textOf({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' })

@@ -12,11 +12,12 @@ import {
   updateProject,
 } from '../postgres/admin/projects.ts'
 import type { ProjectRow } from '../postgres/admin/rows.ts'
-import { project, settings } from './answers/projects.ts'
+import { settings } from './answers/projects.ts'
 import { pagesOf } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { projectName, strict } from './field-types.ts'
 import { formatId, notFound, requireId } from './ids.ts'
+import { project as projectObject } from './objects.ts'
 import { operation } from './operation.ts'
 import { pageQueryOf, pageSize, readCursor, toPage, toSeconds } from './pages.ts'
 
@@ -44,7 +45,7 @@ export function createProjectsController(options: AdminOptions) {
         })
         return toPage(rows.map(describeProject), limit)
       },
-      operation('List projects', pagesOf(project), {
+      operation('List projects', pagesOf(projectObject.schema), {
         query: t.Object({ ...pageQueryOf('proj'), include_archived: t.Optional(t.Boolean()) }, strict),
       }),
     )
@@ -54,14 +55,14 @@ export function createProjectsController(options: AdminOptions) {
         const [created] = await createProjectAs(caller.actor, { project: name, plan: plan ?? DEFAULT_PLAN })
         return answer(caller.actor, formatId('proj', created?.result ?? 0))
       },
-      operation('Create a project', project, {
+      operation('Create a project', projectObject.schema, {
         body: t.Object({ name: projectName, plan: t.Optional(t.String()) }, strict),
       }),
     )
     .get(
       '/:project_id',
       ({ caller, params }) => answer(caller.actor, params.project_id),
-      operation('Read a project', project),
+      operation('Read a project', projectObject.schema),
     )
     .post(
       '/:project_id',
@@ -71,7 +72,7 @@ export function createProjectsController(options: AdminOptions) {
         await updateProject(caller.actor, { project: id, new_name: name, new_plan: plan })
         return answer(caller.actor, params.project_id)
       },
-      operation('Change a project’s name or plan', project, {
+      operation('Change a project’s name or plan', projectObject.schema, {
         body: t.Object({ name: t.Optional(projectName), plan: t.Optional(t.String()) }, strict),
       }),
     )
@@ -81,7 +82,7 @@ export function createProjectsController(options: AdminOptions) {
         await archiveProject(caller.actor, { project: requireId('proj', params.project_id) })
         return answer(caller.actor, params.project_id)
       },
-      operation('Archive a project: its keys stop working', project),
+      operation('Archive a project: its keys stop working', projectObject.schema),
     )
     .get(
       '/:project_id/settings',

@@ -226,8 +226,12 @@ export const FUNCTIONS = {
   login_states: { reads: true, takes: { of_users: 'bigint[]' }, gives: { user_id: 'bigint', can_log_in: 'boolean', invited_until: 'timestamptz', last_seen_at: 'timestamptz' } },
   /** Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months. */
   maintain_usage_partitions: { takes: {}, gives: 'void' },
+  /** As issue_key(), with the id of the key. Null: expires (never). */
+  make_api_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', value: 'text' } },
   /** A new secret: the prefix and 32 random letters and digits. */
   make_secret: { takes: { prefix: 'text' }, gives: 'text' },
+  /** A key of a project as OpenAI's service account, which stands for it. Null: expires (never). */
+  make_service_account: { takes: { project: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', api_key: 'service_account_key' } },
   /** Projects of users with their roles there, of those that the current user may see. */
   memberships_of: { reads: true, takes: { of_users: 'bigint[]' }, gives: { user_id: 'bigint', project_id: 'bigint', role: 'text' } },
   /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
@@ -360,6 +364,8 @@ export const FUNCTIONS = {
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
   rotate_key: { takes: { rotated: 'bigint', grace: 'interval=' }, gives: 'text' },
+  /** Unix seconds, as the admin API tells times. */
+  seconds_of: { reads: true, takes: { at: 'timestamptz' }, gives: 'unix_seconds' },
   /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
   /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. */

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
-/** In order of dependency; compatibility holds functions that only the release before calls. */
-const DEPLOYED = ['views', 'functions', 'compatibility', 'seed'] as const
+/** In order of dependency: functions read views, and what the admin API shows calls functions. Compatibility holds functions that only the release before calls. */
+const DEPLOYED = ['views', 'functions', 'api', 'compatibility', 'seed'] as const
 
 /** All tables of the first release. */
 export const BASELINE = 'baseline'

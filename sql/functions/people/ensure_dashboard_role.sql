@@ -47,6 +47,14 @@ begin
         calibration,
         request_contents
         to model_proxy_dashboard;
+    -- What the admin API shows is read with the rights of the role.
+    execute (
+        select format('grant select on %s to model_proxy_dashboard', string_agg(c.oid::regclass::text, ', '))
+        from pg_class c
+        where c.relnamespace = current_schema()::regnamespace
+            and c.relkind = 'v'
+            and 'security_invoker=true' = any (c.reloptions)
+    );
     -- No encrypted keys, and no hashes of passwords and admin keys.
     grant select (project_id, provider, last_four, created_at, updated_at, name, weight) on provider_keys to model_proxy_dashboard;
     grant select (id, project_id, url, kinds, created_at, disabled_at) on webhooks to model_proxy_dashboard;

@@ -3,67 +3,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { delivery, orNull, type plan, quota, settingKind, words } from '../../postgres/admin/rows.ts'
 import { count, listOf, objectOf, pagesOf, seconds, secondsOrNull, text } from './shared.ts'
 
-export const project = objectOf('Project', 'organization.project', {
-  id: text,
-  name: text,
-  created_at: seconds,
-  archived_at: secondsOrNull,
-  status: words('active', 'archived'),
-  plan: text,
-  your_role: words('owner', 'member', 'viewer'),
-})
-export type Project = Static<typeof project>
-
 const keyType = words('project', 'test')
-
-export const apiKey = objectOf('ApiKey', 'organization.project.api_key', {
-  id: text,
-  name: text,
-  redacted_value: text,
-  created_at: seconds,
-  last_used_at: secondsOrNull,
-  expires_at: secondsOrNull,
-  owner: t.Object(
-    {
-      type: t.Literal('service_account'),
-      service_account: t.Object({ id: text, created_at: seconds, name: text, role: text }),
-    },
-    { description: 'A key belongs to the project, not to a user.' },
-  ),
-  owner_project_access: words('active', 'inactive'),
-  type: keyType,
-  state: words('active', 'expired', 'deactivated'),
-  deactivated_at: secondsOrNull,
-  requests_per_minute: orNull(count),
-  tokens_per_minute: orNull(count),
-  allowed_models: orNull(t.Array(text)),
-  allowed_addresses: orNull(t.Array(text)),
-  former_value_of: orNull(t.String({ description: 'Of a former value, the key for which it stands.' })),
-})
-export type ApiKey = Static<typeof apiKey>
-/** With the key itself, which is shown this once. */
-export const issuedKey = t.Object({ ...apiKey.properties, value: text }, { $id: 'IssuedApiKey' })
-
-export const serviceAccount = objectOf(
-  'ServiceAccount',
-  'organization.project.service_account',
-  { id: text, name: text, role: t.Literal('member'), created_at: seconds },
-  'Stands for one API key.',
-)
-/** With its key, which is shown this once. */
-export const addedServiceAccount = t.Object(
-  {
-    ...serviceAccount.properties,
-    api_key: objectOf('ServiceAccountKey', 'organization.project.service_account.api_key', {
-      id: text,
-      name: text,
-      value: text,
-      created_at: seconds,
-      expires_at: secondsOrNull,
-    }),
-  },
-  { $id: 'AddedServiceAccount' },
-)
 
 export const modelPermissions = objectOf(
   'ModelPermissions',

@@ -10,17 +10,16 @@ export type {
   Wordings,
 } from '../../admin/answers/cache.ts'
 export type {
-  ApiKey,
   Budget,
   Delivery,
   Limits,
   Plan,
-  Project,
   ProviderKey,
   Route,
   Settings,
   Webhook,
 } from '../../admin/answers/projects.ts'
+export type { ApiKey, Project } from '../../admin/objects.ts'
 export type { Counts, Overview, ProxyRequest, Refusal, Share } from '../../admin/answers/usage.ts'
 export type {
   AdminKey,
@@ -34,7 +33,7 @@ export type {
 } from '../../admin/answers/users.ts'
 export type { SettingKindRow as SettingKind } from '../../postgres/admin/rows.ts'
 
-import type { Project } from '../../admin/answers/projects.ts'
+import type { Project } from '../../admin/objects.ts'
 
 export type Role = Project['your_role']
 

@@ -2,12 +2,13 @@
  * Rows that functions of the admin API return, as JSON. What the API answers unchanged is said as a schema, which its description has
  * too. The dashboard's pages import only types of this file.
  */
-import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
+import { type Static, Type as t } from '@sinclair/typebox'
 import type { UsageRecord } from '../usage-record.ts'
 
-export const orNull = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
-export const words = <const Word extends string>(...choices: Word[]) =>
-  t.Unsafe<Word>({ type: 'string', enum: choices })
+export { orNull, words } from './schemas.ts'
+
+import { orNull, words } from './schemas.ts'
+
 const count = t.Integer({ minimum: 0 })
 const text = t.String()
 const usd = t.Number({ description: 'US dollars.' })

@@ -1,0 +1,37 @@
+create or replace view project_api_keys with (security_invoker = true) as
+select
+    k.id as _id,
+    k.project_id as _project_id,
+    k.deactivated_at is not null as _inactive,
+    k.session_id is not null as _of_session,
+    'key_' || k.id as id,
+    k.name,
+    k.prefix || '…' as redacted_value,
+    seconds_of(k.created_at) as created_at,
+    seconds_of(k.last_used_at) as last_used_at,
+    seconds_of(k.expires_at) as expires_at,
+    row('service_account', row('svc_acct_' || k.id, seconds_of(k.created_at), k.name, 'member')::service_account)::api_key_owner as owner,
+    case when s.state = 'active' then 'active' else 'inactive' end::access as owner_project_access,
+    k.type::key_type as type,
+    s.state::key_state as state,
+    seconds_of(k.deactivated_at) as deactivated_at,
+    k.requests_per_minute::natural_number as requests_per_minute,
+    k.tokens_per_minute::natural_number as tokens_per_minute,
+    k.allowed_models,
+    k.allowed_addresses::text[] as allowed_addresses,
+    'key_' || k.replaced_by as former_value_of
+from api_keys k
+cross join lateral (
+    select case when k.deactivated_at is not null then 'deactivated' when k.expires_at <= now() then 'expired' else 'active' end as state
+) s;
+
+comment on view project_api_keys is 'Keys of projects, as the admin API shows them.';
+comment on column project_api_keys.last_used_at is 'Null: never.';
+comment on column project_api_keys.expires_at is 'Null: never.';
+comment on column project_api_keys.owner is 'A key belongs to the project, not to a user.';
+comment on column project_api_keys.deactivated_at is 'Null: it was not.';
+comment on column project_api_keys.requests_per_minute is 'The key''s own limit. Null: its plan''s.';
+comment on column project_api_keys.tokens_per_minute is 'The key''s own limit. Null: its plan''s.';
+comment on column project_api_keys.allowed_models is 'Null: all that the project may use.';
+comment on column project_api_keys.allowed_addresses is 'Null: any.';
+comment on column project_api_keys.former_value_of is 'Of a former value, the key for which it stands. Null: it is a key itself.';

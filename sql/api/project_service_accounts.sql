@@ -1,0 +1,13 @@
+create or replace view project_service_accounts with (security_invoker = true) as
+select
+    k.id as _id,
+    k.project_id as _project_id,
+    k.session_id is not null as _of_session,
+    'svc_acct_' || k.id as id,
+    k.name,
+    'member' as role,
+    seconds_of(k.created_at) as created_at
+from api_keys k
+where k.deactivated_at is null;
+
+comment on view project_service_accounts is 'Stands for one API key.';

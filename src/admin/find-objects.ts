@@ -1,0 +1,76 @@
+/** Finds the objects that an operation is about: in a view, and below what its path names. */
+import type { Actor } from '../postgres/admin/call-as.ts'
+import { type Page, readView } from '../postgres/admin/read-view.ts'
+import { VIEWS } from '../postgres/admin/views.generated.ts'
+import type { Filter, Shown, ViewName } from '../postgres/admin/views.ts'
+import type { Caller } from './caller.ts'
+import type { AdminOptions } from './controller.ts'
+import { notFound } from './ids.ts'
+import { type ApiObject, project } from './objects.ts'
+import type { Tag } from './parameters.ts'
+
+/** What a request asks of an operation. */
+// biome-ignore lint/suspicious/noExplicitAny: the row of the table says what they are
+export interface Asked<Ids = any, Query = any, Body = any> {
+  caller: Caller
+  options: AdminOptions
+  /** What its path names: ids as numbers, names as text. */
+  ids: Ids
+  query: Query
+  body: Body
+}
+
+/** Where objects of one kind are: the path of all, and the parameter behind it that names one. */
+export interface Collection<View extends ViewName, Base extends string, Own extends string> {
+  object: ApiObject<View>
+  tag: Tag
+  base: Base
+  own: Own
+}
+
+/** Throws a 404 for a project that the caller may not see. */
+export async function requireProject(actor: Actor, id: number): Promise<Shown<'organization_projects'>> {
+  const [found] = await readView(actor, 'organization_projects', { _id: id }, { size: 1 })
+  if (!found) throw notFound(project.missing)
+  return found
+}
+
+export async function readObjects<View extends ViewName>(
+  { object }: Collection<View, string, string>,
+  { caller }: Asked,
+  filter: Filter<View>,
+  page?: Page,
+) {
+  const rows = await readView(caller.actor, object.view, filter, page)
+  return rows.map(row => ({ object: object.kind, ...row }))
+}
+
+/** Throws a 404 where the caller may not see the project in the path. */
+export async function readVisible<View extends ViewName>(
+  of: Collection<View, string, string>,
+  asked: Asked,
+  filter: Filter<View>,
+  page?: Page,
+) {
+  const { caller, ids } = asked
+  const [rows] = await Promise.all([
+    readObjects(of, asked, filter, page),
+    'project_id' in ids && requireProject(caller.actor, ids.project_id),
+  ])
+  return rows
+}
+
+/** The one that the path names, or that has this id. Throws a 404 where there is none. */
+export async function find(of: Collection<ViewName, string, string>, asked: Asked, id: number = asked.ids[of.own]) {
+  const { view, missing } = of.object
+  const [found] = await readObjects(of, asked, filterOf(view, asked.ids, { _id: id }), { size: 1 })
+  if (!found) throw notFound(missing)
+  return found
+}
+
+/** What the path names besides, where the view tells it. */
+export function filterOf<View extends ViewName>(view: View, ids: object, filter: object): Filter<View> {
+  const { hidden } = VIEWS[view]
+  const above = Object.entries(ids).map(([name, id]) => [`_${name}`, id])
+  return { ...Object.fromEntries(above.filter(([column]) => column in hidden)), ...filter }
+}

@@ -1,0 +1,77 @@
+/** Calls SQL functions on behalf of a user, through act_as(): reads under row-level security, changes under the functions' own checks. */
+import {
+  type ArgumentsOf,
+  type FunctionName,
+  isSingle,
+  type JsonValues,
+  type ResultOf,
+  type RowOf,
+  toJson,
+} from '../call.ts'
+import type { Database } from '../database.ts'
+import { FUNCTIONS } from '../functions.generated.ts'
+
+/** Who calls, and over which connections. */
+export interface Actor {
+  database: Database
+  /** The user's e-mail address, as the audit log shows it. */
+  name: string
+  userId: number
+  /** Null for a browser session. */
+  adminKeyId: number | null
+  /** The client's address. */
+  address: string
+}
+
+/** A function that takes a project's name as `project` is given its id here; null for all projects together. */
+type NamesById<Arguments> = { [P in keyof Arguments]: P extends 'project' ? number | null : Arguments[P] }
+
+export type AskedAs<Name extends FunctionName> = NamesById<ArgumentsOf<Name>>
+/** A row that a function returns, in JSON. */
+export type JsonRowOf<Name extends FunctionName> = RowOf<Name, JsonValues>
+
+interface Options {
+  /** For what takes long and may miss the last seconds: it is asked of a standby, where there is one. */
+  mayLag?: boolean
+}
+
+/** A function that is stable reads; any other changes something. */
+export async function callAs<Name extends FunctionName>(
+  actor: Actor,
+  name: Name,
+  given: AskedAs<Name>,
+  { mayLag = false }: Options = {},
+): Promise<ResultOf<Name, JsonValues>> {
+  const { takes, ...described }: { takes: Readonly<Record<string, string>>; reads?: true } = FUNCTIONS[name]
+  const values: Readonly<Record<string, unknown>> = given
+  const passed = Object.keys(takes).filter(parameter => values[parameter] !== undefined)
+  const columns = passed.map(parameter => `${parameter} ${typeOf(parameter, takes[parameter] ?? '')}`)
+  const list = passed.map(parameter => `${parameter} => ${passedAs(parameter)}`)
+  const from = columns.length === 0 ? '' : `json_to_record($1) as a (${columns.join(', ')}), `
+  const statement = `select result.* from ${from}${name}(${list.join(', ')}) as result`
+  const rows = await runAs<{ result?: unknown }>(actor, statement, values, { reads: described.reads ?? false, mayLag })
+  return (isSingle(name) ? rows[0]?.result : rows) as ResultOf<Name, JsonValues>
+}
+
+function typeOf(parameter: string, marked: string): string {
+  return parameter === 'project' ? 'bigint' : marked.replace(/[?=]$/, '')
+}
+
+function passedAs(parameter: string): string {
+  return parameter === 'project' ? 'case when a.project is not null then name_project(a.project) end' : `a.${parameter}`
+}
+
+const ACT_AS = 'select model_proxy.act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
+
+/** Runs a statement that finds its values in $1, as JSON. Its rows come as JSON. */
+export async function runAs<Row>(
+  { database, name, userId, adminKeyId, address }: Actor,
+  statement: string,
+  values: object,
+  { reads, mayLag = false }: Options & { reads: boolean },
+): Promise<Row[]> {
+  const actor = JSON.stringify({ name, user_id: userId, admin_key_id: adminKeyId, address })
+  const from = mayLag ? database.lagging : database
+  const rows = await from.call<{ row: Row }>(ACT_AS, [actor, reads, statement, toJson(values)])
+  return rows.map(({ row }) => row)
+}

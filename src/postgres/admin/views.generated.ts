@@ -1,0 +1,58 @@
+/** Written by `bun run generate-types` from the views in sql/api. Hidden columns carry cursors and filters. */
+import { Type as t } from '@sinclair/typebox'
+import { orNull, words } from './schemas.ts'
+
+/** Composite types, which columns or results of functions have. */
+export const TYPES = {
+  api_key_owner: { type: t.String(), service_account: t.Object({ id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() }) },
+  service_account: { id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() },
+  service_account_key: { object: t.String(), id: t.String(), name: t.String(), value: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), expires_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })) },
+} as const
+
+export const VIEWS = {
+  organization_projects: {
+    comment: 'Projects, as the admin API shows them.',
+    hidden: { _id: 'bigint', _archived: 'boolean' },
+    columns: {
+      id: t.String(),
+      name: t.String(),
+      created_at: t.Integer({ description: 'Unix seconds.' }),
+      archived_at: orNull(t.Integer({ description: 'Null: it is in use. Unix seconds.' })),
+      status: words('active', 'archived'),
+      plan: t.String(),
+      your_role: words('owner', 'member', 'viewer'),
+    },
+  },
+  project_api_keys: {
+    comment: 'Keys of projects, as the admin API shows them.',
+    hidden: { _id: 'bigint', _project_id: 'bigint', _inactive: 'boolean', _of_session: 'boolean' },
+    columns: {
+      id: t.String(),
+      name: t.String(),
+      redacted_value: t.String(),
+      created_at: t.Integer({ description: 'Unix seconds.' }),
+      last_used_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
+      expires_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
+      owner: t.Object({ type: t.String(), service_account: t.Object({ id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() }) }, { description: 'A key belongs to the project, not to a user.' }),
+      owner_project_access: words('active', 'inactive'),
+      type: words('project', 'test'),
+      state: words('active', 'expired', 'deactivated'),
+      deactivated_at: orNull(t.Integer({ description: 'Null: it was not. Unix seconds.' })),
+      requests_per_minute: orNull(t.Integer({ minimum: 0, description: 'The key\'s own limit. Null: its plan\'s.' })),
+      tokens_per_minute: orNull(t.Integer({ minimum: 0, description: 'The key\'s own limit. Null: its plan\'s.' })),
+      allowed_models: orNull(t.Array(t.String(), { description: 'Null: all that the project may use.' })),
+      allowed_addresses: orNull(t.Array(t.String(), { description: 'Null: any.' })),
+      former_value_of: orNull(t.String({ description: 'Of a former value, the key for which it stands. Null: it is a key itself.' })),
+    },
+  },
+  project_service_accounts: {
+    comment: 'Stands for one API key.',
+    hidden: { _id: 'bigint', _project_id: 'bigint', _of_session: 'boolean' },
+    columns: {
+      id: t.String(),
+      name: t.String(),
+      role: t.String(),
+      created_at: t.Integer({ description: 'Unix seconds.' }),
+    },
+  },
+} as const

@@ -1,0 +1,9 @@
+/** What views show: types alone, which the dashboard's pages use in the browser. */
+import type { Static, TObject } from '@sinclair/typebox'
+import type { VIEWS } from './views.generated.ts'
+
+export type ViewName = keyof typeof VIEWS
+/** One object. */
+export type Shown<Name extends ViewName> = Static<TObject<(typeof VIEWS)[Name]['columns']>>
+/** Hidden columns, each with a value or a list of values; undefined selects nothing. */
+export type Filter<Name extends ViewName> = { readonly [Column in keyof (typeof VIEWS)[Name]['hidden']]?: unknown }
