@@ -13,6 +13,8 @@ create domain key_type as text check (value in ('project', 'test'));
 create domain key_state as text check (value in ('active', 'expired', 'deactivated'));
 create domain access as text check (value in ('active', 'inactive'));
 
+create domain cache_reach as text check (value in ('exact', 'normalized', 'similar'));
+
 create type service_account as (id text, created_at unix_seconds, name text, role text);
 create type api_key_owner as (type text, service_account service_account);
 create type service_account_key as (object text, id text, name text, value text, created_at unix_seconds, expires_at unix_seconds);

@@ -16,7 +16,6 @@ import { createAdminKeysController } from './admin-keys.ts'
 import { failure } from './answers/shared.ts'
 import { createAuditLogsController } from './audit-logs.ts'
 import { createBudgetsController } from './budgets.ts'
-import { createCacheController } from './cache.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
 import { createCredentialAttempts } from './credential-attempts.ts'
@@ -29,7 +28,6 @@ import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { TAGS } from './parameters.ts'
 import { createProjectUsersController } from './project-users.ts'
-import { createProjectsController } from './projects.ts'
 import { createProviderKeysController } from './provider-keys.ts'
 import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
@@ -38,6 +36,8 @@ import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
 import { createSpendAlertsController, createSpendLimitController } from './spend-limits.ts'
 import { API_KEYS } from './tables/api-keys.ts'
+import { CACHE } from './tables/cache.ts'
+import { PROJECTS } from './tables/projects.ts'
 import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
 import { createDeliveriesController, createWebhooksController } from './webhooks.ts'
@@ -95,8 +95,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
   let description: Promise<unknown> | null = null
   admin
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
-    .use(serveOperations(options, [...API_KEYS]))
-    .use(createProjectsController(options))
+    .use(serveOperations(options, [...PROJECTS, ...API_KEYS, ...CACHE]))
     .use(createProviderKeysController(options))
     .use(createRoutesController(options))
     .use(createModelPermissionsController(options))
@@ -117,7 +116,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createOverviewController(options))
     .use(createRequestsController(options))
     .use(createRefusalsController(options))
-    .use(createCacheController(options))
     .use(createMatchesController(options))
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))

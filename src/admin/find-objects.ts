@@ -1,4 +1,6 @@
 /** Finds the objects that an operation is about: in a view, and below what its path names. */
+
+import type { TProperties } from '@sinclair/typebox'
 import type { Actor } from '../postgres/admin/call-as.ts'
 import { type Page, readView } from '../postgres/admin/read-view.ts'
 import { VIEWS } from '../postgres/admin/views.generated.ts'
@@ -20,12 +22,16 @@ export interface Asked<Ids = any, Query = any, Body = any> {
   body: Body
 }
 
-/** Where objects of one kind are: the path of all, and the parameter behind it that names one. */
-export interface Collection<View extends ViewName, Base extends string, Own extends string> {
+/** Where objects of one kind are: the path of all, and the parameter behind it that names one. `Path` has all that names them. */
+export interface Collection<View extends ViewName, Path extends string, Own extends string> {
   object: ApiObject<View>
   tag: Tag
-  base: Base
+  base: string
   own: Own
+  /** What each operation's query has: the project, where no path names it. */
+  query?: TProperties
+  /** Never set: carries the type. */
+  path?: Path
 }
 
 /** Throws a 404 for a project that the caller may not see. */

@@ -28,6 +28,7 @@ function object<View extends ViewName, const Kind extends string>(
 }
 
 const NO_PROJECT = 'This project does not exist, or you are not a member of it.'
+const NO_ENTRY = "There is no such entry in this project's cache."
 const NO_KEY = 'There is no such key in this project.'
 
 export const project = object('Project', 'organization.project', 'organization_projects', 'proj', NO_PROJECT)
@@ -39,6 +40,8 @@ export const serviceAccount = object(
   'svc_acct',
   NO_KEY,
 )
+
+export const cacheEntry = object('CacheEntry', 'cache.entry', 'cached_answers', 'entry', NO_ENTRY)
 
 /** With the key itself, which is shown this once. */
 export const issuedKey = t.Object({ ...apiKey.schema.properties, value: t.String() }, { $id: 'IssuedApiKey' })
@@ -56,4 +59,6 @@ type Answer<Described extends { kind: string; view: ViewName }> = { object: Desc
   Described['view']
 >
 export type Project = Answer<typeof project>
+/** `question`: its beginning, where entries are found by it. */
+export type CacheEntry = Answer<typeof cacheEntry> & { question?: string }
 export type ApiKey = Answer<typeof apiKey>

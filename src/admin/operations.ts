@@ -35,14 +35,26 @@ type IdsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer 
     ? { readonly [N in Name]: number }
     : unknown
 
+/** A project that a query or a body names. */
+type ProjectIn<Given> = 'project_id' extends keyof Given ? { readonly project_id: number } : unknown
+
 /** Kinds of ids that stand in paths of other objects, too. */
 const ID_KINDS: Readonly<Record<string, IdKind>> = { project_id: 'proj' }
 
+/** Objects below a path. */
 export function collection<View extends ViewName, const Base extends string, const Own extends string>(
   object: ApiObject<View>,
   where: { tag: Tag; base: Base; own: Own },
 ): Collection<View, Base, Own> {
   return { object, ...where }
+}
+
+/** Objects of a project that the query names. */
+export function collectionOfProject<View extends ViewName, const Base extends string, const Own extends string>(
+  object: ApiObject<View>,
+  where: { tag: Tag; base: Base; own: Own },
+): Collection<View, `/:project_id${Base}`, Own> {
+  return { object, ...where, query: { project_id: t.String() } }
 }
 
 interface ListOptions<View extends ViewName, Base extends string, Query extends TProperties> {
@@ -66,7 +78,7 @@ export function list<
   return {
     ...describe('GET', of, of.base, summary),
     answer: pagesOf(schema),
-    query: t.Object({ ...pageQueryOf(idKind), ...query }, strict),
+    query: t.Object({ ...of.query, ...pageQueryOf(idKind), ...query }, strict),
     async serve(asked) {
       const { after, limit } = asked.query
       const page = { after: readCursor(idKind, after), newestFirst, size: pageSize(limit) }
@@ -179,7 +191,7 @@ export function serveBy<
     kinds?: Operation['kinds']
     query?: Query
     body?: Body
-    serve(asked: Asked<IdsOf<Path>, Fields<Query>, Fields<Body>>): Promise<object>
+    serve(asked: Asked<IdsOf<Path> & ProjectIn<Query & Body>, Fields<Query>, Fields<Body>>): Promise<object>
   },
 ): Operation {
   const { kinds, query, body, ...rest } = row
@@ -195,11 +207,13 @@ const pathOfOne = ({ base, own }: Collection<ViewName, string, string>) => `${ba
 
 function describe(
   method: Operation['method'],
-  { object, tag, own }: Collection<ViewName, string, string>,
+  { object, tag, own, query }: Collection<ViewName, string, string>,
   path: string,
   summary: string,
 ) {
-  return { method, path, tag, summary, kinds: { ...ID_KINDS, [own]: object.idKind }, answer: object.schema as TSchema }
+  const kinds = { ...ID_KINDS, [own]: object.idKind }
+  const row = { method, path, tag, summary, kinds, answer: object.schema as TSchema }
+  return query ? { ...row, query: t.Object(query, strict) } : row
 }
 
 /** A function's name, and its arguments from what is asked. */

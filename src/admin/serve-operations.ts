@@ -19,7 +19,13 @@ export function serveOperations(options: AdminOptions, operations: readonly Oper
     const controller = createController(options, '', tag)
     for (const { method, path, summary, answer, query, body, kinds, serve } of rows) {
       const handler = async ({ caller, params, query, body }: Request) =>
-        serve({ caller, options, ids: readIds(params, kinds), query, body })
+        serve({
+          caller,
+          options,
+          ids: readIds({ ...projectOf(body), ...projectOf(query), ...params }, kinds),
+          query,
+          body,
+        })
       controller.route(
         method,
         path,
@@ -32,7 +38,13 @@ export function serveOperations(options: AdminOptions, operations: readonly Oper
   return served
 }
 
-function readIds(params: Request['params'] = {}, kinds: Readonly<Record<string, IdKind>>) {
+/** A project that a query or a body names, where no path does. */
+function projectOf(given: unknown): Record<string, string> {
+  if (typeof given !== 'object' || given === null || !('project_id' in given)) return {}
+  return { project_id: String(given.project_id) }
+}
+
+function readIds(params: Request['params'], kinds: Readonly<Record<string, IdKind>>) {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => {
       const kind = kinds[name]

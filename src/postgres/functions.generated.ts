@@ -40,8 +40,8 @@ export const FUNCTIONS = {
   cache_code: { reads: true, takes: { vector: 'halfvec' }, gives: 'bit' },
   /** Whether lists have more than twice the prompts that they were made for, so that a lookup compares too many. */
   cache_lists_are_outgrown: { reads: true, takes: { lists: 'bigint' }, gives: 'boolean' },
-  /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
-  cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', oldest_at: 'timestamptz', newest_at: 'timestamptz', saveable_tokens: 'bigint' } },
+  /** What a project has in its cache: entries and their stored bytes, prompts and vectors. Null: oldest_at, newest_at (it is empty). */
+  cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', oldest_at: 'unix_seconds?', newest_at: 'unix_seconds?', saveable_tokens: 'bigint' } },
   /** Whether a user has a password, or has logged in with an identity provider. */
   can_log_in: { reads: true, takes: { person: 'users' }, gives: 'boolean' },
   /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
@@ -73,7 +73,7 @@ export const FUNCTIONS = {
   /** Creates the table of a group's lists, to be filled before index_cache_lists, and returns its number. */
   create_cache_lists: { takes: {}, gives: 'bigint' },
   /** Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Takes an administrator. */
-  create_project: { takes: { project: 'text', plan: 'text' }, gives: 'bigint' },
+  create_project: { takes: { new_name: 'text', plan: 'text' }, gives: 'bigint' },
   /** Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Takes an administrator. Raises on an invalid or taken e-mail address. */
   create_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** First day of the current calendar month in UTC, by which quotas are counted. */
@@ -114,8 +114,8 @@ export const FUNCTIONS = {
   evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. */
   find_answers: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision', response: 'text', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text', verdict: 'text', verdict_source: 'text' } },
-  /** As page_of_cache_entries(): the entries whose question has a part, with the question's beginning, among the newest 50,000 after the given one. Raises as authorize_texts() does. */
-  find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', of_model: 'text', of_namespace: 'text', older_than_seconds: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', namespace: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', bytes: 'integer', prompt_tokens: 'integer', completion_tokens: 'integer', found_by: 'text', question: 'text' } },
+  /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one. Raises as authorize_texts() does. Null: of_model, of_namespace, stored_before, before_id (any). */
+  find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', of_model: 'text?', of_namespace: 'text?', stored_before: 'timestamptz?', before_id: 'bigint?', page_size: 'integer' }, gives: { entry_id: 'bigint', question: 'text' } },
   /** A kept response and those before it, the first one first. It is not whole if the first one continued another. */
   find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text', input: 'text', response: 'text' } },
   /** The twenty entries of a group whose prompts' codes are nearest; an entry appears twice when its prompt was added twice. */
@@ -170,8 +170,8 @@ export const FUNCTIONS = {
   index_cache_lists: { takes: { lists: 'bigint' }, gives: 'void' },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
   installation_id: { reads: true, takes: {}, gives: 'uuid' },
-  /** Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well. */
-  invalidate_cache: { takes: { project: 'text', entry_id: 'bigint', of_model: 'text', of_namespace: 'text', older_than_seconds: 'bigint', dry_run: 'boolean' }, gives: 'bigint' },
+  /** Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well. Null: entry_id, of_model, of_namespace, older_than_seconds (any). */
+  invalidate_cache: { takes: { project: 'text', entry_id: 'bigint?', of_model: 'text?', of_namespace: 'text?', older_than_seconds: 'bigint?', dry_run: 'boolean' }, gives: 'bigint' },
   /** Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Takes an administrator; adds nobody where anything is not valid. */
   invite_new_user: { takes: { email: 'text', user_role: 'text', of_projects: 'bigint[]', member_roles: 'text[]' }, gives: { user_id: 'bigint', invitation: 'text' } },
   /** Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Takes an administrator. */
@@ -260,20 +260,14 @@ export const FUNCTIONS = {
   page_of_admin_keys: { reads: true, takes: { only_key: 'bigint', newest_first: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', prefix: 'text', name: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', last_used_at: 'timestamptz', user_id: 'bigint', email: 'text', role: 'text' } },
   /** The audit log, newest first: entries after (older than) or before (newer than) a given one. */
   page_of_audit_log: { reads: true, takes: { of_projects: 'bigint[]', of_actions: 'text[]', of_emails: 'text[]', of_users: 'bigint[]', of_targets: 'text[]', from_time: 'timestamptz', until_time: 'timestamptz', after_id: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', recorded_at: 'timestamptz', actor: 'text', actor_kind: 'text', user_id: 'bigint', admin_key_id: 'bigint', address: 'text', project_id: 'bigint', project_name: 'text', action: 'text', target: 'text', details: 'jsonb' } },
-  /** Cache entries of a project, newest first, after a given one, without content; found_by: exact request only, normalized prompt, or similar ones too. */
-  page_of_cache_entries: { reads: true, takes: { of_project: 'bigint', only_entry: 'bigint', of_model: 'text', of_namespace: 'text', older_than_seconds: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', namespace: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', bytes: 'integer', prompt_tokens: 'integer', completion_tokens: 'integer', found_by: 'text' } },
   /** Deliveries of a project's events, latest first, after a given one; of one webhook, or of all. */
   page_of_deliveries: { reads: true, takes: { of_project: 'bigint', of_webhook: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', event_id: 'uuid', kind: 'text', at: 'timestamptz', payload: 'jsonb', state: 'text', attempts: 'integer', status: 'integer', problem: 'text', tried_at: 'timestamptz', next_at: 'timestamptz' } },
   /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. */
   page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text', for_purpose: 'text', only_ids: 'text[]', after_id: 'text', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text' } },
-  /** Keys of a project, oldest first, after a given one, without those of sessions; state: active, expired, deactivated; with the key's own limits, null for none, and the key for which a former value stands. */
-  page_of_keys: { reads: true, takes: { of_project: 'bigint', only_key: 'bigint', include_inactive: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', prefix: 'text', type: 'text', name: 'text', state: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', deactivated_at: 'timestamptz', last_used_at: 'timestamptz', requests_per_minute: 'integer', tokens_per_minute: 'integer', allowed_models: 'text[]', allowed_addresses: 'cidr[]', replaced_by: 'bigint' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored; entry_id is null when the entry is gone. */
   page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text', before_time: 'timestamptz', before_request_id: 'text', page_size: 'integer' }, gives: { request_id: 'text', served_at: 'timestamptz', reason: 'text', difference: 'text', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'integer', entry_id: 'bigint', model: 'text', endpoint: 'text', cached_wording: 'text', sealed_wording: 'bytea', verdict: 'text', verdict_source: 'text' } },
   /** Members of a project by id, after a given one. Administrators see every project without being members. */
   page_of_members: { reads: true, takes: { of_project: 'bigint', only_user: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { user_id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
-  /** Projects that the current user may see, oldest first, after a given one; your_role: the current user's role there. */
-  page_of_projects: { reads: true, takes: { only_project: 'bigint', include_archived: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', name: 'text', plan: 'text', created_at: 'timestamptz', archived_at: 'timestamptz', your_role: 'text' } },
   /** Users that the current user may see, by id, after a given one. */
   page_of_users: { reads: true, takes: { only_user: 'bigint', of_emails: 'text[]', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
   /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. */
@@ -294,8 +288,8 @@ export const FUNCTIONS = {
   postpone_judgements: { takes: { of_project: 'bigint', taken: 'bigint', was_tried: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Takes what processes had reserved that are gone for spent: their requests may have cost as much. A record that comes within a day after all puts right what its request cost. */
   presume_expired_spending: { takes: {}, gives: 'void' },
-  /** Every setting of a project by name, as set_setting() takes them; null when there is no project that the current user may see. */
-  project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb' },
+  /** Every setting of a project by name, as set_setting() takes them. Null: result (there is no project that the current user may see). */
+  project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb?' },
   /** Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
   purge_cache: { takes: { project: 'text' }, gives: 'bigint' },
   /** Sets a budget whose values and owner were checked (null: the organization, for all that is spent), and returns its id. One that is not enforced leaves an enforced one as it is. */
@@ -310,8 +304,8 @@ export const FUNCTIONS = {
   raise_due_events: { takes: {}, gives: 'void' },
   /** Notes that something happened in a project, and leaves it to be told to the project's addresses once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key. */
   raise_event: { takes: { of_project: 'bigint', kind: 'text', payload: 'jsonb', once: 'text=' }, gives: 'void' },
-  /** An entry's question, null where it is found by its whole request alone, and its answer. Raises as authorize_texts() does. */
-  read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text', response: 'text' } },
+  /** An entry's question and its answer. Raises as authorize_texts() does. Null: question (it is found by its whole request alone). */
+  read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text?', response: 'text' } },
   /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
   /** Keeps what requests said and got, sealed and in hex, with one item per request in each list. */
@@ -430,8 +424,8 @@ export const FUNCTIONS = {
   take_open_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]' } },
   /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
   tell_thresholds: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
-  /** Gives a project another plan, another name, or both; null changes nothing. Raises as set_plan() and rename_project() do. */
-  update_project: { takes: { project: 'text', new_name: 'text', new_plan: 'text' }, gives: 'void' },
+  /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */
+  update_project: { takes: { project: 'text', new_name: 'text?', new_plan: 'text?' }, gives: 'void' },
   /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out. */
   usage_buckets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', groups: 'text[]', of_projects: 'bigint[]', of_keys: 'bigint[]', of_models: 'text[]', of_endpoints: 'text[]', by_tag: 'text', of_tags: 'jsonb', passed_over: 'integer', most_rows: 'integer' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', model: 'text', tag_value: 'text', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** A project's usage in a calendar month (UTC), by model and provider, most used first; the last row, whose model is null, is the total. hit_rate: hits among the requests that reached the cache, 0 to 1. Raises on an unknown project. */

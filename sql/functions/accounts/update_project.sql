@@ -13,4 +13,4 @@ begin
 end;
 $$;
 
-comment on function update_project(text, text, text) is 'Gives a project another plan, another name, or both; null changes nothing. Raises as set_plan() and rename_project() do.';
+comment on function update_project(text, text, text) is 'Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays).';

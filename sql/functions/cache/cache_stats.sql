@@ -6,8 +6,8 @@ returns table (
     with_vector bigint,
     vectors bigint,
     expired bigint,
-    oldest_at timestamptz,
-    newest_at timestamptz,
+    oldest_at unix_seconds,
+    newest_at unix_seconds,
     saveable_tokens bigint
 )
 language sql
@@ -21,8 +21,8 @@ as $$
         p.with_vector,
         count_vectors(of_project),
         e.expired,
-        e.oldest_at,
-        e.newest_at,
+        seconds_of(e.oldest_at),
+        seconds_of(e.newest_at),
         e.saveable_tokens
     from (
         select
@@ -43,4 +43,4 @@ as $$
     ) p;
 $$;
 
-comment on function cache_stats(bigint) is 'What a project has in its cache: entries and their stored bytes, prompts and vectors.';
+comment on function cache_stats(bigint) is 'What a project has in its cache: entries and their stored bytes, prompts and vectors. Null: oldest_at, newest_at (it is empty).';

@@ -44,4 +44,4 @@ end;
 $$;
 
 comment on function invalidate_cache(text, bigint, text, text, bigint, boolean) is
-    'Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well.';
+    'Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well. Null: entry_id, of_model, of_namespace, older_than_seconds (any).';

@@ -17,4 +17,4 @@ begin
 end;
 $$;
 
-comment on function read_cache_entry(bigint, bigint) is 'An entry''s question, null where it is found by its whole request alone, and its answer. Raises as authorize_texts() does.';
+comment on function read_cache_entry(bigint, bigint) is 'An entry''s question and its answer. Raises as authorize_texts() does. Null: question (it is found by its whole request alone).';

@@ -1,6 +1,6 @@
 /** What the cache holds, its semantic matches, and what people said of them. */
 import { type Static, Type as t } from '@sinclair/typebox'
-import { cacheStats, calibration, entry, match, orNull, similarity, verdict } from '../../postgres/admin/rows.ts'
+import { cacheStats, calibration, match, orNull, similarity, verdict } from '../../postgres/admin/rows.ts'
 import { count, objectOf, seconds, secondsOrNull, text } from './shared.ts'
 
 export const stats = objectOf('CacheStats', 'cache.stats', {
@@ -9,15 +9,6 @@ export const stats = objectOf('CacheStats', 'cache.stats', {
   newest_at: secondsOrNull,
 })
 export type CacheStats = Static<typeof stats>
-
-export const cacheEntry = objectOf('CacheEntry', 'cache.entry', {
-  ...entry.properties,
-  id: text,
-  created_at: seconds,
-  expires_at: seconds,
-  question: t.Optional(t.String({ description: 'Its beginning, where entries are found by it.' })),
-})
-export type CacheEntry = Static<typeof cacheEntry>
 
 export const entryContent = objectOf('CacheEntryContent', 'cache.entry.content', {
   id: text,

@@ -1,7 +1,6 @@
 /** The admin API's answers, as its description has them. */
 
 export type {
-  CacheEntry,
   CacheMatch,
   CacheStats,
   CacheVerdict,
@@ -19,7 +18,7 @@ export type {
   Settings,
   Webhook,
 } from '../../admin/answers/projects.ts'
-export type { ApiKey, Project } from '../../admin/objects.ts'
+export type { ApiKey, CacheEntry, Project } from '../../admin/objects.ts'
 export type { Counts, Overview, ProxyRequest, Refusal, Share } from '../../admin/answers/usage.ts'
 export type {
   AdminKey,

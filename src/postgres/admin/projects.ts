@@ -1,26 +1,9 @@
 /** Projects, their keys, settings and plans. */
 import { defineChange, defineRead } from './act-as.ts'
 import type { BudgetRow, SpendAlertRow } from './budget-row.ts'
-import type { KeyActivityRow, KeyRow, ProviderKeyRow } from './key-rows.ts'
-import type { PlanRow, ProjectRow, QuotaRow, SettingKindRow } from './rows.ts'
+import type { KeyActivityRow, ProviderKeyRow } from './key-rows.ts'
+import type { PlanRow, QuotaRow } from './rows.ts'
 
-export const pageOfProjects = defineRead<ProjectRow>()('page_of_projects', {
-  only_project: 'bigint?',
-  include_archived: 'boolean',
-  after_id: 'bigint?',
-  page_size: 'integer',
-})
-
-export const createProjectAs = defineChange<{ result: number }>()('create_project', {
-  project: 'text',
-  plan: 'text',
-})
-export const updateProject = defineChange()('update_project', {
-  project: 'project',
-  new_name: 'text?',
-  new_plan: 'text?',
-})
-export const archiveProject = defineChange()('archive_project', { project: 'project' })
 export const setSettings = defineChange()('set_settings', {
   project: 'project',
   settings: 'jsonb',
@@ -28,27 +11,6 @@ export const setSettings = defineChange()('set_settings', {
 export const projectSettings = defineRead<{ result: Record<string, unknown> | null }>()('project_settings', {
   of_project: 'bigint',
 })
-
-export const listSettingKinds = defineRead<SettingKindRow>()('list_setting_kinds', {})
-
-export const pageOfKeys = defineRead<KeyRow>()('page_of_keys', {
-  of_project: 'bigint',
-  only_key: 'bigint?',
-  include_inactive: 'boolean',
-  after_id: 'bigint?',
-  page_size: 'integer',
-})
-export const issueKeyAs = defineChange<{ result: string }>()('issue_key', {
-  project: 'project',
-  key_type: 'text',
-  key_name: 'text',
-  expires: 'timestamptz?',
-})
-export const findKeyId = defineRead<{ result: number | null }>()('find_key_id', { key: 'text' })
-/** Returns the key's new value. */
-export const rotateKey = defineChange<{ result: string }>()('rotate_key', { rotated: 'bigint', grace: 'interval' })
-export const setKeyLimits = defineChange()('set_key_limits', { of_key: 'bigint', limits: 'jsonb' })
-export const deactivateKeyWithId = defineChange()('deactivate_key_with_id', { key_id: 'bigint' })
 
 export const listProviderKeys = defineRead<ProviderKeyRow>()('list_provider_keys', {
   project: 'project',

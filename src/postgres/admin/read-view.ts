@@ -2,7 +2,7 @@
 import { encodeValue } from '../statement.ts'
 import { type Actor, runAs } from './call-as.ts'
 import { VIEWS } from './views.generated.ts'
-import type { Filter, Shown, ViewName } from './views.ts'
+import type { Below, Filter, Shown, ViewName } from './views.ts'
 
 export interface Page {
   /** The `_id` behind which the page begins, in its order. */
@@ -27,12 +27,23 @@ export async function readView<Name extends ViewName>(
     view,
     columns: Object.keys(columns),
     hidden,
-    filter: wanted.map(([column, value]) => ({ column, isList: Array.isArray(value) })),
+    filter: wanted.map(([column, value]) => ({ column, by: comparisonOf(value) })),
     isDescending: newestFirst,
     cursors: [...(after === undefined ? [] : ['after' as const]), ...(before === undefined ? [] : ['before' as const])],
     isLimited: size !== undefined,
   })
-  const values = Object.fromEntries(wanted.map(([column, value]) => [column, encodeValue(value)]))
+  const values = Object.fromEntries(
+    wanted.map(([column, value]) => [column, encodeValue(isBelow(value) ? value.below : value)]),
+  )
   const rows = await runAs<Shown<Name>>(actor, statement, { ...values, after, before, size }, { reads: true })
   return before === undefined ? rows : rows.reverse()
+}
+
+function comparisonOf(value: unknown): 'value' | 'list' | 'below' {
+  if (Array.isArray(value)) return 'list'
+  return isBelow(value) ? 'below' : 'value'
+}
+
+function isBelow(value: unknown): value is Below {
+  return typeof value === 'object' && value !== null && 'below' in value
 }

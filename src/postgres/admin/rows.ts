@@ -97,19 +97,6 @@ export const cacheStats = t.Object({
   expired: count,
   saveable_tokens: count,
 })
-export type CacheStatsRow = Static<typeof cacheStats> & { oldest_at: string | null; newest_at: string | null }
-
-export const entry = t.Object({
-  endpoint: text,
-  model: text,
-  provider: text,
-  namespace: text,
-  bytes: count,
-  prompt_tokens: count,
-  completion_tokens: count,
-  found_by: words('exact', 'normalized', 'similar'),
-})
-export type EntryRow = Static<typeof entry> & { id: number; created_at: string; expires_at: string }
 
 export const match = t.Object({
   request_id: text,
@@ -168,15 +155,6 @@ export const calibration = t.Object({
   precision_high: t.Number(),
 })
 export type CalibrationRow = Static<typeof calibration>
-
-export interface ProjectRow {
-  id: number
-  name: string
-  plan: string
-  created_at: string
-  archived_at: string | null
-  your_role: 'owner' | 'member' | 'viewer'
-}
 
 export const settingKind = t.Object(
   {

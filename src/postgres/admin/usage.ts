@@ -1,8 +1,6 @@
 /** Usage, and the contents of the cache. */
-import { defineChange, defineLaggingRead, defineRead } from './act-as.ts'
+import { defineLaggingRead, defineRead } from './act-as.ts'
 import type {
-  CacheStatsRow,
-  EntryRow,
   LatencyRow,
   OverviewRow,
   RefusalRow,
@@ -100,45 +98,6 @@ export const findRequestContent = defineRead<RequestContentRow>()('find_request_
   of_request_id: 'text',
   at: 'timestamptz',
 })
-
-export const cacheStats = defineRead<CacheStatsRow>()('cache_stats', { of_project: 'bigint' })
-
-export const pageOfEntries = defineRead<EntryRow>()('page_of_cache_entries', {
-  of_project: 'bigint',
-  only_entry: 'bigint?',
-  of_model: 'text?',
-  of_namespace: 'text?',
-  older_than_seconds: 'bigint?',
-  before_id: 'bigint?',
-  page_size: 'integer',
-})
-
-export const findEntries = defineRead<EntryRow & { question: string }>()('find_cache_entries', {
-  of_project: 'bigint',
-  question_part: 'text',
-  of_model: 'text?',
-  of_namespace: 'text?',
-  older_than_seconds: 'bigint?',
-  before_id: 'bigint?',
-  page_size: 'integer',
-})
-
-/** `response` is JSON. */
-export const readEntry = defineRead<{ question: string | null; response: string }>()('read_cache_entry', {
-  of_project: 'bigint',
-  of_entry: 'bigint',
-})
-
-export const invalidateCache = defineChange<{ result: number }>()('invalidate_cache', {
-  project: 'project',
-  entry_id: 'bigint?',
-  of_model: 'text?',
-  of_namespace: 'text?',
-  older_than_seconds: 'bigint?',
-  dry_run: 'boolean',
-})
-
-export const purgeCache = defineChange<{ result: number }>()('purge_cache', { project: 'project' })
 
 export const listRefusals = defineRead<RefusalRow>()('list_refusals', {
   from_time: 'timestamptz',

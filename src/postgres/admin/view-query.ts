@@ -7,8 +7,8 @@ export interface ViewQuery {
   columns: readonly string[]
   /** PostgreSQL's types of the hidden columns. */
   hidden: Readonly<Record<string, string>>
-  /** Hidden columns that are compared, and whether with a list. */
-  filter: readonly { column: string; isList: boolean }[]
+  /** Hidden columns that are compared, and how. */
+  filter: readonly { column: string; by: 'value' | 'list' | 'below' }[]
   isDescending: boolean
   /** Which of the arguments `after`, `before` and `size` there are. */
   cursors: readonly ('after' | 'before')[]
@@ -21,11 +21,12 @@ export function writeViewQuery(queries: Kysely<DB>, asked: ViewQuery): string {
   // biome-ignore lint/suspicious/noExplicitAny: which view it is, is not known here
   const from = (queries.withoutPlugins() as Kysely<any>).selectFrom(view)
   const argument = (name: string, type = '') => sql`${sql.raw(`($1 ->> '${name}')::${type}`)}`
-  const conditions: Expression<SqlBool>[] = filter.map(({ column, isList }) =>
-    isList
-      ? sql`${sql.ref(column)} = any (${argument(column, `${hidden[column]}[]`)})`
-      : sql`${sql.ref(column)} = ${argument(column, hidden[column])}`,
-  )
+  const compare = {
+    value: (column: string) => sql<SqlBool>`${sql.ref(column)} = ${argument(column, hidden[column])}`,
+    list: (column: string) => sql<SqlBool>`${sql.ref(column)} = any (${argument(column, `${hidden[column]}[]`)})`,
+    below: (column: string) => sql<SqlBool>`${sql.ref(column)} < ${argument(column, hidden[column])}`,
+  }
+  const conditions: Expression<SqlBool>[] = filter.map(({ column, by }) => compare[by](column))
   for (const cursor of cursors) {
     const isLater = (cursor === 'after') !== isDescending
     conditions.push(sql`_id ${sql.raw(isLater ? '>' : '<')} ${argument(cursor, 'bigint')}`)

@@ -4,12 +4,55 @@ import { orNull, words } from './schemas.ts'
 
 /** Composite types, which columns or results of functions have. */
 export const TYPES = {
-  api_key_owner: { type: t.String(), service_account: t.Object({ id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() }) },
-  service_account: { id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() },
-  service_account_key: { object: t.String(), id: t.String(), name: t.String(), value: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), expires_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })) },
+  api_key_owner: {
+    type: t.String(),
+    service_account: t.Object({
+      id: t.String(),
+      created_at: t.Integer({ description: 'Unix seconds.' }),
+      name: t.String(),
+      role: t.String(),
+    }),
+  },
+  service_account: {
+    id: t.String(),
+    created_at: t.Integer({ description: 'Unix seconds.' }),
+    name: t.String(),
+    role: t.String(),
+  },
+  service_account_key: {
+    object: t.String(),
+    id: t.String(),
+    name: t.String(),
+    value: t.String(),
+    created_at: t.Integer({ description: 'Unix seconds.' }),
+    expires_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
+  },
 } as const
 
 export const VIEWS = {
+  cached_answers: {
+    comment: 'A stored answer, without what it says.',
+    hidden: {
+      _id: 'bigint',
+      _project_id: 'bigint',
+      _model: 'text',
+      _namespace: 'text',
+      _created_at: 'timestamp with time zone',
+    },
+    columns: {
+      id: t.String(),
+      endpoint: t.String(),
+      model: t.String({ description: 'As the client asked for it.' }),
+      provider: t.String({ description: 'Who answered.' }),
+      namespace: t.String(),
+      bytes: t.Integer({ minimum: 0, description: 'What the answer takes, compressed.' }),
+      prompt_tokens: t.Integer({ minimum: 0, description: 'What a hit saves, as the provider counted it.' }),
+      completion_tokens: t.Integer({ minimum: 0 }),
+      found_by: words('exact', 'normalized', 'similar'),
+      created_at: t.Integer({ description: 'Unix seconds.' }),
+      expires_at: t.Integer({ description: 'Unix seconds.' }),
+    },
+  },
   organization_projects: {
     comment: 'Projects, as the admin API shows them.',
     hidden: { _id: 'bigint', _archived: 'boolean' },
@@ -33,16 +76,29 @@ export const VIEWS = {
       created_at: t.Integer({ description: 'Unix seconds.' }),
       last_used_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
       expires_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
-      owner: t.Object({ type: t.String(), service_account: t.Object({ id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() }) }, { description: 'A key belongs to the project, not to a user.' }),
+      owner: t.Object(
+        {
+          type: t.String(),
+          service_account: t.Object({
+            id: t.String(),
+            created_at: t.Integer({ description: 'Unix seconds.' }),
+            name: t.String(),
+            role: t.String(),
+          }),
+        },
+        { description: 'A key belongs to the project, not to a user.' },
+      ),
       owner_project_access: words('active', 'inactive'),
       type: words('project', 'test'),
       state: words('active', 'expired', 'deactivated'),
       deactivated_at: orNull(t.Integer({ description: 'Null: it was not. Unix seconds.' })),
-      requests_per_minute: orNull(t.Integer({ minimum: 0, description: 'The key\'s own limit. Null: its plan\'s.' })),
-      tokens_per_minute: orNull(t.Integer({ minimum: 0, description: 'The key\'s own limit. Null: its plan\'s.' })),
+      requests_per_minute: orNull(t.Integer({ minimum: 0, description: "The key's own limit. Null: its plan's." })),
+      tokens_per_minute: orNull(t.Integer({ minimum: 0, description: "The key's own limit. Null: its plan's." })),
       allowed_models: orNull(t.Array(t.String(), { description: 'Null: all that the project may use.' })),
       allowed_addresses: orNull(t.Array(t.String(), { description: 'Null: any.' })),
-      former_value_of: orNull(t.String({ description: 'Of a former value, the key for which it stands. Null: it is a key itself.' })),
+      former_value_of: orNull(
+        t.String({ description: 'Of a former value, the key for which it stands. Null: it is a key itself.' }),
+      ),
     },
   },
   project_service_accounts: {

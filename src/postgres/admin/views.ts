@@ -5,5 +5,9 @@ import type { VIEWS } from './views.generated.ts'
 export type ViewName = keyof typeof VIEWS
 /** One object. */
 export type Shown<Name extends ViewName> = Static<TObject<(typeof VIEWS)[Name]['columns']>>
-/** Hidden columns, each with a value or a list of values; undefined selects nothing. */
+/** What a value lies below. */
+export interface Below {
+  below: string | number
+}
+/** Hidden columns, each with a value, a list of values, or what it is below; undefined selects nothing. */
 export type Filter<Name extends ViewName> = { readonly [Column in keyof (typeof VIEWS)[Name]['hidden']]?: unknown }
