@@ -39,8 +39,9 @@ select
             where f.proargmodes[i] in ('t', 'o')
         )
         when f.typrelid <> 0 then (
-            select json_agg(json_build_array(a.attname, replace(format_type(a.atttypid, null), 'timestamp with time zone', 'timestamptz') || case when a.attnotnull then '' else '?' end) order by a.attnum)
+            select json_agg(json_build_array(a.attname, replace(format_type(a.atttypid, null), 'timestamp with time zone', 'timestamptz') || case when a.attnotnull or c.relkind <> 'r' and coalesce(col_description(c.oid, a.attnum), '') !~ '(^| )Null: ' then '' else '?' end) order by a.attnum)
             from pg_attribute a
+            join pg_class c on c.oid = a.attrelid
             where a.attrelid = f.typrelid and a.attnum > 0 and not a.attisdropped
         )
         when f.proretset then json_build_array(json_build_array(f.proname, format_type(f.prorettype, null)))
@@ -49,13 +50,31 @@ select
 from functions f
 order by f.proname collate "C"`
 
+/** Domains, each as the type that it is of, or as its words. */
+const READ_DOMAINS = `
+select t.typname as name, format_type(t.typbasetype, null) as base, (
+    select string_agg(word[1], '|' order by place)
+    from pg_constraint k, regexp_matches(pg_get_constraintdef(k.oid), '''([^'']*)''::text', 'g') with ordinality as w (word, place)
+    where k.contypid = t.oid
+) as words
+from pg_type t
+where t.typnamespace = 'model_proxy'::regnamespace and t.typtype = 'd'`
+
 export async function describeFunctions(database: Pick<Database, 'call'>): Promise<string> {
   const rows = await database.call<FunctionRow>(READ, [])
-  return `/** Written by \`bun run generate-types\` from the functions in sql/: what each takes and gives. \`?\` after a type: may be null; \`=\`: has a default. */
+  const domains = await database.call<{ name: string; base: string; words: string | null }>(READ_DOMAINS, [])
+  const plain = new Map(domains.map(({ name, base, words }) => [name, words ?? base]))
+  return `/** Written by \`bun run generate-types\` from the functions in sql/: what each takes and gives. \`?\` after a type: may be null; \`=\`: has a default; \`|\` between words: one of them. */
 export const FUNCTIONS = {
-${rows.map(describe).join('\n')}
+${rows.map(row => describe(withoutDomains(row, plain))).join('\n')}
 } as const
 `
+}
+
+/** Of what is returned: a parameter is cast to its domain. */
+function withoutDomains({ gives, value, ...row }: FunctionRow, plain: ReadonlyMap<string, string>): FunctionRow {
+  const replace = (type: string) => type.replace(/^\w+/, name => plain.get(name) ?? name)
+  return { ...row, gives: gives?.map(([name, type]) => [name, replace(type)]) ?? null, value: replace(value) }
 }
 
 function describe({ name, comment, reads, takes, gives, value }: FunctionRow): string {

@@ -56,7 +56,11 @@ ${shown.join('\n')}
   },`
   })
   const types = Object.entries(found.composites).map(
-    ([name, fields]) => `  ${name}: { ${fields.map(field => `${field.name}: ${schemaOf(field, found)}`).join(', ')} },`,
+    ([name, fields]) =>
+      `  ${name}: { ${fields
+        .filter(field => !isHidden(field))
+        .map(field => `${field.name}: ${schemaOf(field, found)}`)
+        .join(', ')} },`,
   )
   return `/** Written by \`bun run generate-types\` from the views in sql/api. Hidden columns carry cursors and filters. */
 import { Type as t } from '@sinclair/typebox'
@@ -85,6 +89,8 @@ const PLAIN: Readonly<Record<string, string>> = {
   text: 'String',
   uuid: 'String',
   date: 'String',
+  bytea: 'String',
+  'timestamp with time zone': 'String',
   boolean: 'Boolean',
   smallint: 'Integer',
   integer: 'Integer',

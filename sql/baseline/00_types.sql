@@ -19,3 +19,82 @@ create type service_account as (id text, created_at unix_seconds, name text, rol
 create type api_key_owner as (type text, service_account service_account);
 create type service_account_key as (object text, id text, name text, value text, created_at unix_seconds, expires_at unix_seconds);
 comment on column service_account_key.expires_at is 'Null: never.';
+
+create domain verdict as text check (value in ('same', 'different'));
+create domain verdict_source as text check (value in ('person', 'review', 'judge'));
+create domain match_reason as text check (value in ('normalized', 'proved', 'verified', 'judged', 'threshold', 'undecided'));
+
+create type cache_match as (
+    _served_at timestamptz,
+    _cached_wording text,
+    _sealed_wording bytea,
+    request_id text,
+    created_at unix_seconds,
+    reason match_reason,
+    difference text,
+    similarity double precision,
+    is_shadow boolean,
+    saved_usd usd,
+    prompt_tokens natural_number,
+    entry_id text,
+    model text,
+    endpoint text,
+    verdict verdict,
+    verdict_source verdict_source
+);
+comment on column cache_match._cached_wording is 'Null: the question''s was not kept.';
+comment on column cache_match._sealed_wording is 'Null: it was not kept.';
+comment on column cache_match.difference is 'Null: none.';
+comment on column cache_match.entry_id is 'Null: the entry is gone.';
+comment on column cache_match.model is 'Null: the entry is gone.';
+comment on column cache_match.endpoint is 'Null: the entry is gone.';
+comment on column cache_match.verdict is 'Null: none was given.';
+comment on column cache_match.verdict_source is 'Null: none was given.';
+
+create type cache_verdict as (
+    _given_at timestamptz,
+    verdict_id text,
+    created_at unix_seconds,
+    verdict verdict,
+    source verdict_source,
+    similarity double precision,
+    difference text,
+    model text,
+    wordings text[]
+);
+comment on column cache_verdict.similarity is 'Null: it was not measured.';
+comment on column cache_verdict.difference is 'Null: none.';
+comment on column cache_verdict.model is 'Null: the entries are gone.';
+
+create type similarity_band as (
+    at_least double precision,
+    served natural_number,
+    stopped natural_number,
+    saved_usd usd,
+    missed_usd usd,
+    same natural_number,
+    different natural_number
+);
+
+create type calibration_step as (
+    difference text,
+    threshold double precision,
+    served natural_number,
+    "precision" double precision,
+    precision_low double precision,
+    precision_high double precision
+);
+
+create type cache_stats as (
+    entries natural_number,
+    bytes natural_number,
+    prompts natural_number,
+    with_vector natural_number,
+    vectors natural_number,
+    expired natural_number,
+    saveable_tokens natural_number,
+    oldest_at unix_seconds,
+    newest_at unix_seconds
+);
+comment on column cache_stats.oldest_at is 'Null: it is empty.';
+comment on column cache_stats.newest_at is 'Null: it is empty.';

@@ -21,7 +21,6 @@ import type { AdminOptions } from './controller.ts'
 import { createCredentialAttempts } from './credential-attempts.ts'
 import { createInvitesController } from './invites.ts'
 import { createLimitsController } from './limits.ts'
-import { createMatchesController } from './matches.ts'
 import { createMethodsController } from './methods.ts'
 import { createModelPermissionsController } from './model-permissions.ts'
 import { createOidcController } from './oidc-controller.ts'
@@ -37,6 +36,7 @@ import { createLoginController, createLogoutController, createSessionController 
 import { createSpendAlertsController, createSpendLimitController } from './spend-limits.ts'
 import { API_KEYS } from './tables/api-keys.ts'
 import { CACHE } from './tables/cache.ts'
+import { MATCHES } from './tables/matches.ts'
 import { PROJECTS } from './tables/projects.ts'
 import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
@@ -95,7 +95,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
   let description: Promise<unknown> | null = null
   admin
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
-    .use(serveOperations(options, [...PROJECTS, ...API_KEYS, ...CACHE]))
+    .use(serveOperations(options, [...PROJECTS, ...API_KEYS, ...CACHE, ...MATCHES]))
     .use(createProviderKeysController(options))
     .use(createRoutesController(options))
     .use(createModelPermissionsController(options))
@@ -116,7 +116,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createOverviewController(options))
     .use(createRequestsController(options))
     .use(createRefusalsController(options))
-    .use(createMatchesController(options))
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))
     .use(createSessionController(options, config.oidc))

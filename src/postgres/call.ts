@@ -48,9 +48,13 @@ type ValueOf<Type, Known> = Type extends `${infer Plain}?`
   ? ValueOf<Plain, Known> | null
   : Type extends `${infer Item}[]`
     ? ValueOf<Item, Known>[]
-    : Type extends keyof Known
-      ? Known[Type]
-      : unknown
+    : Type extends `${infer Word}|${infer Others}`
+      ? Word | Words<Others>
+      : Type extends keyof Known
+        ? Known[Type]
+        : unknown
+
+type Words<Listed> = Listed extends `${infer Word}|${infer Others}` ? Word | Words<Others> : Listed
 
 type TakenOf<Type> = Type extends `${infer Plain}?` | `${infer Plain}=`
   ? TakenOf<Plain> | null

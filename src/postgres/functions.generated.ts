@@ -1,4 +1,4 @@
-/** Written by `bun run generate-types` from the functions in sql/: what each takes and gives. `?` after a type: may be null; `=`: has a default. */
+/** Written by `bun run generate-types` from the functions in sql/: what each takes and gives. `?` after a type: may be null; `=`: has a default; `|` between words: one of them. */
 export const FUNCTIONS = {
   /** Uses up an invitation: sets the user's password hash, ends earlier sessions, and returns the user's id. Raises no_data_found when there is no such invitation. */
   accept_invitation: { takes: { token: 'text', password_hash: 'text' }, gives: 'bigint' },
@@ -40,8 +40,8 @@ export const FUNCTIONS = {
   cache_code: { reads: true, takes: { vector: 'halfvec' }, gives: 'bit' },
   /** Whether lists have more than twice the prompts that they were made for, so that a lookup compares too many. */
   cache_lists_are_outgrown: { reads: true, takes: { lists: 'bigint' }, gives: 'boolean' },
-  /** What a project has in its cache: entries and their stored bytes, prompts and vectors. Null: oldest_at, newest_at (it is empty). */
-  cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', oldest_at: 'unix_seconds?', newest_at: 'unix_seconds?', saveable_tokens: 'bigint' } },
+  /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
+  cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', saveable_tokens: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Whether a user has a password, or has logged in with an identity provider. */
   can_log_in: { reads: true, takes: { person: 'users' }, gives: 'boolean' },
   /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
@@ -264,14 +264,14 @@ export const FUNCTIONS = {
   page_of_deliveries: { reads: true, takes: { of_project: 'bigint', of_webhook: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', event_id: 'uuid', kind: 'text', at: 'timestamptz', payload: 'jsonb', state: 'text', attempts: 'integer', status: 'integer', problem: 'text', tried_at: 'timestamptz', next_at: 'timestamptz' } },
   /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. */
   page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text', for_purpose: 'text', only_ids: 'text[]', after_id: 'text', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text' } },
-  /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored; entry_id is null when the entry is gone. */
-  page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text', before_time: 'timestamptz', before_request_id: 'text', page_size: 'integer' }, gives: { request_id: 'text', served_at: 'timestamptz', reason: 'text', difference: 'text', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'integer', entry_id: 'bigint', model: 'text', endpoint: 'text', cached_wording: 'text', sealed_wording: 'bytea', verdict: 'text', verdict_source: 'text' } },
+  /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored. Null: only_request, before_time, before_request_id (any). */
+  page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
   /** Members of a project by id, after a given one. Administrators see every project without being members. */
   page_of_members: { reads: true, takes: { of_project: 'bigint', only_user: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { user_id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
   /** Users that the current user may see, by id, after a given one. */
   page_of_users: { reads: true, takes: { only_user: 'bigint', of_emails: 'text[]', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
-  /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. */
-  page_of_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz', before_id: 'text', page_size: 'integer' }, gives: { verdict_id: 'text', verdict: 'text', source: 'text', similarity: 'double precision', difference: 'text', given_at: 'timestamptz', model: 'text', one_wording: 'text', other_wording: 'text' } },
+  /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest). */
+  page_of_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz?', before_id: 'text?', page_size: 'integer' }, gives: { _given_at: 'timestamptz', verdict_id: 'text', created_at: 'bigint', verdict: 'same|different', source: 'person|review|judge', similarity: 'double precision?', difference: 'text?', model: 'text?', wordings: 'text[]' } },
   /** A date or time that an operator typed, UTC unless it says otherwise; null when it is empty. */
   parse_expiry: { reads: true, takes: { value: 'text' }, gives: 'timestamptz' },
   /** Distinct model names separated by commas, in order. Raises invalid_text_representation on anything else; empty text is no model. */
@@ -359,7 +359,7 @@ export const FUNCTIONS = {
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
   rotate_key: { takes: { rotated: 'bigint', grace: 'interval=' }, gives: 'text' },
   /** Unix seconds, as the admin API tells times. */
-  seconds_of: { reads: true, takes: { at: 'timestamptz' }, gives: 'unix_seconds' },
+  seconds_of: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
   /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. */

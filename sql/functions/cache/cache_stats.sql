@@ -1,15 +1,5 @@
 create or replace function cache_stats(of_project bigint)
-returns table (
-    entries bigint,
-    bytes bigint,
-    prompts bigint,
-    with_vector bigint,
-    vectors bigint,
-    expired bigint,
-    oldest_at unix_seconds,
-    newest_at unix_seconds,
-    saveable_tokens bigint
-)
+returns setof cache_stats
 language sql
 stable
 set search_path = model_proxy, pg_temp
@@ -21,9 +11,9 @@ as $$
         p.with_vector,
         count_vectors(of_project),
         e.expired,
+        e.saveable_tokens,
         seconds_of(e.oldest_at),
-        seconds_of(e.newest_at),
-        e.saveable_tokens
+        seconds_of(e.newest_at)
     from (
         select
             count(*) as entries,
@@ -43,4 +33,4 @@ as $$
     ) p;
 $$;
 
-comment on function cache_stats(bigint) is 'What a project has in its cache: entries and their stored bytes, prompts and vectors. Null: oldest_at, newest_at (it is empty).';
+comment on function cache_stats(bigint) is 'What a project has in its cache: entries and their stored bytes, prompts and vectors.';

@@ -1,12 +1,5 @@
 create or replace function list_calibration(of_project bigint)
-returns table (
-    difference text,
-    threshold double precision,
-    served bigint,
-    "precision" double precision,
-    precision_low double precision,
-    precision_high double precision
-)
+returns setof calibration_step
 language sql
 stable
 set search_path = model_proxy, pg_temp

@@ -6,41 +6,26 @@ create or replace function page_of_matches(
     before_request_id text,
     page_size integer
 )
-returns table (
-    request_id text,
-    served_at timestamptz,
-    reason text,
-    difference text,
-    similarity double precision,
-    is_shadow boolean,
-    saved_usd numeric,
-    prompt_tokens integer,
-    entry_id bigint,
-    model text,
-    endpoint text,
-    cached_wording text,
-    sealed_wording bytea,
-    verdict text,
-    verdict_source text
-)
+returns setof cache_match
 language sql
 stable
 set search_path = model_proxy, pg_temp
 as $$
     select
-        h.request_id,
         h.served_at,
+        case when h.sealed_wording is not null then c.prompt end,
+        h.sealed_wording,
+        h.request_id,
+        seconds_of(h.served_at),
         h.reason,
         h.difference,
         h.similarity,
         h.is_shadow,
         h.saved_usd,
         h.prompt_tokens,
-        e.id,
+        'entry_' || e.id,
         e.model,
         e.endpoint,
-        case when h.sealed_wording is not null then c.prompt end,
-        h.sealed_wording,
         v.verdict,
         v.source
     from (
@@ -64,4 +49,4 @@ as $$
 $$;
 
 comment on function page_of_matches(bigint, boolean, text, timestamptz, text, integer) is
-    'Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question''s was stored; entry_id is null when the entry is gone.';
+    'Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question''s was stored. Null: only_request, before_time, before_request_id (any).';

@@ -1,29 +1,19 @@
 create or replace function page_of_verdicts(of_project bigint, before_time timestamptz, before_id text, page_size integer)
-returns table (
-    verdict_id text,
-    verdict text,
-    source text,
-    similarity double precision,
-    difference text,
-    given_at timestamptz,
-    model text,
-    one_wording text,
-    other_wording text
-)
+returns setof cache_verdict
 language sql
 stable
 set search_path = model_proxy, pg_temp
 as $$
     select
+        p.given_at,
         p.verdict_id,
+        seconds_of(p.given_at),
         p.verdict,
         p.source,
         p.similarity,
         p.difference,
-        p.given_at,
         coalesce(one.model, other.model),
-        one.prompt,
-        other.prompt
+        array[one.prompt, other.prompt]
     from (
         select v.*, name_verdict(v) as verdict_id
         from cache_verdicts v
@@ -38,4 +28,4 @@ as $$
     order by p.given_at desc, p.verdict_id desc;
 $$;
 
-comment on function page_of_verdicts(bigint, timestamptz, text, integer) is 'Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one.';
+comment on function page_of_verdicts(bigint, timestamptz, text, integer) is 'Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest).';

@@ -1,13 +1,5 @@
 create or replace function similarity_histogram(of_project bigint)
-returns table (
-    at_least double precision,
-    served bigint,
-    stopped bigint,
-    saved_usd numeric,
-    missed_usd numeric,
-    same bigint,
-    different bigint
-)
+returns setof similarity_band
 language sql
 stable
 set search_path = model_proxy, pg_temp

@@ -1,13 +1,10 @@
 /** What the cache holds, its semantic matches, and what people said of them. */
 import { type Static, Type as t } from '@sinclair/typebox'
-import { cacheStats, calibration, match, orNull, similarity, verdict } from '../../postgres/admin/rows.ts'
-import { count, objectOf, seconds, secondsOrNull, text } from './shared.ts'
+import { orNull } from '../../postgres/admin/schemas.ts'
+import { TYPES } from '../../postgres/admin/views.generated.ts'
+import { count, objectOf, text } from './shared.ts'
 
-export const stats = objectOf('CacheStats', 'cache.stats', {
-  ...cacheStats.properties,
-  oldest_at: secondsOrNull,
-  newest_at: secondsOrNull,
-})
+export const stats = objectOf('CacheStats', 'cache.stats', TYPES.cache_stats)
 export type CacheStats = Static<typeof stats>
 
 export const entryContent = objectOf('CacheEntryContent', 'cache.entry.content', {
@@ -33,11 +30,9 @@ export type Wordings = Static<typeof wordings>
 /** A semantic hit, or a near miss. */
 export const cacheMatch = t.Object(
   {
-    ...match.properties,
+    ...TYPES.cache_match,
     id: text,
     object: t.Union([t.Literal('cache.match'), t.Literal('cache.near_miss')]),
-    created_at: seconds,
-    entry_id: orNull(text),
     wordings: orNull(wordings),
   },
   { $id: 'CacheMatch', description: 'A semantic hit, or a near miss.' },
@@ -45,15 +40,14 @@ export const cacheMatch = t.Object(
 export type CacheMatch = Static<typeof cacheMatch>
 
 export const cacheVerdict = objectOf('CacheVerdict', 'cache.verdict', {
-  ...verdict.properties,
+  ...TYPES.cache_verdict,
   id: t.String({ description: 'The list’s cursor.' }),
-  created_at: seconds,
   wordings: t.Array(orNull(text), { minItems: 2, maxItems: 2 }),
 })
 export type CacheVerdict = Static<typeof cacheVerdict>
 
 export const calibrations = objectOf('Calibration', 'cache.calibration', {
-  histogram: t.Array(similarity),
-  calibration: t.Array(calibration),
+  histogram: t.Array(t.Object(TYPES.similarity_band)),
+  calibration: t.Array(t.Object(TYPES.calibration_step)),
 })
 export type Calibration = Static<typeof calibrations>
