@@ -227,8 +227,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/admission/rate-windows.ts',
-    line: '!countedAt.isInStore ? null : ',
-    becomes: '',
+    line: 'without_redis: !countedAt.isInStore',
+    becomes: 'without_redis: false',
     noticedBy: [MINUTE],
   },
   {
@@ -285,8 +285,8 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [CLOCK_STEPS],
   },
   {
-    file: 'src/postgres/partitions.ts',
-    line: 'await maintainUsagePartitions(database)\n    await readTime(database)',
+    file: 'src/postgres/upkeep.ts',
+    line: "await call(database, 'maintain_usage_partitions', {})\n    await readTime(database)",
     becomes: 'throw error',
     noticedBy: [CLOCK_STEPS],
   },
@@ -948,7 +948,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ]),
   ...linesOf('src/admission/budgets.ts', LEDGER, [
     [
-      'else void renewSpending(database, [...open]).catch(() => {})',
+      "else void call(database, 'renew_spending', { ids: [...open] }).catch(() => {})",
       '',
       'what is under way is renewed each minute, and nothing else',
     ],
@@ -1217,8 +1217,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/kept-objects/list-objects.ts',
-    line: 'keptBy: vendor ?? null,',
-    becomes: 'keptBy: null,',
+    line: 'kept_by: vendor ?? null,',
+    becomes: 'kept_by: null,',
     noticedBy: [FILES_BY_VENDOR],
   },
   {
@@ -1493,8 +1493,8 @@ export const MUTATIONS: readonly Mutation[] = [
     ['if given.name is null then', 'if false then', 'an invite to a project that is not there'],
   ]),
   ...linesOf('src/admin/login.ts', PEOPLE, [
-    ['invited === null ? await countLoginAttempt', 'true ? await countLoginAttempt', 'a whole office takes'],
-    ['invited === null ? await countLoginAttempt', 'false ? await countLoginAttempt', 'a whole office takes'],
+    ['invited === null ? await call', 'true ? await call', 'a whole office takes'],
+    ['invited === null ? await call', 'false ? await call', 'a whole office takes'],
   ]),
   ...linesOf('sql/functions/people/set_user_role.sql', RIGHTS, [
     ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
@@ -1858,8 +1858,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/postgres/admit.ts',
-    line: 'granted > 0 && isNearEnd',
-    becomes: 'granted < 0 && isNearEnd',
+    line: 'granted > 0 && near_end',
+    becomes: 'granted < 0 && near_end',
     noticedBy: [QUOTA],
     test: 'near the end of a month nobody is admitted before the count is on disk, and what is not comes back',
   },
@@ -1956,12 +1956,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...linesOf('sql/functions/cache/settle_batch.sql', KEPT, [
     ['and not k.settled', '', 'a batch is settled once'],
     ['k.project_id = of_project', 'true', 'a batch is settled once'],
-  ]),
-  ...linesOf('sql/functions/cache/tags_of_batch.sql', KEPT, [
-    ['k.project_id = of_project', 'true', 'a batch is settled once'],
-  ]),
-  ...linesOf('sql/functions/cache/tag_batch.sql', KEPT, [
-    ['k.project_id = of_project\n        and k.id = batch_id', 'k.project_id = of_project', 'a batch is settled once'],
+    ['and k.id = batch_id', '', 'a batch is settled once'],
   ]),
   ...linesOf('sql/functions/cache/claim_ids.sql', KEPT, [
     [

@@ -9,7 +9,7 @@ import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { offLoop } from '../../src/event-loop/off-loop.ts'
 import { warmCounting } from '../../src/formats/tokens/count-aside.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { createApp } from '../../src/process/app.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
@@ -30,8 +30,11 @@ const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
 const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
 const stores = await prepareStores()
 const database = openRealDatabase({ url: stores.environment.DATABASE_URL, maxConnections: 5 })
-await createProject(database, 'tests', 'bench')
-const keys = { project: stores.key, test: await issueKey(database, 'tests', 'test', 'k') }
+await call(database, 'create_project', { project: 'tests', plan: 'bench' })
+const keys = {
+  project: stores.key,
+  test: await call(database, 'issue_key', { project: 'tests', key_type: 'test', key_name: 'k' }),
+}
 const log = createLog('silent')
 const config = readConfig({ ...stores.environment, AGGREGATOR_BASE_URL: upstreamUrl, AGGREGATOR_API_KEY: 'k' })
 const redis = guardStore(openRedisStore(connectRedis(stores.environment.REDIS_URL), crypto.randomUUID()))

@@ -6,14 +6,16 @@
  * PostgreSQL must run on this machine: its processor time is read from /proc. Run: bun scripts/bench/scale.ts
  * Options: --sizes 500,2000,10000 --projects N (default 1000) --contexts N (of each, default 10) --asks N (default 300) --out FILE
  */
+
 import { parseArgs } from 'node:util'
 import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin.ts'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
-import { rebuildCacheLists } from '../../src/postgres/tend-cache.ts'
-import { formatVector, registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
+import { rebuildCacheLists } from '../../src/postgres/upkeep.ts'
+import { formatVector } from '../../src/postgres/vectors.ts'
 import { listQuestions, reword } from './questions.ts'
 import { prepareStores } from './stores.ts'
 
@@ -134,7 +136,8 @@ const stores = await prepareStores()
 const database = openRealDatabase({ url: stores.environment.DATABASE_URL, maxConnections: 1 })
 try {
   const project = await database.queries.selectFrom('projects').select('id').executeTakeFirstOrThrow()
-  const spaceId = await registerEmbeddingSpace(database, embedder.space)
+  const space = { ...embedder.space, build_lists: database.buildsLists }
+  const spaceId = await call(database, 'register_embedding_space', space)
   const group = { projectId: Number(project.id), spaceId }
   await fillBeside(database, group)
   const sizes = options.sizes.split(',').map(Number)

@@ -1,7 +1,8 @@
 /** Real stores for a benchmark: a new database on the given server, dropped afterwards. */
+
 import { randomBytes } from 'node:crypto'
+import { call } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { nameTablesIn } from '../../test/harness/search-path.ts'
 
@@ -28,8 +29,8 @@ export async function prepareStores(): Promise<BenchStores> {
     update plans set concurrent_requests = 1000000 where name = 'bench';
     alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)};
   `)
-  await createProject(database, 'bench', 'bench')
-  const key = await issueKey(database, 'bench', 'project', 'bench')
+  await call(database, 'create_project', { project: 'bench', plan: 'bench' })
+  const key = await call(database, 'issue_key', { project: 'bench', key_type: 'project', key_name: 'bench' })
   await database.close()
   return {
     environment: { DATABASE_URL: url.href, REDIS_URL: redisUrl },

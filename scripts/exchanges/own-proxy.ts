@@ -2,9 +2,9 @@
 
 import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { createProject, findProjectId, issueKey, storeProviderKey } from '../../src/postgres/projects.ts'
 import { createApp } from '../../src/process/app.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
@@ -26,20 +26,20 @@ export async function startOwnProxy(upstream: string) {
   const log = createLog('silent')
   const database = await openEmbeddedDatabase({ directory: null, psql: null })
   await migrate(database)
-  await createProject(database, 'replay', 'enterprise')
-  const projectId = await findProjectId(database, 'replay')
+  await call(database, 'create_project', { project: 'replay', plan: 'enterprise' })
+  const projectId = await call(database, 'find_project', { project: 'replay' })
   const vault = createVault(async () => ({ current: encryptionKey, previous: null }))
   for (const provider of ['openai', 'anthropic', 'groq'] as const) {
-    const owner = { projectId, provider }
-    await storeProviderKey(database, {
-      ...owner,
-      sealed: await vault.seal('replay', owner),
-      lastFour: 'play',
+    await call(database, 'store_provider_key', {
+      owner_id: projectId,
+      provider,
+      sealed: await vault.seal('replay', { projectId, provider }),
+      last_four: 'play',
       name: 'default',
       weight: null,
     })
   }
-  const key = await issueKey(database, 'replay', 'project', 'replay')
+  const key = await call(database, 'issue_key', { project: 'replay', key_type: 'project', key_name: 'replay' })
   const store = createInProcessStore()
   const embedder = await createEmbedder(config.embedder, log)
   const app = await createApp({ config, database, store, embedder, log })

@@ -13,7 +13,7 @@ interface FunctionRow {
   value: string
 }
 
-/** Not those of triggers and extensions. */
+/** Not those of triggers and extensions, nor those that take what only SQL has: rows, vectors. */
 const READ = `
 with functions as (
     select p.*, array_length(p.proargtypes, 1) as taken, t.typrelid
@@ -23,6 +23,12 @@ with functions as (
         and p.prokind = 'f'
         and p.prorettype <> 'trigger'::regtype
         and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+        and not exists (
+            select
+            from unnest(p.proargtypes) a (oid)
+            join pg_type x on x.oid = a.oid
+            where x.typnamespace <> 'pg_catalog'::regnamespace
+        )
 )
 select
     f.proname as name,

@@ -1,8 +1,9 @@
 /** A PostgreSQL and a cluster of Redis for one soak, which it may stop, freeze, kill and fill. */
+
 import { sql } from 'kysely'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type RedisCluster, startCluster } from '../../test/engines/redis-servers.ts'
 import { type CuttingProxy, startCuttingProxy } from '../../test/faults/cutting-proxy.ts'
@@ -38,8 +39,15 @@ export async function startSoakStores(): Promise<SoakStores> {
           ('soak', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000),
           ('limited', ${LIMITED_PER_MINUTE}, 1000000000, 1000000000000, 1000000000, 1000000000000)`)
     const create = async (name: ProjectName): Promise<SoakProject> => {
-      await createProject(database, name, name === 'limited' ? 'limited' : 'soak')
-      return { name, key: await issueKey(database, name, name === 'test' ? 'test' : 'project', 'soak') }
+      await call(database, 'create_project', { project: name, plan: name === 'limited' ? 'limited' : 'soak' })
+      return {
+        name,
+        key: await call(database, 'issue_key', {
+          project: name,
+          key_type: name === 'test' ? 'test' : 'project',
+          key_name: 'soak',
+        }),
+      }
     }
     return {
       steady: await create('steady'),

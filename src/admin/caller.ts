@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { refuse } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { admitAdminKey, admitSession } from '../postgres/admin/callers.ts'
+import { callForRow } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import type { CredentialAttempts } from './credential-attempts.ts'
 import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
@@ -35,13 +35,15 @@ export async function readCaller(options: CallerOptions, request: Request, addre
   return {
     actor: { database: options.database, name: session.email, userId: session.user_id, adminKeyId: null, address },
     email: session.email,
-    role: session.role,
+    role: session.role as Caller['role'],
     sessionToken: token,
   }
 }
 
 function findSession({ database, credentialAttempts }: CallerOptions, token: string, address: string) {
-  return credentialAttempts.look(hashToken(token), address, hash => checked(admitSession(database, hash)))
+  return credentialAttempts.look(hashToken(token), address, hash =>
+    checked(callForRow(database, 'admit_session', { token_hash: hash })),
+  )
 }
 
 async function readKeyHolder(
@@ -51,13 +53,15 @@ async function readKeyHolder(
 ): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   const holder = ADMIN_KEY.test(key)
-    ? await credentialAttempts.look(hashToken(key), address, hash => checked(admitAdminKey(database, hash)))
+    ? await credentialAttempts.look(hashToken(key), address, hash =>
+        checked(callForRow(database, 'admit_admin_key', { hash })),
+      )
     : null
   if (holder === null) throw refuse('invalidAdminKey')
   return {
     actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
-    role: holder.role,
+    role: holder.role as Caller['role'],
     sessionToken: null,
   }
 }

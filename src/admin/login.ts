@@ -1,20 +1,11 @@
 /** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
 
 import { type ProxyError, refuse } from '../errors/errors.ts'
-import {
-  acceptInvitation,
-  countLoginAttempt,
-  findInvitation,
-  findPasswordHash,
-  logInByPassword,
-  type NewSession,
-  noteFailedLogin,
-  openSession,
-} from '../postgres/admin/callers.ts'
+import { call, callForRow } from '../postgres/call.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
-import { hashToken, makeSessionToken } from './session-cookie.ts'
+import { type Browser, makeSessionToken, newSession } from './session-cookie.ts'
 
 export interface Login {
   /** Returns the new session's token. Throws a 401 when the password is wrong, a 429 after too many attempts. */
@@ -23,11 +14,6 @@ export interface Login {
   acceptInvitation(invitation: string, password: string, browser: Browser): Promise<string>
   /** Returns the password's hash. Throws a 401 when it is not the account's password, and a 429 after too many attempts. */
   verify(email: string, password: string, address: string): Promise<string>
-}
-
-interface Browser {
-  address: string
-  userAgent: string
 }
 
 /** Each hash takes 64 MiB, and most of a core for a tenth of a second. */
@@ -51,15 +37,15 @@ let decoy: Promise<string> | null = null
 export function createLogin(database: Database): Login {
   async function verify(email: string, password: string, address: string): Promise<string> {
     const origin = addressPrefix(address)
-    const known = await findPasswordHash(database, email)
+    const known = await call(database, 'find_password_hash', { of_email: email })
     decoy ??= hashPassword(makeSessionToken())
     const hash = known ?? (await decoy)
     await inTurn(async () => {
       // Only failures count, so it is asked when the password's turn has come: of many at once, few are tried.
-      const waitSeconds = await countLoginAttempt(database, email, origin, 0)
+      const waitSeconds = await call(database, 'count_login_attempt', { email, address: origin, attempts: 0 })
       if (waitSeconds > 0) throw tooMany(waitSeconds)
       if ((await Bun.password.verify(password, hash)) && known !== null) return
-      await noteFailedLogin(database, email, origin)
+      await call(database, 'note_failed_login', { of_email: email, client_address: origin })
       throw refuse('wrongPassword')
     })
     return hash
@@ -70,30 +56,26 @@ export function createLogin(database: Database): Login {
     async logIn(email, password, browser) {
       const hash = await verify(email, password, browser.address)
       const { token, session } = newSession(browser)
-      await logInByPassword(database, email, hash, session).catch(error => {
+      const checked = { of_email: email, verified_hash: hash, ...session }
+      await call(database, 'log_in_by_password', checked).catch(error => {
         throw sqlStateOf(error) === NO_DATA_FOUND ? refuse('wrongPassword') : error
       })
       return token
     },
     async acceptInvitation(invitation, password, browser) {
-      const invited = await findInvitation(database, invitation)
+      const invited = await callForRow(database, 'find_invitation', { token: invitation })
       // Only failures count: a whole office may come from one address.
-      const waitSeconds =
-        invited === null ? await countLoginAttempt(database, 'invitation', addressPrefix(browser.address), 1) : 0
+      const guess = { email: 'invitation', address: addressPrefix(browser.address), attempts: 1 }
+      const waitSeconds = invited === null ? await call(database, 'count_login_attempt', guess) : 0
       if (waitSeconds > 0) throw tooMany(waitSeconds)
       const hash = invited === null ? '' : await hashPassword(password)
       // Raises when the invitation was used or has expired meanwhile, or never existed.
-      await acceptInvitation(database, invitation, hash)
+      await call(database, 'accept_invitation', { token: invitation, password_hash: hash })
       const { token, session } = newSession(browser)
-      await openSession(database, invited?.email ?? '', session)
+      await call(database, 'open_session', { of_email: invited?.email ?? '', ...session })
       return token
     },
   }
-}
-
-function newSession({ address, userAgent }: Browser): { token: string; session: NewSession } {
-  const token = makeSessionToken()
-  return { token, session: { tokenHash: hashToken(token), address, userAgent, origin: addressPrefix(address) } }
 }
 
 function tooMany(waitSeconds: number): ProxyError {

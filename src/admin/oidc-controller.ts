@@ -2,7 +2,7 @@
 
 import type { OidcConfig } from '../config/config.ts'
 import { urlOf } from '../http/paths.ts'
-import { countLoginAttempt, logInByIdentity, shutOutIdentity } from '../postgres/admin/callers.ts'
+import { call } from '../postgres/call.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -12,7 +12,7 @@ import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
 import { createOidc, type OidcAttempt } from './oidc.ts'
 import { operation, redirection } from './operation.ts'
-import { hashToken, isHttps, makeSessionToken, sessionCookie } from './session-cookie.ts'
+import { isHttps, newSession, sessionCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`
@@ -67,19 +67,23 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
         const origin = addressPrefix(address)
         // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet; asked first,
         // because beyond it nothing is written.
-        const count = (attempts: 0 | 1) => countLoginAttempt(database, `oidc ${attempt.state}`, origin, attempts)
+        const counted = { email: `oidc ${attempt.state}`, address: origin }
+        const count = (attempts: 0 | 1) => call(database, 'count_login_attempt', { ...counted, attempts })
         if ((await count(0)) > 0 || (await count(1)) > 0) {
           return redirect('/dashboard?login=throttled', forget)
         }
         const returned = callbackOf(request, addresses)
         returned.search = urlOf(request).search
         const outcome = await oidc.finish(returned, attempt)
-        if ('person' in outcome) await shutOutIdentity(database, outcome.person)
+        if ('person' in outcome) {
+          const { issuer, subject } = outcome.person
+          await call(database, 'shut_out_identity', { of_issuer: issuer, of_subject: subject })
+        }
         if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
-        const token = makeSessionToken()
-        const userAgent = request.headers.get('user-agent') ?? ''
-        const session = { tokenHash: hashToken(token), address, userAgent, origin }
-        const isKnown = await logInByIdentity(database, outcome.identity, session).then(
+        const { token, session } = newSession({ address, userAgent: request.headers.get('user-agent') ?? '' })
+        const { issuer, subject, email, role } = outcome.identity
+        const person = { of_issuer: issuer, of_subject: subject, of_email: email, user_role: role }
+        const isKnown = await call(database, 'log_in_by_identity', { ...person, ...session }).then(
           () => true,
           error => {
             if (sqlStateOf(error) === NO_DATA_FOUND) return false

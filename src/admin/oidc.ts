@@ -5,7 +5,6 @@
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from '../config/config.ts'
 import { clockSkewSeconds } from '../event-loop/clock.ts'
-import type { Identity } from '../postgres/admin/callers.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -15,6 +14,16 @@ export interface OidcAttempt {
   nonce: string
   /** The PKCE code verifier. */
   verifier: string
+}
+
+/** A person whom the provider has authenticated. */
+interface Identity {
+  issuer: string
+  subject: string
+  /** Verified by the provider. */
+  email: string
+  /** From the person's groups; null to leave it. */
+  role: 'owner' | 'reader' | null
 }
 
 export interface Oidc {

@@ -1,6 +1,7 @@
 /** The browser's session cookie, and the CSRF token that belongs to it. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { refuse } from '../errors/errors.ts'
+import { addressPrefix } from '../stores/fast-store.ts'
 
 /** Browsers accept a `__Host-` cookie only over https and only from this host, so that no other site can set it. */
 const SECURE_NAME = '__Host-model_proxy_session'
@@ -17,6 +18,23 @@ export function makeSessionToken(): string {
 /** Hex SHA-256: the database stores tokens and keys in this form only. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
+}
+
+export interface Browser {
+  address: string
+  userAgent: string
+}
+
+/** A token, and the session that the database opens for it. */
+export function newSession({ address, userAgent }: Browser) {
+  const token = makeSessionToken()
+  const session = {
+    token_hash: hashToken(token),
+    client_address: address,
+    client_agent: userAgent,
+    origin: addressPrefix(address),
+  }
+  return { token, session }
 }
 
 /** Derived from the session token by a one-way function: it needs no storage and does not reveal the session token. */

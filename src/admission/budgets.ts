@@ -11,14 +11,9 @@ import { type ProxyError, refuse } from '../errors/errors.ts'
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import {
-  releaseSpending,
-  renewSpending,
-  reserveSpending,
-  type SpendingAsk,
-  type SpendingReply,
-} from '../postgres/spending.ts'
+import { releaseSpending, reserveSpending, type SpendingAsk, type SpendingReply } from '../postgres/spending.ts'
 import { createSlots } from './quota-ledger.ts'
 
 /** What a request is known to cost at most; null where it is not known. */
@@ -105,7 +100,7 @@ export function createBudgets(
       clearInterval(renewing)
       renewing = undefined
       // The next call comes before they expire; after an outage, the record puts right what was taken for spent.
-    } else void renewSpending(database, [...open]).catch(() => {})
+    } else void call(database, 'renew_spending', { ids: [...open] }).catch(() => {})
   }
 
   return {

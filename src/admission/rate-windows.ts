@@ -4,7 +4,8 @@ import { type ProxyError, refuse } from '../errors/errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { TimeLimitExceeded, withinTimeLimit } from '../event-loop/time-limit.ts'
-import { type Account, countMinute } from '../postgres/admit.ts'
+import type { Account } from '../postgres/admit.ts'
+import { callForRow } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { addressWindowName, type Counted, type FastStore, keyWindowName, type Window } from '../stores/fast-store.ts'
 import { countsOf } from '../stores/sliding-window.ts'
@@ -138,28 +139,30 @@ async function runBatch(
 async function countInDatabase(store: FastStore, database: Database, group: Group, counted: Counted) {
   const { account, windows, left } = group
   const { countedAt, windows: seen } = counted
-  const counting = countMinute(database, {
-    projectId: account.project_id,
-    keyId: account.key_id,
-    requests: left,
-    limit: account.requests_per_minute,
-    second: countedAt.second,
-    inRedis: !countedAt.isInStore ? null : seen?.[0] ? countsOf(seen[0]) : [],
+  const counting = callForRow(database, 'count_minute', {
+    of_project: account.project_id,
+    of_key: account.key_id,
+    wanted: left,
+    most: account.requests_per_minute,
+    at_second: countedAt.second,
+    in_redis: countedAt.isInStore && seen?.[0] ? countsOf(seen[0]) : [],
+    without_redis: !countedAt.isInStore,
   })
   const names = windows.map(window => window.name)
   const limitMs = database.backend === 'embedded' ? TIME_LIMIT_MS : DATABASE_LIMIT_MS
   const startedAtMs = performance.now()
   const takeBack = (requests: number) => store.uncount(names, requests, countedAt)
-  const { granted, wait } = await withinTimeLimit(limitMs, counting).catch(async cause => {
+  const row = await withinTimeLimit(limitMs, counting).catch(async cause => {
     await takeBack(left)
     const isBusy = cause instanceof TimeLimitExceeded && database.answeredAtMs() > startedAtMs
     throw refuse(isBusy ? 'busy' : 'databaseUnavailable', null, cause)
   })
+  const { granted, wait_seconds } = row ?? { granted: 0, wait_seconds: 1 }
   if (granted < left) await takeBack(left - granted)
   group.left = granted
   group.isInDatabase = true
   const totals = counted.totals.map((total, i) => (i === 0 && granted < left ? account.requests_per_minute : total))
-  group.counted = { ...counted, totals, waitMs: Math.max(counted.waitMs, wait * 1_000) }
+  group.counted = { ...counted, totals, waitMs: Math.max(counted.waitMs, wait_seconds * 1_000) }
 }
 
 function findGroup(groups: Map<string, Group>, { account, address }: WindowRequest): Group {

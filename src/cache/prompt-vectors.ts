@@ -3,8 +3,9 @@
 import { LRUCache } from 'lru-cache'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { formatVector, registerEmbeddingSpace } from '../postgres/vectors.ts'
+import { formatVector } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
@@ -50,7 +51,11 @@ export interface PromptVectorsOptions {
 export async function createPromptVectors(options: PromptVectorsOptions): Promise<PromptVectors> {
   const { database, embedder, log } = options
   const { model, dimensions } = embedder.space
-  const spaceId = await registerEmbeddingSpace(database, { model: `${model}-${GIST_FORM}`, dimensions })
+  const spaceId = await call(database, 'register_embedding_space', {
+    model: `${model}-${GIST_FORM}`,
+    dimensions,
+    build_lists: database.buildsLists,
+  })
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
   if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(gistOf(normalized))) }
   if (embedder.asks === null) {

@@ -20,8 +20,8 @@ import { responsesFormat } from '../formats/responses/responses-format.ts'
 import { changeEvents } from '../formats/sse/split-events.ts'
 import { readTypedEvent } from '../formats/sse/sse.ts'
 import type { Account } from '../postgres/admit.ts'
+import { call, type RowOf } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { findConversation, findKeptResponses, type KeptResponse, keepResponse } from '../postgres/kept-responses.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -59,7 +59,8 @@ export function createConversations(options: ConversationsOptions): Conversation
     const id = ID_FIRST.exec(response)?.[1]
     if (id === undefined) return
     const { previousId, ownInput } = query.continued ?? { previousId: null, ownInput: writeInput(query) }
-    await keepResponse(database, account, { id, previousId, input: ownInput, response }).catch(error =>
+    const kept = { ...holderOf(account), response_id: id, continued_id: previousId, own_input: ownInput, response }
+    await call(database, 'keep_response', kept).catch(error =>
       log.warn({ cause: describeCause(error) }, 'a response could not be kept'),
     )
   }
@@ -113,6 +114,13 @@ export function createConversations(options: ConversationsOptions): Conversation
   }
 }
 
+type KeptResponse = RowOf<'find_conversation'>
+
+/** The key that may reach a response. */
+export function holderOf({ project_id, key_id }: Pick<Account, 'project_id' | 'key_id'>) {
+  return { of_project: project_id, of_key: key_id }
+}
+
 /** Throws a 404 for a conversation that is not kept as a whole, under another key for example. */
 async function findEarlier(
   { body }: CompletionQuery,
@@ -124,11 +132,14 @@ async function findEarlier(
   const unavailable = (error: unknown) => {
     throw refuse('databaseUnavailable', null, error)
   }
+  const holder = holderOf(account)
   const [turns, named] = await Promise.all([
-    isOwnResponseId(previous) ? findConversation(database, account, previous).catch(unavailable) : null,
-    ids.length > 0 ? findKeptResponses(database, account, ids).catch(unavailable) : [],
+    isOwnResponseId(previous)
+      ? call(database, 'find_conversation', { ...holder, response_id: previous }).catch(unavailable)
+      : null,
+    ids.length > 0 ? call(database, 'find_kept_responses', { ...holder, response_ids: ids }).catch(unavailable) : [],
   ])
-  const isWhole = turns?.[0]?.previousId === null && turns.every(({ input }) => input !== null)
+  const isWhole = turns?.[0]?.previous_id === null && turns.every(({ input }) => input !== null)
   if (turns && !isWhole) throw refuse('previousResponseNotFound', { id: textOf(previous) })
   return { turns: turns ?? [], named }
 }

@@ -12,13 +12,14 @@ export function followPresumed(
   if (!presumed || !part || another || part.usd === null || part.tokens === null) return
   const arrivedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()
   follow({
-    ...kept,
-    projectId: project_id,
-    requestId: request_id,
-    recordedAt: recorded_at,
+    of_project: project_id,
+    response_id: kept.id,
+    of_provider: kept.provider,
+    of_request: request_id,
+    recorded: recorded_at,
     // What is reserved is charged to the period in which that was.
-    chargedAt: part.id === null ? recorded_at : arrivedAt,
-    usd: part.usd,
-    tokens: part.tokens,
+    charged: part.id === null ? recorded_at : arrivedAt,
+    presumed_usd: part.usd,
+    presumed_tokens: part.tokens,
   })
 }

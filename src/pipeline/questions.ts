@@ -7,7 +7,7 @@ import { isLargeBody } from '../formats/large-bodies/read-large-body.ts'
 import { namesEarlier } from '../formats/responses/continued-input.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
-import { noteFeedback } from '../postgres/verdicts.ts'
+import { call } from '../postgres/call.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import { renameInLong, renameInText } from '../providers/rename-model.ts'
@@ -136,7 +136,8 @@ async function takeFeedback(
     throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')
   }
   if (verdict !== 'wrong' && verdict !== 'right') throw invalidRequest('verdict must be wrong or right.', 'verdict')
-  const give = () => noteFeedback(database, account.project_id, request_id, verdict)
+  const feedback = { of_project: account.project_id, by_request_id: request_id, given: verdict }
+  const give = () => call(database, 'note_feedback', feedback)
   let outcome = await give()
   if (outcome === 'unknown') {
     await Bun.sleep(ASK_AGAIN_AFTER_MS)

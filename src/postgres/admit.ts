@@ -2,19 +2,8 @@
 
 import type { Selectable } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { call, type RowOf } from './call.ts'
 import { AnswerLost, type Database } from './database.ts'
-import {
-  bigint,
-  boolean,
-  date,
-  defineStatement,
-  integer,
-  nothing,
-  nullable,
-  runStatement,
-  text,
-  toColumns,
-} from './statement.ts'
 import type { KeyAccounts } from './types.generated.ts'
 
 export interface AdmitAsk {
@@ -84,26 +73,10 @@ export interface AdmitReply {
 /** A counter that is locked for longer delays a batch no further. */
 const LEAST_PATIENCE_MS = 40
 
-// An account is fetched when it has changed, and as one text: its thirty columns cost more than admission itself.
-const ADMIT = defineStatement(
-  `select a.ordinal, a.granted, a.month, a.account_version as version, to_json(a.account)::text as account, a.near_end as "isNearEnd"
-  from model_proxy.admit($1::text[], $2::integer[], $3::uuid, $4::bigint, $5::text[], $6::boolean, $7::integer) a`,
-  {
-    ordinal: integer,
-    granted: integer,
-    month: date,
-    version: nullable(text()),
-    account: nullable(text()),
-    isNearEnd: boolean,
-  },
-)
-
 // What was committed before is on disk when this is. Without a row, a server that crashed, or was left behind, took the count with it.
-const REACH_DISK = defineStatement(
-  `select set_config('synchronous_commit', 'on', true) as durability, pg_logical_emit_message(true, 'model-proxy', '')::text as place
-  from model_proxy.admission_slots where slot = $1::uuid and batch = $2::bigint`,
-  { durability: text(), place: text() },
-)
+const REACH_DISK = `
+select set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'model-proxy', '')
+from model_proxy.admission_slots where slot = $1::uuid and batch = $2::bigint`
 
 interface Known {
   version: string
@@ -131,11 +104,16 @@ export async function admit(
   const known = knownOf(database)
   const found = asks.map(({ keyHash }) => known.get(keyHash))
   const hashes = asks.map(ask => ask.keyHash)
-  const wanted = asks.map(ask => ask.wanted)
-  const versions = found.map(each => each?.version ?? null)
-  const sent = [hashes, wanted, batch?.slot ?? null, batch?.sequence ?? null, versions, batch === null, patienceMs]
-  const rows = await runStatement(database, ADMIT, sent)
-  if (batch && rows.some(({ granted, isNearEnd }) => granted > 0 && isNearEnd)) await reachDisk(database, batch)
+  const rows = await call(database, 'admit', {
+    key_hashes: hashes,
+    wanted: asks.map(ask => ask.wanted),
+    in_slot: batch?.slot ?? null,
+    this_batch: batch?.sequence ?? null,
+    known_versions: found.map(each => each?.version ?? null),
+    commits_on_disk: batch === null,
+    patience_ms: patienceMs,
+  })
+  if (batch && rows.some(({ granted, near_end }) => granted > 0 && near_end)) await reachDisk(database, batch)
   return rows.map((row, i) => ({
     account: noteAccount(known, hashes[i] ?? '', found[i], row),
     granted: row.granted,
@@ -144,7 +122,7 @@ export async function admit(
 
 /** Nobody may be admitted by a count that a crash would undo, though it may be there. */
 async function reachDisk(database: Database, { slot, sequence }: AdmitBatch): Promise<void> {
-  const rows = await runStatement(database, REACH_DISK, [slot, sequence]).catch(cause => {
+  const rows = await database.call(REACH_DISK, [slot, sequence]).catch(cause => {
     throw new AnswerLost(cause)
   })
   if (rows.length === 0) throw new AnswerLost('the server has lost the batch')
@@ -164,7 +142,7 @@ function noteAccount(
   known: LRUCache<string, Known>,
   keyHash: string,
   before: Known | undefined,
-  { version, account: changed, month }: { version: string | null; account: string | null; month: string },
+  { account_version: version, account: changed, month }: RowOf<'admit'>,
 ): Account | UnknownKey {
   if (version === null) return UNKNOWN_KEY
   const sameMonth = before?.account.month === month
@@ -176,24 +154,12 @@ function noteAccount(
   return account
 }
 
-const FIND_LOCKED = defineStatement(
-  `select l.ordinal, max(c.requests) as requests
-  from model_proxy.find_locked_counters($1::text[]) l
-  join model_proxy.api_keys k on k.key_hash = decode(($1::text[])[l.ordinal], 'hex')
-  left join model_proxy.monthly_counters c on c.project_id = k.project_id and c.key_type = k.type and c.month = model_proxy.current_month()
-  group by l.ordinal`,
-  { ordinal: integer, requests: nullable(bigint) },
-)
-
-/**
- * Returns those keys whose project's counter another transaction has locked, and where the counter stands: if it moves, it is only asked for
- * by many. Does not wait for locks.
- */
+/** Those keys whose project's counter another transaction has locked, and where the counter stands. */
 export async function findLockedCounters(
   database: Database,
   keyHashes: readonly string[],
-): Promise<Map<string, number | null>> {
-  const rows = await runStatement(database, FIND_LOCKED, [keyHashes])
+): Promise<Map<string, number>> {
+  const rows = await call(database, 'find_locked_counters', { key_hashes: keyHashes })
   return new Map(rows.map(({ ordinal, requests }) => [keyHashes[ordinal - 1] ?? '', requests]))
 }
 
@@ -205,41 +171,13 @@ export interface Refund {
   requests: number
 }
 
-const REFUND_REQUESTS = defineStatement(
-  'select model_proxy.refund_requests($1::bigint[], $2::text[], $3::date[], $4::integer[], $5::uuid) as done',
-  { done: nothing },
-)
-
 /** Idempotent: refunds with the same `batch`, a UUID, are applied once. */
 export async function refundRequests(database: Database, refunds: readonly Refund[], batch: string): Promise<void> {
-  const columns = toColumns(refunds, ['projectId', 'keyType', 'month', 'requests'])
-  await runStatement(database, REFUND_REQUESTS, [...columns, batch])
-}
-
-export interface MinuteAsk {
-  projectId: number
-  keyId: number
-  requests: number
-  limit: number
-  /** By the clock of Redis. */
-  second: number
-  /** What Redis has counted in each second up to that one, this batch included; null without Redis. */
-  inRedis: readonly number[] | null
-}
-
-const COUNT_MINUTE = defineStatement(
-  `select m.granted, m.wait_seconds as wait
-  from model_proxy.count_minute($1::bigint, $2::bigint, $3::integer, $4::integer, $5::bigint, $6::integer[], $7::boolean) m`,
-  { granted: integer, wait: integer },
-)
-
-/** How many of a key's requests may pass while a process admits some without Redis; else the seconds until one might. */
-export async function countMinute(
-  database: Database,
-  { projectId, keyId, requests, limit, second, inRedis }: MinuteAsk,
-): Promise<{ granted: number; wait: number }> {
-  const sent = [projectId, keyId, requests, limit, second, inRedis ?? [], inRedis === null]
-  const [row] = await runStatement(database, COUNT_MINUTE, sent)
-  if (!row) throw new Error('count_minute() returned nothing')
-  return row
+  await call(database, 'refund_requests', {
+    project_ids: refunds.map(refund => refund.projectId),
+    key_types: refunds.map(refund => refund.keyType),
+    months: refunds.map(refund => refund.month),
+    counts: refunds.map(refund => refund.requests),
+    batch,
+  })
 }

@@ -1,6 +1,7 @@
 /** Calls SQL functions by name: the one way in which they are called. Their types are generated from the functions themselves. */
 import type { CallOptions, Database } from './database.ts'
 import { FUNCTIONS } from './functions.generated.ts'
+import { toJson } from './wire-format.ts'
 
 export type FunctionName = keyof typeof FUNCTIONS
 type Described<Name extends FunctionName> = (typeof FUNCTIONS)[Name]
@@ -37,7 +38,7 @@ export interface JsonValues extends Omit<Values, 'timestamptz' | 'bytea' | 'nume
   bytea: string
 }
 
-/** What may be given besides. */
+/** What may be given besides; bytes as in `JsonValues`. */
 interface AlsoTaken {
   timestamptz: string
   bytea: string
@@ -58,9 +59,11 @@ type Words<Listed> = Listed extends `${infer Word}|${infer Others}` ? Word | Wor
 
 type TakenOf<Type> = Type extends `${infer Plain}?` | `${infer Plain}=`
   ? TakenOf<Plain> | null
-  : Type extends `${infer Item}[]`
-    ? readonly (TakenOf<Item> | null)[]
-    : ValueOf<Type, Values> | (Type extends keyof AlsoTaken ? AlsoTaken[Type] : never)
+  : Type extends 'bytea[]'
+    ? readonly (string | null)[]
+    : Type extends `${infer Item}[]`
+      ? readonly (TakenOf<Item> | null)[]
+      : ValueOf<Type, Values> | (Type extends keyof AlsoTaken ? AlsoTaken[Type] : never)
 
 type WithDefault<Takes> = { [P in keyof Takes]: Takes[P] extends `${string}=` ? P : never }[keyof Takes]
 
@@ -79,20 +82,38 @@ export type RowOf<Name extends FunctionName, Known = Values> =
 export type ResultOf<Name extends FunctionName, Known = Values> =
   Given<Name> extends string ? ValueOf<Given<Name>, Known> : RowOf<Name, Known>[]
 
-export async function call<Name extends FunctionName>(
+interface Callee {
+  isSingle: boolean
+  parameters: readonly { name: string; isJson: boolean }[]
+  /** By the names of the parameters that are left to their defaults: '' for none. */
+  texts: Map<string, string>
+}
+
+const callees = new Map<FunctionName, Callee>()
+
+/** Rows, or the single value. */
+export function call<Name extends FunctionName>(
   database: Pick<Database, 'call'>,
   name: Name,
   given: ArgumentsOf<Name>,
   options?: CallOptions,
 ): Promise<ResultOf<Name>> {
-  const values: Readonly<Record<string, unknown>> = given
-  const { text, passed } = statementOf(name, values)
-  const rows = await database.call<{ result?: unknown }>(
-    text,
-    passed.map(({ parameter, isJson }) => (isJson ? toJson(values[parameter]) : values[parameter])),
-    options,
-  )
-  return (isSingle(name) ? rows[0]?.result : rows) as ResultOf<Name>
+  const { isSingle, parameters, texts } = callees.get(name) ?? meet(name)
+  const byName: Readonly<Record<string, unknown>> = given
+  const values: unknown[] = []
+  let left = ''
+  for (const { name, isJson } of parameters) {
+    const value = byName[name]
+    if (value === undefined) left += `${name} `
+    else values.push(isJson ? toJson(value) : value)
+  }
+  let text = texts.get(left)
+  if (text === undefined) {
+    text = writeCall(name, parameter => byName[parameter] !== undefined)
+    texts.set(left, text)
+  }
+  const rows = database.call<{ result?: unknown }>(text, values, options)
+  return (isSingle ? rows.then(([row]) => row?.result) : rows) as Promise<ResultOf<Name>>
 }
 
 /** For a function that returns one row at most; null for none. */
@@ -109,44 +130,30 @@ export function isSingle(name: FunctionName): boolean {
   return typeof FUNCTIONS[name].gives === 'string'
 }
 
-interface Statement {
-  text: string
-  /** In the order of `$1` and so on. */
-  passed: readonly { parameter: string; isJson: boolean }[]
+function meet(name: FunctionName): Callee {
+  const parameters = Object.entries<string>(FUNCTIONS[name].takes)
+  const callee = {
+    isSingle: isSingle(name),
+    parameters: parameters.map(([name, type]) => ({ name, isJson: /^jsonb?[?=]?$/.test(type) })),
+    texts: new Map<string, string>(),
+  }
+  callees.set(name, callee)
+  return callee
 }
 
-/** By function, and by the parameters that are left to their defaults. */
-const written = new Map<string, Statement>()
-
-function statementOf(name: FunctionName, given: Readonly<Record<string, unknown>>): Statement {
-  const takes: Readonly<Record<string, string>> = FUNCTIONS[name].takes
-  let key: string = name
-  for (const parameter in takes) if (given[parameter] === undefined) key += ` ${parameter}`
-  const known = written.get(key)
-  if (known) return known
-  const passed = Object.entries(takes).filter(([parameter]) => given[parameter] !== undefined)
-  const list = passed.map(([parameter, type], i) => `${parameter} => ${castOf(`$${i + 1}`, type)}`).join(', ')
-  const text = isSingle(name)
-    ? `select model_proxy.${name}(${list}) as result`
-    : `select * from model_proxy.${name}(${list})`
-  const statement = {
-    text,
-    passed: passed.map(([parameter, type]) => ({ parameter, isJson: /^jsonb?[?=]?$/.test(type) })),
-  }
-  written.set(key, statement)
-  return statement
+/** Names parameters only where one is left out: the embedded database parses each call anew, and names take it a twentieth longer. */
+function writeCall(name: FunctionName, isPassed: (parameter: string) => boolean): string {
+  const all = Object.entries<string>(FUNCTIONS[name].takes)
+  const passed = all.filter(([parameter]) => isPassed(parameter))
+  const written = passed.map(([, type], i) => castOf(`$${i + 1}`, type))
+  const named = passed.map(([parameter], i) => `${parameter} => ${written[i]}`)
+  const list = (passed.length === all.length ? written : named).join(', ')
+  return isSingle(name) ? `select model_proxy.${name}(${list}) as result` : `select * from model_proxy.${name}(${list})`
 }
 
 /** Drivers disagree on a list of bytea, and would encode JSON themselves. */
-function castOf(value: string, marked: string): string {
+function castOf(place: string, marked: string): string {
   const type = marked.replace(/[?=]$/, '')
-  if (type === 'bytea[]') return `${value}::text[]::bytea[]`
-  return /^jsonb?(\[\])?$/.test(type) ? `${value}::text::${type}` : `${value}::${type}`
-}
-
-/** Half a surrogate pair is no text: PostgreSQL reads none in JSON. */
-const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
-
-export function toJson(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value, wellFormed)
+  if (/^jsonb?$/.test(type)) return `${place}::text::${type}`
+  return /^(jsonb?|bytea)\[\]$/.test(type) ? `${place}::text[]::${type}` : `${place}::${type}`
 }

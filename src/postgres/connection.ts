@@ -2,7 +2,7 @@
 import { AnswerLost } from './database.ts'
 import { type DriverOptions, endDriver, isServerError, openDriver, PREPARED } from './driver.ts'
 import type { ServerIdentity } from './primary.ts'
-import { encodeValue } from './statement.ts'
+import { encodeValue } from './wire-format.ts'
 
 export interface Connection {
   /** Rejects with the server's error, or with AnswerLost. */

@@ -1,9 +1,7 @@
 /** Tells whether a deploy blocks the database. Requests then keep waiting instead of failing with a 503. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { call } from './call.ts'
 import type { Database } from './database.ts'
-import { boolean, defineStatement, readOne } from './statement.ts'
-
-const IS_DEPLOYING = defineStatement('select model_proxy.is_deploying() as deploying', { deploying: boolean })
 
 /** A database that takes longer counts as gone. */
 const ANSWER_LIMIT_MS = 100
@@ -23,10 +21,7 @@ export function createDeployWatch(database: Database): DeployWatch {
   let heardAtMs = Number.NEGATIVE_INFINITY
 
   async function readNow(): Promise<boolean> {
-    const isOn = await readOne(database, IS_DEPLOYING).then(
-      ({ deploying }) => deploying,
-      () => false,
-    )
+    const isOn = await call(database, 'is_deploying', {}).catch(() => false)
     if (isOn) heardAtMs = performance.now()
     return isOn
   }

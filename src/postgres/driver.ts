@@ -4,7 +4,7 @@ import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
 import { sqlStateOf } from './database.ts'
 import type { ServerIdentity } from './primary.ts'
-import { wireTypes } from './statement.ts'
+import { wireTypes } from './wire-format.ts'
 
 export interface DriverOptions {
   address: DatabaseAddress

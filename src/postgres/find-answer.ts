@@ -1,17 +1,7 @@
 /** Calls find_answers(): cache entries by hash, by normalized prompt, by similarity. */
+import { call } from './call.ts'
 import type { Database } from './database.ts'
-import {
-  bigint,
-  defineStatement,
-  double,
-  integer,
-  listHashes,
-  nullable,
-  runStatement,
-  type Statement,
-  text,
-  timestamp,
-} from './statement.ts'
+import { listHashes } from './wire-format.ts'
 
 interface AnswerFacts {
   /** `cache_entries.id`: stays the same while the request's response is stored, also when it is replaced. */
@@ -63,57 +53,22 @@ export interface FoundAnswers {
   hasBelow: boolean
 }
 
-interface Found {
-  /** Index of the ask that it was found for. */
-  place: number
-}
-
-/** Only says that it exists: its other columns are empty. */
-type Below = { match: 'below' }
-
-const FIND_ANSWERS = defineStatement(
-  `select * from model_proxy.find_answers(
-  $1::bigint[],
-  $2::text[]::bytea[],
-  $3::text[]::bytea[],
-  $4::text[]::bytea[],
-  $5::integer[],
-  $6::text[],
-  $7::double precision[],
-  $8::integer[],
-  $9::text[]::bytea[]
-)`,
-  {
-    place: integer,
-    entry_id: bigint,
-    request_hash: text(),
-    match: text(),
-    similarity: nullable(double),
-    response: nullable(text()),
-    provider: text(),
-    prompt_tokens: integer,
-    completion_tokens: integer,
-    created_at: timestamp,
-    expires_at: timestamp,
-    prompt: nullable(text()),
-    verdict: nullable(text()),
-    verdict_source: nullable(text()),
-  },
-) as Statement<(FoundAnswer | Below) & Found>
+/** `place`: index of the ask that it was found for. `below` only says that there is something. */
+type FoundRow = (FoundAnswer | { match: 'below' }) & { place: number }
 
 /** For each ask: the exact entry alone, or entries of equal context with the same normalized or a similar prompt; in no order. */
 export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswers[]> {
-  const rows = await runStatement(database, FIND_ANSWERS, [
-    asks.map(ask => ask.projectId),
-    listHashes(asks.map(ask => ask.requestHash)),
-    listHashes(asks.map(ask => ask.semantic?.contextHash)),
-    listHashes(asks.map(ask => ask.semantic?.normalizedHash)),
-    asks.map(ask => ask.semantic?.vector?.spaceId ?? null),
-    asks.map(ask => ask.semantic?.vector?.text ?? null),
-    asks.map(ask => ask.semantic?.threshold ?? null),
-    asks.map(ask => ask.maxAgeSeconds),
-    listHashes(asks.map(ask => ask.semantic?.anchorHash)),
-  ])
+  const rows = (await call(database, 'find_answers', {
+    project_ids: asks.map(ask => ask.projectId),
+    request_hashes: listHashes(asks.map(ask => ask.requestHash)),
+    context_hashes: listHashes(asks.map(ask => ask.semantic?.contextHash)),
+    normalized_hashes: listHashes(asks.map(ask => ask.semantic?.normalizedHash)),
+    space_ids: asks.map(ask => ask.semantic?.vector?.spaceId ?? null),
+    vectors: asks.map(ask => ask.semantic?.vector?.text ?? null),
+    thresholds: asks.map(ask => ask.semantic?.threshold ?? null),
+    max_ages_seconds: asks.map(ask => ask.maxAgeSeconds),
+    anchor_hashes: listHashes(asks.map(ask => ask.semantic?.anchorHash)),
+  })) as FoundRow[]
   const found: FoundAnswers[] = asks.map(() => ({ answers: [], hasBelow: false }))
   for (const { place, ...row } of rows) {
     const at = found[place]

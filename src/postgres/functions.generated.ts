@@ -16,8 +16,8 @@ export const FUNCTIONS = {
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** Adds an address that is told of a project's events: of these kinds, or of all where none is given. sealed: the secret that signs them, encrypted by the proxy. Takes an owner. */
   add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea' }, gives: 'bigint' },
-  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); account: null where the caller knows this version of it; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. */
-  admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid', this_batch: 'bigint', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', account_version: 'text', account: 'key_accounts', near_end: 'boolean' } },
+  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), account_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
+  admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', account_version: 'text?', account: 'text?', near_end: 'boolean' } },
   /** The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired. */
   admit_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'text' } },
   /** The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days. */
@@ -36,14 +36,10 @@ export const FUNCTIONS = {
   bind_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
   /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
   budgets_of: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
-  /** Signs of the first 512 numbers of a vector: the codes in lists. The codes of similar vectors differ in few bits. */
-  cache_code: { reads: true, takes: { vector: 'halfvec' }, gives: 'bit' },
   /** Whether lists have more than twice the prompts that they were made for, so that a lookup compares too many. */
   cache_lists_are_outgrown: { reads: true, takes: { lists: 'bigint' }, gives: 'boolean' },
   /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
   cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', saveable_tokens: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
-  /** Whether a user has a password, or has logged in with an identity provider. */
-  can_log_in: { reads: true, takes: { person: 'users' }, gives: 'boolean' },
   /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
   can_lose_role: { takes: { of_user: 'bigint', new_role: 'text' }, gives: 'boolean' },
   /** Spends at once what a model costs that no key asks, as the judge: in the project's budgets in US dollars without key and tag, or false in none of them. A negative amount is given back. */
@@ -72,8 +68,10 @@ export const FUNCTIONS = {
   create_administrator: { takes: { email: 'text' }, gives: 'text' },
   /** Creates the table of a group's lists, to be filled before index_cache_lists, and returns its number. */
   create_cache_lists: { takes: {}, gives: 'bigint' },
+  /** Creates the first administrator of a new installation; false when there is one already. */
+  create_first_administrator: { takes: { email: 'text', password_hash: 'text' }, gives: 'boolean' },
   /** Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Takes an administrator. */
-  create_project: { takes: { new_name: 'text', plan: 'text' }, gives: 'bigint' },
+  create_project: { takes: { project: 'text', plan: 'text' }, gives: 'bigint' },
   /** Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Takes an administrator. Raises on an invalid or taken e-mail address. */
   create_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** First day of the current calendar month in UTC, by which quotas are counted. */
@@ -112,38 +110,36 @@ export const FUNCTIONS = {
   event_kinds: { reads: true, takes: {}, gives: 'text[]' },
   /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. Fewer than asked for means that no project exceeds its limit. */
   evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
-  /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. */
-  find_answers: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision', response: 'text', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text', verdict: 'text', verdict_source: 'text' } },
+  /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none). */
+  find_answers: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?' } },
   /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one. Raises as authorize_texts() does. Null: of_model, of_namespace, stored_before, before_id (any). */
   find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', of_model: 'text?', of_namespace: 'text?', stored_before: 'timestamptz?', before_id: 'bigint?', page_size: 'integer' }, gives: { entry_id: 'bigint', question: 'text' } },
-  /** A kept response and those before it, the first one first. It is not whole if the first one continued another. */
-  find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text', input: 'text', response: 'text' } },
-  /** The twenty entries of a group whose prompts' codes are nearest; an entry appears twice when its prompt was added twice. */
-  find_in_cache_lists: { reads: true, takes: { lists: 'bigint', asked: 'halfvec' }, gives: 'bigint[]' },
+  /** A kept response and those before it, the first one first. It is not whole if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text' } },
   /** The user of an invitation; no row when it does not exist or has expired. */
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
   /** With which of the project's keys for the provider these objects were made, as in kept_objects, the one with the most of them first; no row for what was not made through the proxy. */
   find_keepers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
-  /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. */
-  find_kept_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text', requests: 'integer', object: 'text', models: 'text[]' } },
-  /** The responses with these ids that are kept for the key. */
-  find_kept_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text', input: 'text', response: 'text' } },
+  /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
+  find_kept_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
+  /** The responses with these ids that are kept for the key. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  find_kept_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text' } },
   /** Id of the one key that is given whole or by its displayed prefix. Raises when no key or several match. */
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
   /** Id of a key that is given whole; null when there is none that the current user may see. */
   find_key_id: { reads: true, takes: { key: 'text' }, gives: 'bigint' },
-  /** Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked. */
-  find_locked_counters: { takes: { key_hashes: 'text[]' }, gives: { ordinal: 'integer' } },
-  /** argon2id hash of a user's password; null when there is no such user, or no password yet. */
-  find_password_hash: { reads: true, takes: { of_email: 'text' }, gives: 'text' },
+  /** Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and where it stands: if it moves, it is only asked for by many. Waits for no lock. */
+  find_locked_counters: { takes: { key_hashes: 'text[]' }, gives: { ordinal: 'integer', requests: 'bigint' } },
+  /** argon2id hash of a user's password. Null: result (there is no such user, or no password yet). */
+  find_password_hash: { reads: true, takes: { of_email: 'text' }, gives: 'text?' },
   /** Id of the project of that name; raises no_data_found when there is none. */
   find_project: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
   /** What the request that ended then said and got, sealed. Raises for viewers. */
   find_request_content: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', at: 'timestamptz' }, gives: { sealed_request: 'bytea', sealed_response: 'bytea' } },
   /** Single requests of a project within a time, with what is set of: key, part of the model's name, endpoint, provider, cache result, outcome (ok or failed), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. */
   find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=' }, gives: { record: 'usage_records', key_name: 'text', key_prefix: 'text' } },
-  /** The project's vectors of these names, each with the place of its name, counted from 0; a null age accepts any. */
-  find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', answered_as: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
+  /** The project's vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any). */
+  find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', answered_as: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
   /** A stored question by its normalized hash, and its model; without its wording when the project's log_content is off. */
@@ -186,12 +182,12 @@ export const FUNCTIONS = {
   issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
   /** A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
   issue_session_key: { takes: { project: 'text', key_type: 'text', token_hash: 'text' }, gives: 'text' },
-  /** Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. */
-  keep_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text', of_requests: 'integer', told: 'text', gone_at: 'timestamptz', names_models: 'text[]' }, gives: 'void' },
+  /** Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch's input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it. */
+  keep_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text=', holds_requests: 'integer=', object: 'text=', expires_at: 'timestamptz=', models: 'text[]=', tags: 'jsonb=' }, gives: 'void' },
   /** Makes the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones made ahead give way while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: what follows the columns of a new one. */
   keep_partitions: { takes: { parent: 'regclass', width: 'text', keep_from: 'timestamptz', storage: 'text' }, gives: 'void' },
-  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items. */
-  keep_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text', own_input: 'text', given: 'text' }, gives: 'void' },
+  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items. Null: continued_id (it began a conversation), own_input (it is too long). */
+  keep_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text' }, gives: 'void' },
   /** Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch's. */
   keep_spending: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
   /** Answered requests of each active key in the last minute, with its limit; without keys of sessions. */
@@ -218,8 +214,8 @@ export const FUNCTIONS = {
   list_spend_alerts: { reads: true, takes: { of_project: 'bigint' }, gives: { id: 'bigint', amount: 'numeric', recipients: 'text[]', subject_prefix: 'text' } },
   /** A project's webhooks, with how many of their deliveries are pending, and how many failed for good. */
   list_webhooks: { reads: true, takes: { of_project: 'bigint' }, gives: { id: 'bigint', url: 'text', kinds: 'text[]', created_at: 'timestamptz', disabled_at: 'timestamptz', pending: 'bigint', failed: 'bigint' } },
-  /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. */
-  log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
+  /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. Null: user_role (it stays). */
+  log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */
   log_in_by_password: { takes: { of_email: 'text', verified_hash: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** Whether users can log in yet, until when their invitation can be taken up or since when it cannot, and when they were last seen, of those that the current user may see. */
@@ -240,8 +236,6 @@ export const FUNCTIONS = {
   monthly_report: { reads: true, takes: { project: 'text', month: 'text' }, gives: 'jsonb' },
   /** Name of a project that the current user may see; raises no_data_found when there is none. */
   name_project: { reads: true, takes: { of_project: 'bigint' }, gives: 'text' },
-  /** A short name for a verdict, unique within a project. */
-  name_verdict: { reads: true, takes: { v: 'cache_verdicts' }, gives: 'text' },
   /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
   note_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
   /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on; right serves one for the other. Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
@@ -262,8 +256,8 @@ export const FUNCTIONS = {
   page_of_audit_log: { reads: true, takes: { of_projects: 'bigint[]', of_actions: 'text[]', of_emails: 'text[]', of_users: 'bigint[]', of_targets: 'text[]', from_time: 'timestamptz', until_time: 'timestamptz', after_id: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', recorded_at: 'timestamptz', actor: 'text', actor_kind: 'text', user_id: 'bigint', admin_key_id: 'bigint', address: 'text', project_id: 'bigint', project_name: 'text', action: 'text', target: 'text', details: 'jsonb' } },
   /** Deliveries of a project's events, latest first, after a given one; of one webhook, or of all. */
   page_of_deliveries: { reads: true, takes: { of_project: 'bigint', of_webhook: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', event_id: 'uuid', kind: 'text', at: 'timestamptz', payload: 'jsonb', state: 'text', attempts: 'integer', status: 'integer', problem: 'text', tried_at: 'timestamptz', next_at: 'timestamptz' } },
-  /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. */
-  page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text', for_purpose: 'text', only_ids: 'text[]', after_id: 'text', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text' } },
+  /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
+  page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored. Null: only_request, before_time, before_request_id (any). */
   page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
   /** Members of a project by id, after a given one. Administrators see every project without being members. */
@@ -350,10 +344,10 @@ export const FUNCTIONS = {
   require_plan: { reads: true, takes: { plan: 'text' }, gives: 'void' },
   /** Delivers an event once more, under the same id, and tells the address again if it had answered 410. Takes a member. */
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
-  /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day; null, with nothing reserved, when too little is left. settle_judgement() gives back the excess. */
-  reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date' },
-  /** Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it, or in none. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). */
-  reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision', unit: 'text', amount: 'double precision', per: 'text', scope: 'text', resets_at: 'timestamptz' } },
+  /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
+  reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
+  /** Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it, or in none. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset). */
+  reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?' } },
   /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
@@ -384,12 +378,12 @@ export const FUNCTIONS = {
   set_spend_alert: { takes: { project: 'text', of_amount: 'numeric', to_recipients: 'text[]', with_prefix: 'text=', of_alert: 'bigint=' }, gives: 'bigint' },
   /** Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator who can log in cannot be demoted. */
   set_user_role: { takes: { of_user: 'bigint', user_role: 'text' }, gives: 'void' },
-  /** True for one caller per batch, however many ask at once: that caller records its usage. */
-  settle_batch: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: 'boolean' },
-  /** Ends an attempt of take_deliveries(): went_wrong is null when the address took the event. Else it is tried again over ten hours; after a 410 the address is told nothing more. */
-  settle_delivery: { takes: { of_delivery: 'bigint', answered: 'integer', went_wrong: 'text' }, gives: 'void' },
-  /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. */
-  settle_judgement: { takes: { of_project: 'bigint', of_day: 'date', correction_usd: 'numeric', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea', given: 'text', until: 'timestamptz', at_similarity: 'double precision', by_difference: 'text', by_source: 'text', queued: 'bigint' }, gives: 'void' },
+  /** A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON. Null: tags (it had none). */
+  settle_batch: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: { tags: 'text?' } },
+  /** Ends an attempt of take_deliveries(). Where something went wrong, it is tried again over ten hours; after a 410 the address is told nothing more. Null: answered (no answer came), went_wrong (the address took the event). */
+  settle_delivery: { takes: { of_delivery: 'bigint', answered: 'integer?', went_wrong: 'text?' }, gives: 'void' },
+  /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. Hashes in hex. Null: verdict (there is none), similarity (of no use for calibration), difference (nothing prevented proof), queued_id (the pair was not queued). */
+  settle_judgement: { takes: { of_project: 'bigint', of_day: 'date', correction_usd: 'numeric', context_hash: 'text', asked_hash: 'text', entry_hash: 'text', verdict: 'text?', until: 'timestamptz', similarity: 'double precision?', difference: 'text?', source: 'text', queued_id: 'bigint?' }, gives: 'void' },
   /** What a response has used, and what that cost, in place of what was presumed: in its record, the sums and the budgets. False where there is no such record. */
   settle_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
   /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
@@ -402,8 +396,8 @@ export const FUNCTIONS = {
   store_answers: { takes: { project_ids: 'bigint[]', generations: 'integer[]', tests: 'boolean[]', request_hashes: 'bytea[]', namespaces: 'text[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', responses: 'bytea', response_lengths: 'integer[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', ttls_seconds: 'integer[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint' } },
   /** The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. */
   store_prompts: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: 'void' },
-  /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. A null weight leaves it as it is, 1 at first. Raises on an unknown project or provider, and on a name or weight that does not fit. */
-  store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer' }, gives: 'void' },
+  /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. Raises on an unknown project or provider, and on a name or weight that does not fit. Null: weight (it stays, 1 at first). */
+  store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer?' }, gives: 'void' },
   /** Stores or replaces vectors of a project. Vectors are concatenated, with each one's name, length, prompt tokens and answering model in lists; names must be distinct. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
   store_vectors: { takes: { of_project: 'bigint', under_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=' }, gives: 'void' },
   /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source; false when the project is gone. */
@@ -412,16 +406,12 @@ export const FUNCTIONS = {
   sync_aggregator_models: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
   /** Brings vendors' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing. */
   sync_prices: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
-  /** Notes the tags of the request that started a batch. */
-  tag_batch: { takes: { of_project: 'bigint', batch_id: 'text', started_with: 'jsonb' }, gives: 'void' },
-  /** The tags of the request that started a batch; null for none. */
-  tags_of_batch: { reads: true, takes: { of_project: 'bigint', batch_id: 'text' }, gives: 'jsonb' },
   /** Takes the next due delivery of up to that many addresses; no other process gets deliveries of these addresses for a minute, or until settle_delivery(). */
   take_deliveries: { takes: { at_most: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
   /** Takes up to that many queued pairs for two minutes, with what is needed to ask the judge: settle_judgement() ends one, postpone_judgements() puts it back. Pairs that the project does not want judged any more, or without an entry, leave the queue. */
   take_judgements: { takes: { at_most: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
-  /** Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until settle_response() or forget_open_response(). */
-  take_open_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]' } },
+  /** Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until settle_response() or forget_open_response(). Null: named_provider_keys (each provider has one key at most, named default). */
+  take_open_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
   /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
   tell_thresholds: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
   /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */

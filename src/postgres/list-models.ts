@@ -1,6 +1,5 @@
-/** The model catalogue in the database: read at the start, and brought up to date from the aggregator. */
+/** The model catalogue in the database, read at the start. */
 import type { Database } from './database.ts'
-import { defineStatement, runStatement, text } from './statement.ts'
 
 /** In US dollars per million tokens. */
 export interface TokenPrices {
@@ -60,9 +59,9 @@ const pricesOf = (table: string) => `${table}.input_usd_per_million as "inputUsd
       ${table}.cache_write_hour_usd_per_million as "cacheWriteHourUsdPerMillion",
       ${table}.output_usd_per_million as "outputUsdPerMillion"`
 
-const LIST_MODELS = defineStatement(
-  `select to_json(entry)::text as model
-  from (
+const LIST_MODELS = `
+select to_json(entry) as model
+from (
     select m.provider, m.model, m.kind, m.context_tokens as "contextTokens", m.max_output_tokens as "maxOutputTokens",
       m.capabilities, m.listed, m.retires_on as "retiresOn", m.successor, m.as_of as "asOf",
       ${pricesOf('m')},
@@ -80,40 +79,9 @@ const LIST_MODELS = defineStatement(
         where u.provider = m.provider and u.model = m.model
       ) as "unitPrices"
     from model_proxy.models m
-  ) entry`,
-  { model: text() },
-)
+) entry`
 
 export async function listModels(database: Database): Promise<CatalogueModel[]> {
-  const rows = await runStatement(database, LIST_MODELS)
-  return rows.map(({ model }) => JSON.parse(model))
+  const rows = await database.call<{ model: CatalogueModel }>(LIST_MODELS, [])
+  return rows.map(({ model }) => model)
 }
-
-export interface ModelChange {
-  change: 'added' | 'back' | 'changed' | 'gone' | 'left alone' | 'not listed'
-  model: string
-  /** The difference, in words. */
-  details: string
-}
-
-export interface Sync {
-  /** Objects with the column names of the table. */
-  offered: readonly object[]
-  /** Where it was read. */
-  source: string
-  /** Reports the changes without making them. */
-  dryRun: boolean
-}
-
-const CHANGES = { change: text<ModelChange['change']>(), model: text(), details: text() }
-
-function defineSync(name: string) {
-  const statement = defineStatement(`select * from model_proxy.${name}($1::text::json, $2::text, $3::boolean)`, CHANGES)
-  return (database: Database, { offered, source, dryRun }: Sync): Promise<ModelChange[]> =>
-    runStatement(database, statement, [JSON.stringify(offered), source, dryRun])
-}
-
-/** Brings the aggregator's models up to date; offered are rows of `models`. */
-export const syncAggregatorModels = defineSync('sync_aggregator_models')
-/** Brings prices of direct providers up to date; offered are rows of `model_prices`. */
-export const syncPrices = defineSync('sync_prices')

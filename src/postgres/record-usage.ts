@@ -1,17 +1,8 @@
-/** Records usage: requests and their sums, their contents, refusals, and what becomes of them later. */
+/** Records usage: requests and their sums, and their contents. */
 import { nowIso, nowMs } from '../event-loop/clock.ts'
+import { call } from './call.ts'
 import type { Database } from './database.ts'
-import { inPartitions } from './partitions.ts'
-import {
-  bigint,
-  defineBatch,
-  defineStatement,
-  defineSweep,
-  nothing,
-  readOne,
-  runStatement,
-  timestamp,
-} from './statement.ts'
+import { inPartitions } from './upkeep.ts'
 import type { UsageRecord } from './usage-record.ts'
 
 /** In the order of record_usage()'s parameters. */
@@ -55,15 +46,11 @@ const COLUMNS: readonly [keyof UsageRecord, string][] = [
   ['presumed', 'boolean'],
 ]
 
-const RECORD_USAGE = defineStatement(
-  `select model_proxy.record_usage(
+const RECORD_USAGE = `select model_proxy.record_usage(
     ${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')},
     $${COLUMNS.length + 1}::text::jsonb[], $${COLUMNS.length + 2}::text::integer[],
     $${COLUMNS.length + 3}::json, $${COLUMNS.length + 4}::text::json, $${COLUMNS.length + 5}::uuid
-  ) as now`,
-  { now: timestamp },
-)
-const ROLL_UP = defineStatement('select model_proxy.roll_up_usage() as summed', { summed: bigint })
+  ) as now`
 
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
 export function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
@@ -72,14 +59,15 @@ export function recordUsage(database: Database, records: readonly UsageRecord[],
 
 async function write(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
   const columns = COLUMNS.map(([name]) => formatArray(records, name))
-  const { now } = await readOne(database, RECORD_USAGE, [
+  const [told] = await database.call<{ now: Date }>(RECORD_USAGE, [
     ...columns,
     ...formatTags(records),
     JSON.stringify(sumUsage(records)),
     spendingOf(records),
     batch,
   ])
-  return now
+  if (!told) throw new Error('record_usage() returned nothing')
+  return told.now
 }
 
 const AHEAD_MS = 2_000
@@ -129,14 +117,6 @@ function formatTags(records: readonly UsageRecord[]): [tags: string, at: string]
     return place
   })
   return [writeArray([...places.keys()]), places.size === 0 ? '{}' : writeArray(at)]
-}
-
-/** Of tables without partitions: sums, events, sessions, ids of batches. */
-export const deleteOutdated = defineSweep('delete_outdated')
-
-/** Adds recent records to the sums. */
-export async function rollUpUsage(database: Database): Promise<void> {
-  await inPartitions(database, () => runStatement(database, ROLL_UP))
 }
 
 /** A row of usage_pending. */
@@ -219,15 +199,6 @@ function bucketOf(latencyMs: number): number {
   return Math.floor(4 * Math.log2(Math.max(latencyMs, LEAST_LATENCY_MS)))
 }
 
-const RECORD = defineStatement('select model_proxy.record_refusals($1::text[], $2::bigint[]) as done', {
-  done: nothing,
-})
-
-/** `counts`: by reason. */
-export async function recordRefusals(database: Database, counts: ReadonlyMap<string, number>): Promise<void> {
-  await runStatement(database, RECORD, [[...counts.keys()], [...counts.values()]])
-}
-
 /** What a request said and got. */
 export interface SealedContent extends Pick<UsageRecord, 'recorded_at' | 'project_id' | 'key_id' | 'request_id'> {
   /** In hex, as the response. */
@@ -235,15 +206,15 @@ export interface SealedContent extends Pick<UsageRecord, 'recorded_at' | 'projec
   sealedResponse: string | null
 }
 
-const RECORD_CONTENTS = defineBatch<SealedContent>('record_contents', {
-  recorded_at: 'timestamptz',
-  project_id: 'bigint',
-  key_id: 'bigint',
-  request_id: 'text',
-  sealedRequest: 'text',
-  sealedResponse: 'text',
-})
-
 export function recordContents(database: Database, contents: readonly SealedContent[]): Promise<void> {
-  return inPartitions(database, () => RECORD_CONTENTS(database, contents))
+  return inPartitions(database, () =>
+    call(database, 'record_contents', {
+      recorded_ats: contents.map(content => content.recorded_at),
+      project_ids: contents.map(content => content.project_id),
+      key_ids: contents.map(content => content.key_id),
+      request_ids: contents.map(content => content.request_id),
+      sealed_requests: contents.map(content => content.sealedRequest),
+      sealed_responses: contents.map(content => content.sealedResponse),
+    }),
+  )
 }

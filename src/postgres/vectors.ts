@@ -1,68 +1,7 @@
-/** Vectors in the database: the spaces they are comparable in, those that were paid for, and their text form. */
-
+/** Vectors in the database: those that were paid for, and their text form. */
+import { call } from './call.ts'
 import type { Database } from './database.ts'
-import {
-  bytes,
-  defineStatement,
-  integer,
-  listHashes,
-  nothing,
-  readOne,
-  runStatement,
-  text,
-  timestamp,
-} from './statement.ts'
-
-const REGISTER_SPACE = defineStatement(
-  'select model_proxy.register_embedding_space($1::text, $2::integer, $3::boolean) as id',
-  {
-    id: integer,
-  },
-)
-
-/** Id of the embedder's space, created at first use. */
-export async function registerEmbeddingSpace(
-  database: Database,
-  space: { model: string; dimensions: number },
-): Promise<number> {
-  const { id } = await readOne(database, REGISTER_SPACE, [space.model, space.dimensions, database.buildsLists])
-  return id
-}
-
-export interface VectorsAsk {
-  projectId: number
-  /** Hex SHA-256 each. */
-  names: readonly string[]
-  /** Null for any age. */
-  maxAgeSeconds: number | null
-}
-
-export interface VectorRow {
-  /** Index of its name in the ask. */
-  place: number
-  vector: Uint8Array
-  prompt_tokens: number
-  answered_as: string
-  created_at: Date
-  expires_at: Date
-}
-
-const FIND_VECTORS = defineStatement(
-  'select * from model_proxy.find_vectors($1::bigint, $2::text[]::bytea[], $3::integer)',
-  {
-    place: integer,
-    vector: bytes,
-    prompt_tokens: integer,
-    answered_as: text(),
-    created_at: timestamp,
-    expires_at: timestamp,
-  },
-)
-
-/** Returns one row for each known name. */
-export function findVectors(database: Database, ask: VectorsAsk): Promise<VectorRow[]> {
-  return runStatement(database, FIND_VECTORS, [ask.projectId, listHashes(ask.names), ask.maxAgeSeconds])
-}
+import { listHashes } from './wire-format.ts'
 
 export interface VectorsToStore {
   projectId: number
@@ -80,26 +19,21 @@ export interface VectorsToStore {
   test?: boolean
 }
 
-const STORE_VECTORS = defineStatement(
-  'select model_proxy.store_vectors($1::bigint, $2::text[]::bytea[], $3::bytea, $4::integer[], $5::integer[], $6::text[], $7::integer, $8::boolean, $9::integer) as done',
-  { done: nothing },
-)
-
 export async function storeVectors(
   database: Database,
   { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false }: VectorsToStore,
 ): Promise<void> {
-  await runStatement(database, STORE_VECTORS, [
-    projectId,
-    listHashes(vectors.map(vector => vector.name)),
-    Buffer.concat(vectors.map(vector => vector.packed)),
-    vectors.map(vector => vector.packed.length),
-    vectors.map(vector => vector.promptTokens),
-    vectors.map(vector => vector.answeredAs),
-    ttlSeconds,
-    test,
-    cacheGeneration,
-  ])
+  await call(database, 'store_vectors', {
+    of_project: projectId,
+    under_names: listHashes(vectors.map(vector => vector.name)),
+    vectors: Buffer.concat(vectors.map(vector => vector.packed)),
+    lengths: vectors.map(vector => vector.packed.length),
+    token_counts: vectors.map(vector => vector.promptTokens),
+    model_names: vectors.map(vector => vector.answeredAs),
+    ttl_seconds: ttlSeconds,
+    for_test: test,
+    for_generation: cacheGeneration,
+  })
 }
 
 /** The largest integer up to which a half-precision float holds every integer exactly. */

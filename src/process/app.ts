@@ -30,7 +30,7 @@ import { createRealtime, type Realtime } from '../pipeline/realtime/open-session
 import type { Accounting } from '../pipeline/request-accounting.ts'
 import type { Stages } from '../pipeline/request-context.ts'
 import type { Database } from '../postgres/database.ts'
-import { readTime } from '../postgres/partitions.ts'
+import { readTime } from '../postgres/upkeep.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import { createWordings } from '../providers/keys/wordings.ts'

@@ -2,14 +2,9 @@
 
 import { startDeliveries } from '../admin/webhooks/deliver.ts'
 import type { Config } from '../config/config.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { raiseDueEvents } from '../postgres/events.ts'
-import { deleteExpiredResponses } from '../postgres/kept-responses.ts'
-import { maintainUsagePartitions, noteTime, readTime } from '../postgres/partitions.ts'
-import { deleteOutdated, rollUpUsage } from '../postgres/record-usage.ts'
-import { presumeExpiredSpending } from '../postgres/spending.ts'
-import { deleteExpiredEntries, evictEntries, rebuildCacheLists } from '../postgres/tend-cache.ts'
-import { forgetVerdicts } from '../postgres/verdicts.ts'
+import { readTime, rebuildCacheLists, rollUpUsage } from '../postgres/upkeep.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
@@ -39,27 +34,20 @@ export interface Maintenance {
 export async function startMaintenance({ config, database, log }: MaintenanceOptions): Promise<Maintenance> {
   const lookAtClock = () => tellStep(database, log)
   await lookAtClock()
-  await maintainUsagePartitions(database)
-  const logFailure = (what: string) => (error: unknown) => log.warn({ cause: describeCause(error) }, what)
-  const timers = [
-    setInterval(() => lookAtClock().catch(logFailure('the clock could not be looked at')), CLOCK_EVERY_MS),
-    setInterval(() => sweep(database).catch(logFailure('the cache could not be swept')), SWEEP_EVERY_MS),
-    setInterval(
-      () => rebuildCacheLists(database).catch(logFailure("the cache's lists could not be rebuilt")),
-      LISTS_EVERY_MS,
-    ),
-    setInterval(() => rollUpUsage(database).catch(logFailure('usage could not be summed up')), ROLL_UP_EVERY_MS),
-    setInterval(() => raiseDueEvents(database).catch(logFailure('events could not be raised')), EVENTS_EVERY_MS),
-    setInterval(
-      () => maintainUsagePartitions(database).catch(logFailure('usage partitions could not be kept')),
-      UPKEEP_EVERY_MS,
-    ),
-    setInterval(
-      () => takeBites(database, deleteOutdated).catch(logFailure('what is outdated could not be deleted')),
-      UPKEEP_EVERY_MS,
-    ),
-  ]
-  for (const timer of timers) timer.unref()
+  const keepPartitions = () => call(database, 'maintain_usage_partitions', {})
+  await keepPartitions()
+  const timers: ReturnType<typeof setInterval>[] = []
+  const every = (delayMs: number, failed: string, run: () => Promise<unknown>) => {
+    const tell = (error: unknown) => log.warn({ cause: describeCause(error) }, failed)
+    timers.push(setInterval(() => run().catch(tell), delayMs).unref())
+  }
+  every(CLOCK_EVERY_MS, 'the clock could not be looked at', lookAtClock)
+  every(SWEEP_EVERY_MS, 'the cache could not be swept', () => sweep(database))
+  every(LISTS_EVERY_MS, "the cache's lists could not be rebuilt", () => rebuildCacheLists(database))
+  every(ROLL_UP_EVERY_MS, 'usage could not be summed up', () => rollUpUsage(database))
+  every(EVENTS_EVERY_MS, 'events could not be raised', () => call(database, 'raise_due_events', {}))
+  every(UPKEEP_EVERY_MS, 'usage partitions could not be kept', keepPartitions)
+  every(UPKEEP_EVERY_MS, 'what is outdated could not be deleted', () => takeBites(database, 'delete_outdated'))
   const deliveries = startDeliveries({
     database,
     vault: createVault(() => readEncryptionKeys(config)),
@@ -75,18 +63,30 @@ export async function startMaintenance({ config, database, log }: MaintenanceOpt
 }
 
 async function tellStep(database: Database, log: Log): Promise<void> {
-  const seconds = await noteTime(database)
+  const seconds = await call(database, 'note_time', {})
   await readTime(database)
   if (seconds > STEP_SECONDS) log.warn({ seconds }, 'the clock of the database has stepped back')
 }
 
 async function sweep(database: Database): Promise<void> {
-  await presumeExpiredSpending(database)
-  for (const takeBite of [deleteExpiredEntries, deleteExpiredResponses, forgetVerdicts, evictEntries])
-    await takeBites(database, takeBite)
+  await call(database, 'presume_expired_spending', {})
+  for (const bite of [
+    'delete_expired_entries',
+    'delete_expired_responses',
+    'forget_verdicts',
+    'evict_entries',
+  ] as const)
+    await takeBites(database, bite)
 }
 
+type Bite =
+  | 'delete_outdated'
+  | 'delete_expired_entries'
+  | 'delete_expired_responses'
+  | 'forget_verdicts'
+  | 'evict_entries'
+
 /** One statement each, so that none is long however much there is. */
-async function takeBites(database: Database, takeBite: typeof deleteOutdated): Promise<void> {
-  while ((await takeBite(database, ROWS_A_BITE)) >= ROWS_A_BITE) await Bun.sleep(50)
+async function takeBites(database: Database, bite: Bite): Promise<void> {
+  while ((await call(database, bite, { at_most: ROWS_A_BITE })) >= ROWS_A_BITE) await Bun.sleep(50)
 }

@@ -5,8 +5,9 @@ import type { Config } from '../config/config.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { warmCounting } from '../formats/tokens/count-aside.ts'
 import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { readInstallationId, shareConnections } from '../postgres/database-facts.ts'
+import { shareConnections } from '../postgres/database-facts.ts'
 import type { PrimaryProblem } from '../postgres/primary.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import type { FastStore } from '../stores/fast-store.ts'
@@ -119,7 +120,7 @@ async function openRedis(
   log: Log,
 ): Promise<{ store: FastStore; bus: ProcessBus }> {
   const redis = connectRedis(url, { tls: config.redisTls })
-  const installationId = await readInstallationId(database)
+  const installationId = await call(database, 'installation_id', {})
   const { primary } = database
   const onCount = (living: number) => void shareWithFleet(database, config, living)
   const listener = connectRedis(url, { tls: config.redisTls, listens: true })

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../admin/login.ts'
 import type { Config } from '../config/config.ts'
-import { createFirstAdministrator } from '../postgres/admin/callers.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { createProject, issueKey, listProjectNames } from '../postgres/projects.ts'
+import { listProjectNames } from '../postgres/projects.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { psqlPasswordFile } from './data-dir.ts'
@@ -36,8 +36,10 @@ async function introduceDatabase(config: Config, database: Database, baseUrl: st
       `Another key for a project: ${psql} -qAtc "select model_proxy.issue_key('${projects[0]}', 'test', 'second')"`,
     ]
   }
-  await retried(() => createProject(database, DEMO_PROJECT, 'free'), log)
-  const key = await retried(() => issueKey(database, DEMO_PROJECT, 'test', 'first start'), log)
+  const project = DEMO_PROJECT
+  await retried(() => call(database, 'create_project', { project, plan: 'free' }), log)
+  const first = { project, key_type: 'test', key_name: 'first start' }
+  const key = await retried(() => call(database, 'issue_key', first), log)
   return [
     `Embedded database in ${config.dataDir}, with a project "${DEMO_PROJECT}"; reach it with: ${psql}`,
     `Its test key, shown this once: ${key}`,
@@ -64,7 +66,8 @@ async function retried<Result>(step: () => Promise<Result>, log: Log): Promise<R
 async function introduceAdministrator(config: Config, database: Database, baseUrl: string): Promise<string[]> {
   if (config.dashboard === 'off') return []
   const password = randomBytes(15).toString('base64url')
-  if (!(await createFirstAdministrator(database, FIRST_ADMINISTRATOR, await hashPassword(password)))) return []
+  const first = { email: FIRST_ADMINISTRATOR, password_hash: await hashPassword(password) }
+  if (!(await call(database, 'create_first_administrator', first))) return []
   const root = new URL(baseUrl)
   if (typeof config.dashboard === 'number') root.port = String(config.dashboard)
   return [`Dashboard at ${root.origin}/dashboard: log in as ${FIRST_ADMINISTRATOR} with ${password}, shown this once`]

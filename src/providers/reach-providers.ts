@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { Config, DirectProvider } from '../config/config.ts'
 import { nowMs } from '../event-loop/clock.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { raiseEvent } from '../postgres/events.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
@@ -119,8 +119,9 @@ const ONCE_IN_MS = 600_000
 function tellOpened(database: Database, log: Log): NonNullable<CircuitOptions['onOpen']> {
   return (provider, projectId, waitMs) => {
     const once = `${provider}:${Math.floor(nowMs() / ONCE_IN_MS)}`
-    raiseEvent(database, { projectId, kind: 'circuit.opened', payload: { provider, wait_ms: waitMs }, once }).catch(
-      error => log.warn({ provider, cause: describeCause(error) }, 'an event could not be raised'),
+    const payload = { provider, wait_ms: waitMs }
+    call(database, 'raise_event', { of_project: projectId, kind: 'circuit.opened', payload, once }).catch(error =>
+      log.warn({ provider, cause: describeCause(error) }, 'an event could not be raised'),
     )
   }
 }

@@ -1,8 +1,8 @@
 /** What is read for each scrape. What is left of budgets comes from the database: it is the same whichever process is asked. */
 import type { StreamRoom } from '../event-loop/stream-room.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { remainingBudgets } from '../postgres/spending.ts'
 import type { Metrics, MetricsSnapshot } from './metrics.ts'
 import type { Refusals } from './refusals.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
@@ -13,7 +13,8 @@ const TIME_LIMIT_MS = 1_000
 
 /** Empty when there are none, or the database does not answer in time: a scrape must tell of all else then. */
 export async function readBudgetMetrics(database: Database): Promise<MetricsSnapshot> {
-  const budgets = await withinTimeLimit(TIME_LIMIT_MS, remainingBudgets(database, MOST_BUDGETS)).catch(() => [])
+  const asked = call(database, 'remaining_budgets', { at_most: MOST_BUDGETS })
+  const budgets = await withinTimeLimit(TIME_LIMIT_MS, asked).catch(() => [])
   if (budgets.length === 0) return []
   return [
     {

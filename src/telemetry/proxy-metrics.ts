@@ -188,7 +188,7 @@ function measureDatabase(database: Database, timed: Timed): Database {
 }
 
 /** Statements are constant. */
-const nameStatement = remembered(text => text.match(/\b([a-z_]+)\s*\(\s*\$1/)?.[1] ?? 'other')
+const nameStatement = remembered(text => text.match(/\b([a-z_]+)\((?:[a-z_]+ => )?\$1/)?.[1] ?? 'other')
 
 function measureStore(store: FastStore, timed: Timed): FastStore {
   return {

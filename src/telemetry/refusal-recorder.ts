@@ -1,7 +1,7 @@
 /** Records every few seconds how many requests were refused, so that operators see it across processes and restarts. */
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { recordRefusals } from '../postgres/record-usage.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
 import type { Refusals } from './refusals.ts'
@@ -25,9 +25,12 @@ export function createRefusalRecorder(
   async function write(): Promise<void> {
     const totals = refusals.totals()
     const added = Object.entries(totals).map(([reason, total]) => [reason, total - (written[reason] ?? 0)] as const)
-    const counts = new Map(added.filter(([, count]) => count > 0))
-    if (counts.size === 0) return
-    await recordRefusals(database, counts)
+    const more = added.filter(([, count]) => count > 0)
+    if (more.length === 0) return
+    await call(database, 'record_refusals', {
+      reasons: more.map(([reason]) => reason),
+      counts: more.map(([, count]) => count),
+    })
     written = totals
   }
 

@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { call } from '../../src/postgres/call.ts'
+import type { Database } from '../../src/postgres/database.ts'
 import { sqlStateOf } from '../../src/postgres/database.ts'
-import { issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { findVectors, storeVectors } from '../../src/postgres/vectors.ts'
+import { storeVectors } from '../../src/postgres/vectors.ts'
+import { listHashes } from '../../src/postgres/wire-format.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { makeProject, sha256 } from '../harness/answers.ts'
 import { post } from '../harness/client.ts'
@@ -13,6 +15,9 @@ import { makeDistributed } from '../harness/make-distributed.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+
+const findVectors = (database: Database, projectId: number, names: string[]) =>
+  call(database, 'find_vectors', { of_project: projectId, by_names: listHashes(names), max_age_seconds: null })
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/citus.sh', import.meta.url))
 const check = Bun.spawnSync([SCRIPT, 'check'])
@@ -64,7 +69,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
       const names = Array.from({ length: 20 }, (_, i) => sha256(`${projectId} ${i}`))
       const vectors = names.map(name => ({ name, packed: new Uint8Array(8), promptTokens: 1, answeredAs: 'm' }))
       await storeVectors(database, { projectId, vectors, ttlSeconds: 600 })
-      expect(await findVectors(database, { projectId, names, maxAgeSeconds: null })).toHaveLength(20)
+      expect(await findVectors(database, projectId, names)).toHaveLength(20)
       const placed = await database.call<{ rows: string }>(
         `select result as rows from run_command_on_shards('cached_vectors', $$select count(*) from %s where project_id = ${projectId}$$)`,
         [],
@@ -112,7 +117,9 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     const store = createInProcessStore()
     const stores = { database, store, databaseUrl: url, redisUrl: real?.redisUrl ?? '' }
     const proxy = await startProxy({ stores })
-    const keys = await Promise.all(workers.map(port => issueKey(database, nameOn(port), 'test', 'k')))
+    const keys = await Promise.all(
+      workers.map(port => call(database, 'issue_key', { project: nameOn(port), key_type: 'test', key_name: 'k' })),
+    )
     function nameOn(port: number): string {
       return projects.find(project => project.port === port)?.name ?? ''
     }
@@ -132,7 +139,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
         const { id, name, port } = projects[(7 * i) % projects.length] as (typeof projects)[number]
         const vectors = [{ name: sha256(name), packed: new Uint8Array(8), promptTokens: 1, answeredAs: 'm' }]
         const asked = [
-          findVectors(database, { projectId: id, names: [sha256(name)], maxAgeSeconds: null }),
+          findVectors(database, id, [sha256(name)]),
           storeVectors(database, { projectId: id, vectors, ttlSeconds: 600 }).then(() => vectors),
         ]
         const rows = await Promise.all(asked).catch(error =>

@@ -2,11 +2,11 @@
  * A thousand requests at once over four processes against one dollar, at every door that costs: while answers of the database are lost, and
  * one of the processes is killed.
  */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { presumeExpiredSpending } from '../../src/postgres/spending.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import {
   askDoor,
@@ -75,8 +75,8 @@ describeFaults('a budget of one dollar', () => {
 
   test('is never exceeded at any door, and nothing stays reserved', { timeout: 180_000 }, async () => {
     await database.call(`insert into plans values ('racing', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
-    await createProject(database, 'racer', 'racing')
-    const key = await issueKey(database, 'racer', 'project', 'k')
+    await call(database, 'create_project', { project: 'racer', plan: 'racing' })
+    const key = await call(database, 'issue_key', { project: 'racer', key_type: 'project', key_name: 'k' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, 'racer', provider, 'sk-own')
     await database.call(`update projects set semantic_judge_model = 'gpt-4o-mini', semantic_judge_daily_usd = 100`, [])
     const authorization = `Bearer ${key}`
@@ -189,7 +189,7 @@ describeFaults('a budget of one dollar', () => {
       `update budget_reservations set expires_at = now() - interval '1 second' where expires_at < 'infinity'`,
       [],
     )
-    await presumeExpiredSpending(database)
+    await call(database, 'presume_expired_spending', {})
     const { spent, reserved, kept } = await stand()
     expect(reserved).toBeCloseTo(kept, 9)
     expect(spent + kept - before.spent - before.kept).toBeLessThanOrEqual(DOLLARS)

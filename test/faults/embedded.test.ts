@@ -1,10 +1,11 @@
 /** The embedded default as its own process: killed, and under a burst. */
+
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
@@ -22,11 +23,11 @@ beforeAll(async () => {
   settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: String(findFreePort()) }
   proxy = await startProxyProcess(settings)
   await withDatabase(async database => {
-    await createProject(database, 'acme', 'enterprise')
-    key = await issueKey(database, 'acme', 'project', 'ci')
-    await createProject(database, 'many', 'enterprise')
+    await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+    key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+    await call(database, 'create_project', { project: 'many', plan: 'enterprise' })
     await database.runScript('update plans set test_requests_per_minute = 1000000, test_requests_per_month = 1000000')
-    key = await issueKey(database, 'many', 'test', 'ci')
+    key = await call(database, 'issue_key', { project: 'many', key_type: 'test', key_name: 'ci' })
   })
 })
 afterAll(async () => {

@@ -2,11 +2,11 @@
  * Three dollars over four processes: clients of models that think leave at every moment, at every door that streams; one process is killed,
  * and one is stopped. What is charged is never below what was billed, and the budget is passed by no more than one request may cost.
  */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
-import { presumeExpiredSpending } from '../../src/postgres/spending.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -56,8 +56,8 @@ describeFaults('clients that leave', () => {
     proxies = [first, ...(await Promise.all(others))]
     database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
     await database.call(`insert into plans values ('leaving', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
-    await createProject(database, 'leaver', 'leaving')
-    key = await issueKey(database, 'leaver', 'project', 'k')
+    await call(database, 'create_project', { project: 'leaver', plan: 'leaving' })
+    key = await call(database, 'issue_key', { project: 'leaver', key_type: 'project', key_name: 'k' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, 'leaver', provider, 'sk-own')
     await database.call(`select set_budget('leaver', 'usd', ${DOLLARS}, 'total')`, [])
   })
@@ -121,7 +121,7 @@ describeFaults('clients that leave', () => {
         where expires_at < now() + interval '4 minutes'`,
         [],
       )
-      await presumeExpiredSpending(database)
+      await call(database, 'presume_expired_spending', {})
       return reserved < 1e-9
     })
     const { spent, reserved, recorded } = await stand()

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openStory } from '../../src/pipeline/request-record.ts'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createUsageRecorder } from '../../src/telemetry/usage-recorder.ts'
@@ -45,7 +45,7 @@ async function recordedIds(database: Database): Promise<string[]> {
 describeBackends('usage records', backend => {
   async function open() {
     const { database } = await backend.open()
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
     return { database, recorder: createUsageRecorder(database, createLog('silent')) }
   }
 

@@ -1,9 +1,9 @@
 /** Answers to store and questions to ask, for tests of the cache's SQL. */
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import type { AnswerAsk } from '../../src/postgres/find-answer.ts'
-import { createProject } from '../../src/postgres/projects.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
-import { formatVector, registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
+import { formatVector } from '../../src/postgres/vectors.ts'
 
 export const DIMENSIONS = 64
 
@@ -22,7 +22,7 @@ export function vectorOf(text: string, bend = 0): string {
 }
 
 export async function makeProject(database: Database, name: string): Promise<number> {
-  await createProject(database, name, 'free')
+  await call(database, 'create_project', { project: name, plan: 'free' })
   const row = await database.queries
     .selectFrom('projects')
     .select('id')
@@ -32,7 +32,8 @@ export async function makeProject(database: Database, name: string): Promise<num
 }
 
 export function makeSpace(database: Database): Promise<number> {
-  return registerEmbeddingSpace(database, { model: 'sixty-four', dimensions: DIMENSIONS })
+  const space = { model: 'sixty-four', dimensions: DIMENSIONS, build_lists: database.buildsLists }
+  return call(database, 'register_embedding_space', space)
 }
 
 export interface Place {

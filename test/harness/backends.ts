@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, inject } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { readInstallationId } from '../../src/postgres/database-facts.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import type { FastStore } from '../../src/stores/fast-store.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
@@ -92,7 +92,7 @@ async function openReal(): Promise<OpenStores> {
   else await admin.runScript(`create database ${name} template ${real.template}`)
   await admin.runScript(nameTablesIn(name))
   const database = openRealDatabase({ url: url.href })
-  const installationId = await readInstallationId(database)
+  const installationId = await call(database, 'installation_id', {})
   // As a proxy without an ENCRYPTION_KEY does.
   const tags = createEntryTags({ current: Buffer.from(installationId), previous: null }, installationId)
   const guarded = guardStore(openRedisStore(connectRedis(real.redisUrl), installationId))
@@ -120,7 +120,7 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
   const bus = openProcessBus({
     redis,
     listener: connectRedis(redisUrl, { listens: true }),
-    installationId: await readInstallationId(database),
+    installationId: await call(database, 'installation_id', {}),
     entries,
     store: { attempt: (_name, run) => run() },
     isOnlyProcess: () => false,

@@ -1,7 +1,8 @@
 /** Before all tests: migrated templates of both backends, from which each worker's embedded database and each group's real one start. After: says what was covered. */
+
 import type { TestProject } from 'vitest/node'
+import { call } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { prepareEmbeddedTemplate } from './embedded-template.ts'
 
@@ -39,7 +40,7 @@ async function makeRealTemplate(adminUrl: string, name: string): Promise<void> {
   await runAsAdmin(adminUrl, `create database ${name}`)
   const database = openRealDatabase({ url: databaseUrl(adminUrl, name) })
   await migrate(database)
-  await maintainUsagePartitions(database)
+  await call(database, 'maintain_usage_partitions', {})
   await database.close()
 }
 

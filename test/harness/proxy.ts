@@ -1,8 +1,9 @@
 /** The real application on a port of its own (PORT=0), with operators' functions at hand. */
+
 import { sql } from 'kysely'
 import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { createApp } from '../../src/process/app.ts'
 import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
@@ -80,8 +81,8 @@ export async function startProxy({
     async createKey({ project, plan = 'open', type = 'test' } = {}) {
       const name = project ?? `p${++projects}-${crypto.randomUUID().slice(0, 8)}`
       const known = await sql`select 1 from projects where name = ${name}`.execute(database.queries)
-      if (known.rows.length === 0) await createProject(database, name, plan)
-      return issueKey(database, name, type, crypto.randomUUID())
+      if (known.rows.length === 0) await call(database, 'create_project', { project: name, plan })
+      return call(database, 'issue_key', { project: name, key_type: type, key_name: crypto.randomUUID() })
     },
     async query<Row>(text: string) {
       const { rows } = await sql.raw<Row>(text).execute(database.queries)

@@ -1,8 +1,9 @@
 /** One embedded database for all test files of a worker: starting one takes more than a second of processor time, emptying it some milliseconds. */
+
 import { inject } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
 import { EMPTIED_TABLES, emptyDatabase } from './empty-database.ts'
 
 let taken: { database: Database; fingerprint: string } | null = null
@@ -21,7 +22,7 @@ export async function takeEmbedded(): Promise<Database> {
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
   const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
   // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
-  await maintainUsagePartitions(database)
+  await call(database, 'maintain_usage_partitions', {})
   taken = { database, fingerprint: await readFingerprint(database) }
   return database
 }

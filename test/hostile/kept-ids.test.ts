@@ -1,11 +1,11 @@
 /** What a provider keeps belongs to the project that made it or named it first: at every door, in every field that names something. */
+
 import OpenAI, { toFile } from 'openai'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OBJECT_NAMES, OTHER_NAMES } from '../../src/formats/kept-references.ts'
 import { methodsOf, TARGETS } from '../../src/http/paths.ts'
-import { claimIds } from '../../src/postgres/kept-objects.ts'
-import { createProject } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { describeOnce, describeReal, type Stores } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
@@ -224,13 +224,13 @@ describeReal('two projects that name one unknown id at once', backend => {
   test('one waits for the other, and is refused', async () => {
     const { database, databaseUrl } = await backend.open()
     const first = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
-    for (const name of ['a', 'b']) await createProject(database, name, 'free')
+    for (const name of ['a', 'b']) await call(database, 'create_project', { project: name, plan: 'free' })
     const ids = Array.from({ length: 200 }, (_, i) => `resp_${i}`)
-    const ask = { provider: 'openai', isShared: false, ids }
-    let second: Promise<string[]> | null = null
+    const ask = { of_provider: 'openai', under_shared_key: false, ids }
+    let second: Promise<{ id: string }[]> | null = null
     await first.begin(async sql => {
       expect(await sql`select id from claim_ids(1, 'openai', false, ${ids})`).toHaveLength(0)
-      second = claimIds(database, { projectId: 2, ...ask })
+      second = call(database, 'claim_ids', { of_project: 2, ...ask })
       await waitUntil('it waits', 10_000, async () => {
         const [{ waiting } = { waiting: 0 }] = await sql<{ waiting: number }[]>`
           select count(*)::integer as waiting from pg_locks where locktype = 'advisory' and not granted
@@ -239,7 +239,7 @@ describeReal('two projects that name one unknown id at once', backend => {
       })
     })
     expect(await second).toHaveLength(ids.length)
-    expect(await claimIds(database, { projectId: 1, ...ask })).toEqual([])
+    expect(await call(database, 'claim_ids', { of_project: 1, ...ask })).toEqual([])
     await first.end()
   })
 })

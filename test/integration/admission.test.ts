@@ -4,8 +4,8 @@ import type { AskedRequest } from '../../src/admission/count-request.ts'
 import { createQuota } from '../../src/admission/quota.ts'
 import { createRateWindows } from '../../src/admission/rate-windows.ts'
 import { ProxyError } from '../../src/errors/errors.ts'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
 const ADDRESS = '198.51.100.7'
@@ -24,8 +24,11 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   }
   const project = `p-${crypto.randomUUID()}`
   const asked: string[] = []
-  await createProject(database, project, plan)
-  const keyHash = Bun.SHA256.hash(await issueKey(database, project, 'project', 'k'), 'hex')
+  await call(database, 'create_project', { project, plan })
+  const keyHash = Bun.SHA256.hash(
+    await call(database, 'issue_key', { project, key_type: 'project', key_name: 'k' }),
+    'hex',
+  )
   const windows = createRateWindows(store, {
     ...database,
     call(text, ...values) {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { type Account, type AdmitAsk, type AdmitBatch, admit, refundRequests } from '../../src/postgres/admit.ts'
+import { call } from '../../src/postgres/call.ts'
 import { type Database, isLockedOut } from '../../src/postgres/database.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -50,8 +50,8 @@ const NULLABLE: ReadonlySet<string> = new Set([
 describeBackends('admit()', backend => {
   test('validates, reserves, and tells what the project may', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'pro')
-    const key = await issueKey(database, 'acme', 'project', 'ci')
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
     const [known, stranger] = (await admitRows(database, [
       { keyHash: hashOf(key), wanted: 3 },
       { keyHash: hashOf('lgw_proj_never_issued'), wanted: 1 },
@@ -75,8 +75,8 @@ describeBackends('admit()', backend => {
   test('a batch that is sent again reserves nothing more, and is granted what it was', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('five', 1000, 1000, 5)`)
-    await createProject(database, 'acme', 'five')
-    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    await call(database, 'create_project', { project: 'acme', plan: 'five' })
+    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
     const asks = [{ keyHash, wanted: 2 }]
     const both = [...asks, { keyHash: hashOf('lgw_proj_never_issued'), wanted: 4 }]
     const slot = crypto.randomUUID()
@@ -103,8 +103,8 @@ describeBackends('admit()', backend => {
 
   test('a batch that comes twice at once is counted once', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'pro')
-    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
     const slots = Array.from({ length: 20 }, () => crypto.randomUUID())
     const twice = [...slots, ...slots, ...slots]
     const rows = await Promise.all(twice.map(slot => admit(database, [{ keyHash, wanted: 3 }], { slot, sequence: 1 })))
@@ -114,8 +114,8 @@ describeBackends('admit()', backend => {
 
   test('columns of an account that is typed as never null never are', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'free')
-    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
     const [row] = await admitRows(database, [{ keyHash, wanted: 0 }])
     expect(Object.entries(row ?? {}).filter(([name, value]) => value === null && !NULLABLE.has(name))).toEqual([])
   })
@@ -123,8 +123,8 @@ describeBackends('admit()', backend => {
   test('whatever changes an account, the next batch has it; what has not changed is not sent again', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('own', 1000, 1000, 1000000), ('other', 1000, 1000, 1000000)`)
-    await createProject(database, 'acme', 'own')
-    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    await call(database, 'create_project', { project: 'acme', plan: 'own' })
+    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
     const storeKey = (provider: string) =>
       `insert into provider_keys (project_id, provider, sealed, last_four) select id, '${provider}', 's', 'abcd' from projects`
     const changes = [
@@ -175,8 +175,13 @@ describeBackends('admit()', backend => {
 
   test('an account that has not changed is of the new month in the new month', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'pro')
-    const asks = [{ keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 1 }]
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const asks = [
+      {
+        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })),
+        wanted: 1,
+      },
+    ]
     let month: string | null = null
     const later: Database = {
       ...database,
@@ -197,8 +202,8 @@ describeBackends('admit()', backend => {
     await database.runScript(`insert into plans values ('far', 50, 50, 1000), ('near', 50, 50, 60)`)
     const hashes: string[] = []
     for (const plan of ['far', 'near']) {
-      await createProject(database, plan, plan)
-      hashes.push(hashOf(await issueKey(database, plan, 'project', 'ci')))
+      await call(database, 'create_project', { project: plan, plan })
+      hashes.push(hashOf(await call(database, 'issue_key', { project: plan, key_type: 'project', key_name: 'ci' })))
     }
     const [far, near] = hashes
     const reserve = async (commitsOnDisk: boolean, ...keys: (string | undefined)[]) => {
@@ -226,8 +231,13 @@ describeBackends('admit()', backend => {
 
   test('a key that expires in the meantime is refused by the next batch', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'pro')
-    const asks = [{ keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 1 }]
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const asks = [
+      {
+        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })),
+        wanted: 1,
+      },
+    ]
     await database.call(`update api_keys set expires_at = clock_timestamp() + interval '1 second'`, [])
     expect(await admit(database, asks)).toMatchObject([{ account: { verdict: 'active' }, granted: 1 }])
     await waitUntil('it has expired', 10_000, async () => {
@@ -238,12 +248,15 @@ describeBackends('admit()', backend => {
 
   test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'pro')
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
     await database.runScript(`update projects set fallbacks = '{a,b}', semantic_threshold = 0.9, cache_generation = 7;
       insert into provider_keys (project_id, provider, sealed, last_four)
         select id, unnest('{openai,groq}'::text[]), 'sealed', 'abcd' from projects`)
     for (const type of ['project', 'test'] as const) {
-      const ask = { keyHash: hashOf(await issueKey(database, 'acme', type, type)), wanted: 2 }
+      const ask = {
+        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })),
+        wanted: 2,
+      }
       // The first of the month makes the counter.
       await admit(database, [ask])
       const alone = await admitRows(database, [ask])
@@ -256,8 +269,8 @@ describeBackends('admit()', backend => {
 
   test('wanted 0 counts nothing', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'free')
-    const key = await issueKey(database, 'acme', 'project', 'ci')
+    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
     const [row] = await admitRows(database, [{ keyHash: hashOf(key), wanted: 0 }])
     expect(row).toMatchObject({ verdict: 'active', granted: 0 })
     expect(await countedRequests(database)).toBe(0)
@@ -266,8 +279,11 @@ describeBackends('admit()', backend => {
   test('hands out what is left of a quota, first come first served, also between keys of one project', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('tiny', 1000, 1000, 10)`)
-    await createProject(database, 'acme', 'tiny')
-    const keys = [await issueKey(database, 'acme', 'project', 'a'), await issueKey(database, 'acme', 'project', 'b')]
+    await call(database, 'create_project', { project: 'acme', plan: 'tiny' })
+    const keys = [
+      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'a' }),
+      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'b' }),
+    ]
     const rows = await admit(
       database,
       keys.map(key => ({ keyHash: hashOf(key), wanted: 7 })),
@@ -281,8 +297,8 @@ describeBackends('admit()', backend => {
   test('a quota of 100 admits exactly 100, however many ask at once', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('hundred', 100000, 100000, 100)`)
-    await createProject(database, 'acme', 'hundred')
-    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    await call(database, 'create_project', { project: 'acme', plan: 'hundred' })
+    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
     const batches = await Promise.all(
       Array.from({ length: 200 }, (_, i) => admitInTurn(database, [{ keyHash, wanted: 1 + (i % 3) }])),
     )
@@ -294,8 +310,8 @@ describeBackends('admit()', backend => {
     const { database } = await backend.open()
     const hashes: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) {
-      await createProject(database, name, 'enterprise')
-      hashes.push(hashOf(await issueKey(database, name, 'project', 'ci')))
+      await call(database, 'create_project', { project: name, plan: 'enterprise' })
+      hashes.push(hashOf(await call(database, 'issue_key', { project: name, key_type: 'project', key_name: 'ci' })))
     }
     const forward = hashes.map(keyHash => ({ keyHash, wanted: 1 }))
     const batches = Array.from({ length: 100 }, (_, i) => admitInTurn(database, i % 2 ? forward : forward.toReversed()))
@@ -305,10 +321,10 @@ describeBackends('admit()', backend => {
 
   test('test keys count apart from project keys', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'free')
+    await call(database, 'create_project', { project: 'acme', plan: 'free' })
     const hashes = [
-      await issueKey(database, 'acme', 'project', 'p'),
-      await issueKey(database, 'acme', 'test', 't'),
+      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'p' }),
+      await call(database, 'issue_key', { project: 'acme', key_type: 'test', key_name: 't' }),
     ].map(hashOf)
     const rows = await admitRows(
       database,
@@ -323,10 +339,10 @@ describeBackends('admit()', backend => {
 
   test('a deactivated key is disabled and an expired one expired, from the next call on', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'free')
+    await call(database, 'create_project', { project: 'acme', plan: 'free' })
     const [gone, late] = [
-      await issueKey(database, 'acme', 'project', 'gone'),
-      await issueKey(database, 'acme', 'project', 'late'),
+      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'gone' }),
+      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'late' }),
     ]
     await sql`select deactivate_key(${gone})`.execute(database.queries)
     await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'late'`.execute(
@@ -345,9 +361,12 @@ describeBackends('admit()', backend => {
 
   test('a refund gives back to the month that was counted in, never below zero', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'free')
+    await call(database, 'create_project', { project: 'acme', plan: 'free' })
     const [row] = await admitRows(database, [
-      { keyHash: hashOf(await issueKey(database, 'acme', 'project', 'ci')), wanted: 5 },
+      {
+        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })),
+        wanted: 5,
+      },
     ])
     if (!row) throw new Error('admit() returned nothing')
     const refund = { projectId: row.project_id, keyType: row.key_type, month: row.month, requests: 2 }
@@ -359,8 +378,8 @@ describeBackends('admit()', backend => {
 
   test('a batch of refunds that is sent again gives nothing back', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'free')
-    const keyHash = hashOf(await issueKey(database, 'acme', 'project', 'ci'))
+    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
     const [row] = await admitRows(database, [{ keyHash, wanted: 5 }])
     if (!row) throw new Error('admit() returned nothing')
     const refund = { projectId: row.project_id, keyType: row.key_type, month: row.month, requests: 2 }

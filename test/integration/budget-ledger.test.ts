@@ -7,16 +7,9 @@ import { NO_USAGE } from '../../src/formats/token-usage.ts'
 import { tokensOf } from '../../src/pipeline/request-record.ts'
 import { Spending } from '../../src/pipeline/spending.ts'
 import type { Account } from '../../src/postgres/admit.ts'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
-import {
-  batchSpendingId,
-  keepSpending,
-  presumeExpiredSpending,
-  releaseSpending,
-  renewSpending,
-  type SpendingAsk,
-} from '../../src/postgres/spending.ts'
+import { batchSpendingId, releaseSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
 
@@ -41,9 +34,9 @@ describeBackends('the ledger of budgets', backend => {
 
   async function addProject() {
     const project = `l-${crypto.randomUUID()}`
-    await createProject(database, project, 'free')
-    await issueKey(database, project, 'project', 'k')
-    const projectId = await findProjectId(database, project)
+    await call(database, 'create_project', { project, plan: 'free' })
+    await call(database, 'issue_key', { project, key_type: 'project', key_name: 'k' })
+    const projectId = await call(database, 'find_project', { project })
     const [key] = await query<{ id: number }>(`select id::integer from api_keys where project_id = ${projectId}`)
     return { project, projectId, keyId: key?.id ?? 0 }
   }
@@ -317,10 +310,10 @@ describeBackends('the ledger of budgets', backend => {
     const budget = await setBudget(1)
     const ask = spending(0.2)
     await budgets.reserve(ask)
-    await keepSpending(database, ask.id, projectId, 'batch_1')
+    await call(database, 'keep_spending', { reserved_as: ask.id, of_project: projectId, batch_id: 'batch_1' })
     budgets.close(ask.id)
     await query(`update budget_reservations set expires_at = expires_at - interval '1 day'`)
-    await presumeExpiredSpending(database)
+    await call(database, 'presume_expired_spending', {})
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.2, held: 1 })
     for (const batch of [batchSpendingId(projectId + 1, 'batch_1'), batchSpendingId(projectId, 'batch_2')])
       await releaseSpending(database, [batch])
@@ -365,7 +358,7 @@ describeBackends('the ledger of budgets', backend => {
     await ours.reserve(next)
     vi.advanceTimersByTime(60_000)
     expect(renewed.slice(1)).toEqual([[next.id]])
-    await renewSpending(database, [])
+    await call(database, 'renew_spending', { ids: [] })
   })
 
   test('what could not be released is released when the database is there again', async () => {
@@ -391,9 +384,9 @@ describeBackends('the ledger of budgets', backend => {
     const [gone, lives] = [spending(0.2), spending(0.1)]
     for (const ask of [gone, lives]) await budgets.reserve(ask)
     await query(`update budget_reservations set expires_at = now() - interval '1 second' where id = '${gone.id}'`)
-    await presumeExpiredSpending(database)
-    await renewSpending(database, [gone.id, lives.id])
-    await presumeExpiredSpending(database)
+    await call(database, 'presume_expired_spending', {})
+    await call(database, 'renew_spending', { ids: [gone.id, lives.id] })
+    await call(database, 'presume_expired_spending', {})
     expect(await standOf(budget)).toEqual({ spent: 0.2, reserved: 0.1, held: 2 })
   })
 

@@ -1,14 +1,16 @@
 /** Budgets are never exceeded, whatever runs at once and however it ends; what costs nothing goes on when the money is gone. */
+
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../src/admission/budgets.ts'
 import { serveMetrics } from '../../src/http/metrics-server.ts'
 import { TARGETS } from '../../src/http/paths.ts'
 import { openStory } from '../../src/pipeline/request-record.ts'
+import { call } from '../../src/postgres/call.ts'
 import { AnswerLost, type Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
-import { presumeExpiredSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import type { SpendingAsk } from '../../src/postgres/spending.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { readBudgetMetrics } from '../../src/telemetry/gauges.ts'
@@ -632,11 +634,11 @@ describeBackends('budgets', backend => {
       const budgets = createBudgets(proxy.stores.database)
       const crashed = await spending()
       expect(await budgets.reserve(crashed)).toBeCloseTo(0.6, 9)
-      await presumeExpiredSpending(proxy.stores.database)
+      await call(proxy.stores.database, 'presume_expired_spending', {})
       expect((await standOf(budget))?.held).toBe(1)
       await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-      await presumeExpiredSpending(proxy.stores.database)
-      await presumeExpiredSpending(proxy.stores.database)
+      await call(proxy.stores.database, 'presume_expired_spending', {})
+      await call(proxy.stores.database, 'presume_expired_spending', {})
       expect(await standOf(budget)).toEqual({ spent: 0.4, reserved: 0, held: 1 })
       const other = { ...(await spending()), usd: 0.7 }
       await expect(budgets.reserve(other)).rejects.toMatchObject({ code: 'insufficient_quota' })
@@ -649,9 +651,9 @@ describeBackends('budgets', backend => {
       // A record that comes a day later, when nothing is held for it any more, counts beside what was presumed.
       expect(await budgets.reserve(crashed)).toBeCloseTo(0.35, 9)
       await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-      await presumeExpiredSpending(proxy.stores.database)
+      await call(proxy.stores.database, 'presume_expired_spending', {})
       await proxy.query(`update budget_reservations set presumed_at = now() - interval '25 hours'`)
-      await presumeExpiredSpending(proxy.stores.database)
+      await call(proxy.stores.database, 'presume_expired_spending', {})
       expect(await standOf(budget)).toEqual({ spent: 0.65, reserved: 0, held: 0 })
       await done(0.25)
       expect((await standOf(budget))?.spent).toBeCloseTo(0.9, 9)

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
-import { evictEntries } from '../../src/postgres/tend-cache.ts'
 import { storeVectors } from '../../src/postgres/vectors.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
@@ -174,7 +174,7 @@ describeBackends('what a project keeps', backend => {
     const [row] = (await measureSizes(database)) as { bytes: number; entries: number }[]
     const half = Math.floor(((row?.bytes ?? 0) / (row?.entries ?? 1)) * 20)
     await database.runScript(`select set_setting('acme', 'cache_bytes', '${half}')`)
-    while ((await evictEntries(database, 7)) >= 7);
+    while ((await call(database, 'evict_entries', { at_most: 7 })) >= 7);
     const left = await listEntries(database)
     const expected = answers.slice(-19).map(answer => answer.requestHash)
     expect(left.map(entry => entry.hash)).toEqual(expect.arrayContaining(expected))
@@ -192,8 +192,8 @@ describeBackends('what a project keeps', backend => {
       await storeAnswers(database, batch)
     }
     await storeAnswers(database, [answerTo('of a project key', place)])
-    expect(await evictEntries(database, 1_000)).toBe(100)
-    expect(await evictEntries(database, 1_000)).toBe(0)
+    expect(await call(database, 'evict_entries', { at_most: 1_000 })).toBe(100)
+    expect(await call(database, 'evict_entries', { at_most: 1_000 })).toBe(0)
     expect(await measureSizes(database)).toEqual([
       expect.objectContaining({ test: false, entries: 1 }),
       expect.objectContaining({ test: true, entries: 1_000 }),

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import postgres from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
-import { encodeValue, wireTypes } from '../../src/postgres/statement.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
-import { findVectors } from '../../src/postgres/vectors.ts'
+import { encodeValue, listHashes, wireTypes } from '../../src/postgres/wire-format.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
 
@@ -110,7 +110,11 @@ function readScans(plans: readonly string[]): string[] {
 const CALLS = {
   lookup: (one, place) => findAnswer(one, rewordingOf('prompt 590', place)),
   vectors: (one, { projectId }) =>
-    findVectors(one, { projectId, names: ['00'.repeat(32), 'ff'.repeat(32)], maxAgeSeconds: null }),
+    call(one, 'find_vectors', {
+      of_project: projectId,
+      by_names: listHashes(['00'.repeat(32), 'ff'.repeat(32)]),
+      max_age_seconds: null,
+    }),
   // Last: it changes the tables.
   storing: (one, place) => storeAnswers(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
 } satisfies Record<string, Call>

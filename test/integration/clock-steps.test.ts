@@ -1,10 +1,11 @@
 /** The database's clock steps: what it dated is dated anew, and what is kept for long is not deleted before its time. */
+
 import { expect, test } from 'vitest'
 import { openStory } from '../../src/pipeline/request-record.ts'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { maintainUsagePartitions, noteTime } from '../../src/postgres/partitions.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
-import { deleteOutdated, recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
+import { recordUsage } from '../../src/postgres/record-usage.ts'
+import { rollUpUsage } from '../../src/postgres/upkeep.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { describeBackends } from '../harness/backends.ts'
 
@@ -50,9 +51,9 @@ function recordOf(daysAhead: number): UsageRecord {
 describeBackends('a clock of the database that steps', backend => {
   test('back: what it dated outlives nothing, and waits for nothing', async () => {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'pro')
-    await issueKey(database, 'acme', 'project', 'kept')
-    await issueKey(database, 'acme', 'project', 'made ahead')
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'kept' })
+    await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'made ahead' })
     await database.runScript(`
       update api_keys set expires_at = now() + interval '800 days' where name = 'kept';
       update api_keys set created_at = now() + interval '${STEP}', expires_at = now() + interval '372 days',
@@ -73,7 +74,7 @@ describeBackends('a clock of the database that steps', backend => {
           (values (1, now() + interval '${STEP}'), (2, 'infinity')) r (n, e);
     `)
     await setClock(database, STEP)
-    expect(await noteTime(database)).toBeGreaterThan(364 * 86_400)
+    expect(await call(database, 'note_time', {})).toBeGreaterThan(364 * 86_400)
     const wanted: [string, number][] = [
       [`(select expires_at - now() from api_keys where name = 'kept')`, 800],
       [`(select expires_at - now() from api_keys where name = 'made ahead')`, 7],
@@ -93,7 +94,7 @@ describeBackends('a clock of the database that steps', backend => {
     )
     expect(wait).toMatchObject({ held: 'infinity' })
     expect(wait?.seconds).toBeLessThanOrEqual(15 * 60)
-    expect(await noteTime(database)).toBe(0)
+    expect(await call(database, 'note_time', {})).toBe(0)
   })
 
   test('by a year: records of a time that has no partition are kept, and summed up; what cannot be is of now', async () => {
@@ -117,9 +118,9 @@ describeBackends('a clock of the database that steps', backend => {
       database.runScript(`create table usage_records_${name} partition of usage_records for values from ('2020-01-01') to ('2020-02-01');
         insert into refusals_hourly values (now() - interval '500 days', '${name}', 1)`)
     const left = async () => {
-      await noteTime(database)
-      await maintainUsagePartitions(database)
-      await deleteOutdated(database, 100)
+      await call(database, 'note_time', {})
+      await call(database, 'maintain_usage_partitions', {})
+      await call(database, 'delete_outdated', { at_most: 100 })
       const [row] = await database.call<{ partitions: number; refusals: number }>(
         `select (select count(*)::integer from partitions_of('usage_records') where begins = '2020-01-01Z') as partitions,
           (select count(*)::integer from refusals_hourly) as refusals`,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRateWindows } from '../../src/admission/rate-windows.ts'
-import { countMinute } from '../../src/postgres/admit.ts'
+import { call, callForRow } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import type { FastStore } from '../../src/stores/fast-store.ts'
 import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
@@ -14,12 +13,22 @@ const SECOND = 1_700_000_000
 describeBackends("a key's minute while a process is without Redis", backend => {
   async function openKey() {
     const { database } = await backend.open()
-    await createProject(database, 'acme', 'pro')
-    await issueKey(database, 'acme', 'project', 'ci')
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
     const [key] = await database.call<{ id: number; project_id: number }>('select id, project_id from api_keys', [])
     const { id: keyId = 0, project_id: projectId = 0 } = key ?? {}
     const count = async (requests: number, second: number, inRedis: number[] | null) =>
-      (await countMinute(database, { projectId, keyId, requests, limit: LIMIT, second, inRedis })).granted
+      (
+        await callForRow(database, 'count_minute', {
+          of_project: projectId,
+          of_key: keyId,
+          wanted: requests,
+          most: LIMIT,
+          at_second: second,
+          in_redis: inRedis ?? [],
+          without_redis: inRedis === null,
+        })
+      )?.granted
     return {
       database,
       projectId,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { ask } from '../harness/client.ts'
@@ -36,8 +36,8 @@ describe('requests that wait for a dead upstream', () => {
     const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port, LOG_LEVEL: 'warn' }
     proxy = await startProxyProcess({ ...settings, ...upstreams.environment })
     const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
-    await createProject(database, 'acme', 'enterprise')
-    key = await issueKey(database, 'acme', 'project', 'test')
+    await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+    key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
     await storeKey({ database }, 'acme', 'openai', 'sk-own')
     await database.close()
   })

@@ -1,8 +1,8 @@
 /** Which event is raised when, and whom it is told, without any delivery. */
+
 import { beforeEach, expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { settleDelivery, takeDeliveries } from '../../src/postgres/events.ts'
-import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
 import { describeOnce } from '../harness/backends.ts'
 
 describeOnce('the outbox of events', backend => {
@@ -12,8 +12,11 @@ describeOnce('the outbox of events', backend => {
   beforeEach(async () => {
     database = (await backend.open()).database
     await query('delete from webhooks')
-    for (const name of ['ours', 'theirs']) await createProject(database, name, 'free')
-    ;[ours, theirs] = [await findProjectId(database, 'ours'), await findProjectId(database, 'theirs')]
+    for (const name of ['ours', 'theirs']) await call(database, 'create_project', { project: name, plan: 'free' })
+    ;[ours, theirs] = [
+      await call(database, 'find_project', { project: 'ours' }),
+      await call(database, 'find_project', { project: 'theirs' }),
+    ]
   })
 
   const query = <Row>(text: string) => database.call<Row>(text, [])
@@ -88,7 +91,7 @@ describeOnce('the outbox of events', backend => {
 
   test('a key is told of a week before it expires, or when a tenth of its life is left', async () => {
     const add = async (name: string, created: string, expires: string) => {
-      await issueKey(database, 'ours', 'project', name)
+      await call(database, 'issue_key', { project: 'ours', key_type: 'project', key_name: name })
       await query(
         `update api_keys set created_at = now() - interval '${created}', expires_at = now() + interval '${expires}' where name = '${name}'`,
       )
@@ -109,12 +112,15 @@ describeOnce('the outbox of events', backend => {
     const [webhook, gone] = [await addWebhook('ours'), await addWebhook('ours')]
     for (let i = 0; i < 2; i++) await raise(ours)
     await query(`update webhooks set disabled_at = now() where id = ${gone}`)
-    const take = async () => (await takeDeliveries(database, 10)).filter(({ project_id }) => project_id === ours)
+    const take = async () =>
+      (await call(database, 'take_deliveries', { at_most: 10 })).filter(({ project_id }) => project_id === ours)
+    const settle = (delivery: { id: number }, answered: number, went_wrong: string | null) =>
+      call(database, 'settle_delivery', { of_delivery: delivery.id, answered, went_wrong })
     const [first, ...more] = await take()
     expect([Number(first?.webhook_id), more, await take()]).toEqual([webhook, [], []])
     if (!first) throw new Error('Nothing was taken')
     // It failed: its turn comes later, the other's now.
-    await settleDelivery(database, first, { status: 500, problem: 'it answered 500' })
+    await settle(first, 500, 'it answered 500')
     const [second, ...others] = await take()
     expect([second?.id === first.id, others]).toEqual([false, []])
     // The process that took it is gone: another takes it after a minute.
@@ -122,12 +128,12 @@ describeOnce('the outbox of events', backend => {
     expect(await take()).toEqual([])
     await query(`update event_deliveries set not_before = now() where id = ${second?.id}`)
     expect((await take()).map(({ id }) => id)).toEqual([second?.id])
-    await settleDelivery(database, first, { status: 200, problem: null })
+    await settle(first, 200, null)
     expect(await query(`select from event_deliveries where id = ${first.id} and not_before is not null`)).toEqual([])
     await query(`update event_deliveries set not_before = now() where not_before is not null`)
     await query(`update webhooks set busy_until = now()`)
     expect((await take()).map(({ id }) => id)).toEqual([second?.id])
-    await settleDelivery(database, first, { status: 410, problem: 'it answered 410' })
+    await settle(first, 410, 'it answered 410')
     await query(`update webhooks set disabled_at = null, busy_until = now() where id = ${webhook}`)
     await query(`update event_deliveries set not_before = now() where not_before is not null`)
     expect(await take()).toEqual([])

@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { type AnswerAsk, findAnswer, findAnswers } from '../../src/postgres/find-answer.ts'
-import { createProject } from '../../src/postgres/projects.ts'
 import { type AnswerToStore, storeAnswer, storeAnswers } from '../../src/postgres/store-answers.ts'
-import { registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
 import { answerTo, makeProject, makeSpace, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
 
 const QUESTIONS = { near: '[9,10,0]', far: '[0,1,10]' }
 
 async function fill(database: Database): Promise<(context: string, vector: string) => AnswerAsk> {
-  await createProject(database, 'acme', 'free')
+  await call(database, 'create_project', { project: 'acme', plan: 'free' })
   const { id: projectId } = await database.queries.selectFrom('projects').select('id').executeTakeFirstOrThrow()
-  const spaceId = await registerEmbeddingSpace(database, { model: 'three', dimensions: 3 })
+  const space = { model: 'three', dimensions: 3, build_lists: database.buildsLists }
+  const spaceId = await call(database, 'register_embedding_space', space)
   for (const [prompt, text] of Object.entries(QUESTIONS)) {
     await storeAnswer(database, {
       projectId: Number(projectId),

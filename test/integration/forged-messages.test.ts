@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeEntry } from '../../src/cache/entry.ts'
 import { encodeMessage, KINDS } from '../../src/pipeline/coalescing/messages.ts'
-import { readInstallationId } from '../../src/postgres/database-facts.ts'
+import { call } from '../../src/postgres/call.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
 import { createEntryTags, TAG_BYTES } from '../../src/stores/tagged-store.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
@@ -29,7 +29,7 @@ describeReal('messages that another program publishes', backend => {
   beforeAll(async () => {
     upstream = await startStandin()
     const stores = await backend.open()
-    prefix = installationPrefix(await readInstallationId(stores.database))
+    prefix = installationPrefix(await call(stores.database, 'installation_id', {}))
     forger = new Redis(stores.redisUrl ?? '')
     listener = new Redis(stores.redisUrl ?? '')
     listener.on('pmessageBuffer', (_pattern, channel: Buffer, message: Buffer) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createQuota, type Quota } from '../../src/admission/quota.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeReal } from '../harness/backends.ts'
 
@@ -25,8 +25,11 @@ describeReal('one project, asked for by sixteen processes on a slow disk', backe
     end $$;
     insert into plans values ('hot', 1000000, 1000000, ${perMonth})
       on conflict (name) do update set requests_per_month = excluded.requests_per_month`)
-      await createProject(database, 'hot', 'hot')
-      const keyHash = Bun.SHA256.hash(await issueKey(database, 'hot', 'project', 'k'), 'hex')
+      await call(database, 'create_project', { project: 'hot', plan: 'hot' })
+      const keyHash = Bun.SHA256.hash(
+        await call(database, 'issue_key', { project: 'hot', key_type: 'project', key_name: 'k' }),
+        'hex',
+      )
       const outcomes: Record<string, number> = {}
       async function ask(quota: Quota): Promise<void> {
         const outcome = await quota.reserve(keyHash).then(

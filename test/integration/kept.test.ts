@@ -1,27 +1,12 @@
 /** What providers and the proxy keep for a project or a key is found, settled and deleted by that one alone. */
+
 import { beforeEach, expect, test } from 'vitest'
+import { call, callForRow } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import {
-  bindIds,
-  claimIds,
-  findKeptObject,
-  findKeyOf,
-  forgetKeptObject,
-  keepObject,
-  pageOfKeptObjects,
-  settleBatch,
-  tagBatch,
-} from '../../src/postgres/kept-objects.ts'
-import {
-  deleteExpiredResponses,
-  findConversation,
-  findKeptResponses,
-  forgetKeptResponse,
-  type KeptFor,
-  keepResponse,
-} from '../../src/postgres/kept-responses.ts'
-import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
+import { findKeyOf } from '../../src/postgres/kept-objects.ts'
 import { describeOnce } from '../harness/backends.ts'
+
+type Holder = { of_project: number; of_key: number }
 
 describeOnce('what is kept', backend => {
   let database: Database
@@ -29,48 +14,88 @@ describeOnce('what is kept', backend => {
   let theirs: number
   beforeEach(async () => {
     database = (await backend.open()).database
-    for (const name of ['ours', 'theirs']) await createProject(database, name, 'free')
-    ;[ours, theirs] = [await findProjectId(database, 'ours'), await findProjectId(database, 'theirs')]
+    for (const name of ['ours', 'theirs']) await call(database, 'create_project', { project: name, plan: 'free' })
+    ;[ours, theirs] = [
+      await call(database, 'find_project', { project: 'ours' }),
+      await call(database, 'find_project', { project: 'theirs' }),
+    ]
   })
 
-  const keep = (projectId: number, id: string, provider = 'openai') =>
-    keepObject(database, { projectId, id, collection: 'batches', provider, object: `{"of":${projectId}}` })
+  const keep = (
+    projectId: number,
+    id: string,
+    { provider = 'openai', tags }: { provider?: string; tags?: object } = {},
+  ) =>
+    call(database, 'keep_object', {
+      of_project: projectId,
+      object_id: id,
+      of_collection: 'batches',
+      of_provider: provider,
+      object: `{"of":${projectId}}`,
+      tags,
+    })
 
   test('an object is found by its project, as what it is', async () => {
     await keep(ours, 'batch_1')
-    expect(await findKeptObject(database, ours, 'batches', 'batch_1')).toMatchObject({ object: `{"of":${ours}}` })
-    expect(await findKeptObject(database, ours, 'files', 'batch_1')).toBeNull()
-    expect(await findKeptObject(database, theirs, 'batches', 'batch_1')).toBeNull()
+    expect(
+      await callForRow(database, 'find_kept_object', {
+        of_project: ours,
+        of_collection: 'batches',
+        object_id: 'batch_1',
+      }),
+    ).toMatchObject({ object: `{"of":${ours}}` })
+    expect(
+      await callForRow(database, 'find_kept_object', {
+        of_project: ours,
+        of_collection: 'files',
+        object_id: 'batch_1',
+      }),
+    ).toBeNull()
+    expect(
+      await callForRow(database, 'find_kept_object', {
+        of_project: theirs,
+        of_collection: 'batches',
+        object_id: 'batch_1',
+      }),
+    ).toBeNull()
     const page = {
-      collection: 'batches',
-      keptBy: null,
-      ids: null,
-      purpose: null,
-      after: null,
-      newestFirst: true,
-      size: 10,
-    } as const
-    const seen = (projectId: number) => pageOfKeptObjects(database, { ...page, projectId })
+      of_collection: 'batches',
+      kept_by: null,
+      for_purpose: null,
+      only_ids: null,
+      after_id: null,
+      newest_first: true,
+      page_size: 10,
+    }
+    const seen = (projectId: number) => call(database, 'page_of_kept_objects', { ...page, of_project: projectId })
     expect([(await seen(ours)).length, await seen(theirs)]).toEqual([1, []])
-    await forgetKeptObject(database, theirs, 'batches', 'batch_1')
+    await call(database, 'forget_kept_object', { of_project: theirs, of_collection: 'batches', object_id: 'batch_1' })
     expect(await seen(ours)).toHaveLength(1)
-    await forgetKeptObject(database, ours, 'batches', 'batch_1')
+    await call(database, 'forget_kept_object', { of_project: ours, of_collection: 'batches', object_id: 'batch_1' })
     expect(await seen(ours)).toEqual([])
   })
 
   test('a batch is settled once, by its project, with the tags that it was started with', async () => {
-    for (const of of [ours, theirs]) await keep(of, 'batch_1')
+    await keep(ours, 'batch_1', { tags: { team: 'a' } })
+    await keep(theirs, 'batch_1')
     await keep(ours, 'batch_2')
-    await tagBatch(database, { projectId: ours, id: 'batch_1', tags: '{"team":"a"}' })
-    expect(await settleBatch(database, theirs, 'batch_1')).toEqual({ tags: null })
-    const settled = await Promise.all(Array.from({ length: 5 }, () => settleBatch(database, ours, 'batch_1')))
+    expect(await callForRow(database, 'settle_batch', { of_project: theirs, batch_id: 'batch_1' })).toEqual({
+      tags: null,
+    })
+    const settled = await Promise.all(
+      Array.from({ length: 5 }, () => callForRow(database, 'settle_batch', { of_project: ours, batch_id: 'batch_1' })),
+    )
     expect(settled.filter(each => each !== null)).toEqual([{ tags: '{"team": "a"}' }])
-    expect(await settleBatch(database, ours, 'batch_2')).toEqual({ tags: null })
+    expect(await callForRow(database, 'settle_batch', { of_project: ours, batch_id: 'batch_2' })).toEqual({
+      tags: null,
+    })
   })
 
   test('an id is whose it is at each provider; unknown, it is the first’s that names it with a key of its own', async () => {
-    const foreignTo = (projectId: number, ids: string[], { provider = 'openai', isShared = false } = {}) =>
-      claimIds(database, { projectId, provider, isShared, ids })
+    const foreignTo = async (projectId: number, ids: string[], { provider = 'openai', isShared = false } = {}) => {
+      const asked = { of_project: projectId, of_provider: provider, under_shared_key: isShared, ids }
+      return (await call(database, 'claim_ids', asked)).map(({ id }) => id)
+    }
     await keep(theirs, 'file_1')
     expect(await foreignTo(ours, ['file_1'])).toEqual(['file_1'])
     expect(await foreignTo(theirs, ['file_1'])).toEqual([])
@@ -84,9 +109,9 @@ describeOnce('what is kept', backend => {
   })
 
   test('an object is asked for with the key that most of what is named was made with', async () => {
-    await bindIds(database, ours, 'openai/eu', ['file_1', 'file_2'])
-    await bindIds(database, ours, 'openai', ['file_3'])
-    await bindIds(database, ours, 'groq/other', ['file_4'])
+    await call(database, 'bind_ids', { of_project: ours, of_provider: 'openai/eu', ids: ['file_1', 'file_2'] })
+    await call(database, 'bind_ids', { of_project: ours, of_provider: 'openai', ids: ['file_3'] })
+    await call(database, 'bind_ids', { of_project: ours, of_provider: 'groq/other', ids: ['file_4'] })
     const keyOf = (projectId: number, ids: string[]) => findKeyOf(database, { projectId, provider: 'openai', ids })
     expect(await keyOf(ours, ['file_1', 'file_2', 'file_3'])).toBe('eu')
     expect(await keyOf(ours, ['file_3'])).toBe('default')
@@ -95,39 +120,48 @@ describeOnce('what is kept', backend => {
 
   test('a response is its key’s for a week, and so is each turn before it', async () => {
     const addKey = async (project: string, name: string) => {
-      const secret = await issueKey(database, project, 'project', name)
-      const [found] = await database.call<KeptFor>(
-        `select project_id::integer, id::integer as key_id from api_keys where id = find_key('${secret}')`,
-        [],
-      )
-      return found ?? { project_id: 0, key_id: 0 }
+      const secret = await call(database, 'issue_key', { project, key_type: 'project', key_name: name })
+      return {
+        of_project: await call(database, 'find_project', { project }),
+        of_key: await call(database, 'find_key_id', { key: secret }),
+      }
     }
     const key = await addKey('ours', 'one')
     const another = await addKey('ours', 'another')
-    const elsewhere = { ...key, project_id: theirs }
-    const turn = (id: string, previousId: string | null = null) => ({ id, previousId, input: '[]', response: '{}' })
-    await keepResponse(database, key, turn('resp_1'))
-    await keepResponse(database, key, turn('resp_2', 'resp_1'))
-    const turns = async (of: KeptFor) => (await findConversation(database, of, 'resp_2')).map(({ id }) => id)
+    const elsewhere = { ...key, of_project: theirs }
+    const keepTurn = (of: Holder, id: string, previous: string | null = null) =>
+      call(database, 'keep_response', {
+        ...of,
+        response_id: id,
+        continued_id: previous,
+        own_input: '[]',
+        response: '{}',
+      })
+    await keepTurn(key, 'resp_1')
+    await keepTurn(key, 'resp_2', 'resp_1')
+    const turns = async (of: Holder) =>
+      (await call(database, 'find_conversation', { ...of, response_id: 'resp_2' })).map(({ id }) => id)
+    const forget = (of: Holder) => call(database, 'forget_kept_response', { ...of, response_id: 'resp_1' })
     expect(await turns(key)).toEqual(['resp_1', 'resp_2'])
     for (const of of [another, elsewhere]) {
-      expect([await turns(of), await findKeptResponses(database, of, ['resp_1'])]).toEqual([[], []])
-      expect(await forgetKeptResponse(database, of, 'resp_1')).toBe(false)
+      expect(await turns(of)).toEqual([])
+      expect(await call(database, 'find_kept_responses', { ...of, response_ids: ['resp_1'] })).toEqual([])
+      expect(await forget(of)).toBe(false)
     }
     // Of the same id, the turn before is another's.
-    await keepResponse(database, another, turn('resp_2', 'resp_1'))
+    await keepTurn(another, 'resp_2', 'resp_1')
     expect(await turns(another)).toEqual(['resp_2'])
     await database.call(`update kept_responses set expires_at = now() - interval '1 hour' where id = 'resp_1'`, [])
     expect(await turns(key)).toEqual(['resp_2'])
-    await deleteExpiredResponses(database, 10)
+    await call(database, 'delete_expired_responses', { at_most: 10 })
     expect(await database.call('select from kept_responses', [])).toHaveLength(2)
     // Kept again, it is there again.
-    await keepResponse(database, key, turn('resp_1'))
+    await keepTurn(key, 'resp_1')
     await database.call(`update kept_responses set expires_at = now() + interval '1 day'`, [])
-    await keepResponse(database, key, turn('resp_1'))
+    await keepTurn(key, 'resp_1')
     const lasts = `select id from kept_responses where expires_at > now() + interval '6 days'`
     expect(await database.call(lasts, [])).toEqual([{ id: 'resp_1' }])
-    expect(await forgetKeptResponse(database, key, 'resp_1')).toBe(true)
+    expect(await forget(key)).toBe(true)
     expect(await turns(key)).toEqual(['resp_2'])
   })
 })

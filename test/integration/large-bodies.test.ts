@@ -6,7 +6,7 @@ import type { Subprocess } from 'bun'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
 import { LONGEST_ON_LOOP } from '../../src/event-loop/off-loop.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
@@ -173,8 +173,8 @@ describeOnce('the memory of a proxy', backend => {
     child = await startProxyProcess(environment, port)
     baseUrl = `http://127.0.0.1:${port}/v1`
     const own = databaseUrl ? null : openRealDatabase({ url: await embeddedUrl(folder, psqlPort) })
-    await createProject(own ?? database, 'large', 'enterprise')
-    key = await issueKey(own ?? database, 'large', 'project', 'large')
+    await call(own ?? database, 'create_project', { project: 'large', plan: 'enterprise' })
+    key = await call(own ?? database, 'issue_key', { project: 'large', key_type: 'project', key_name: 'large' })
     await own?.close()
   })
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { postponeJudgements, type QueuedPair, queueJudgements, takeJudgements } from '../../src/postgres/judgements.ts'
+import { call } from '../../src/postgres/call.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
@@ -244,65 +244,70 @@ describeBackends('the queue for the judge', backend => {
       contextHash: semantic?.contextHash ?? '',
       askedHash: '0'.repeat(64),
       entryHash: requestHash,
-      isReview: false,
-      context: '{}',
-      asked: 'something "else" with a \\ in it',
-      similarity: 0.9,
     }))
-    await queueJudgements(database, pairs)
+    const queue = (queued: typeof pairs) =>
+      call(database, 'queue_judgements', {
+        project_ids: queued.map(pair => pair.projectId),
+        context_hashes: queued.map(pair => pair.contextHash),
+        asked_hashes: queued.map(pair => pair.askedHash),
+        entry_hashes: queued.map(pair => pair.entryHash),
+        are_reviews: queued.map(() => false),
+        contexts: queued.map(() => '{}'),
+        questions: queued.map(() => 'something "else" with a \\ in it'),
+        similarities: queued.map(() => 0.9),
+      })
+    await queue(pairs)
     const waiting = async () =>
       Number((await database.call<{ count: number }>('select count(*) as count from judge_queue', []))[0]?.count)
-    return { database, pairs, waiting }
+    return { database, pairs, queue, waiting }
   }
 
   test('holds a pair once, and no pair whose entry is gone', async () => {
-    const { database, pairs, waiting } = await fill(3)
-    await queueJudgements(database, [...pairs, ...pairs])
-    await queueJudgements(database, [{ ...pairs[0], entryHash: 'f'.repeat(64) } as (typeof pairs)[0]])
+    const { database, pairs, queue, waiting } = await fill(3)
+    await queue([...pairs, ...pairs])
+    await queue(pairs.slice(0, 1).map(pair => ({ ...pair, entryHash: 'f'.repeat(64) })))
     expect(await waiting()).toBe(3)
     await database.runScript(
       `delete from cache_entries where request_hash = (select entry_hash from judge_queue limit 1)`,
     )
-    expect(await takeJudgements(database, 10)).toHaveLength(2)
+    expect(await call(database, 'take_judgements', { at_most: 10 })).toHaveLength(2)
     expect(await waiting()).toBe(2)
   })
 
   test('gives each pair to one of many', async () => {
     const { database } = await fill(20)
-    const taken = await Promise.all(Array.from({ length: 6 }, () => takeJudgements(database, 4)))
+    const taken = await Promise.all(Array.from({ length: 6 }, () => call(database, 'take_judgements', { at_most: 4 })))
     const ids = taken.flat().map(({ id }) => id)
     expect([ids.length, new Set(ids).size]).toEqual([20, 20])
     expect(taken.flat()[0]).toMatchObject({ asked: 'something "else" with a \\ in it', semantic_judge_model: 'm' })
   })
 
   test('is bounded by number and age', async () => {
-    const { database, pairs, waiting } = await fill(60)
+    const { database, pairs, queue, waiting } = await fill(60)
     await database.runScript(`
       insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity)
       select project_id, sha256(convert_to(n::text, 'utf8')), one_hash, other_hash, asked_hash, entry_hash, false, '{}', '', 1
       from (select * from judge_queue limit 1) q, generate_series(1, 920) n`)
-    await queueJudgements(
-      database,
-      pairs.map(pair => ({ ...pair, askedHash: '1'.repeat(64) })),
-    )
+    await queue(pairs.map(pair => ({ ...pair, askedHash: '1'.repeat(64) })))
     expect(await waiting()).toBe(1000)
     await database.runScript(`update judge_queue set queued_at = now() - interval '25 hours'`)
-    expect(await takeJudgements(database, 10)).toEqual([])
+    expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])
     await database.runScript('select forget_judgements(5000)')
     expect(await waiting()).toBe(0)
   })
 
   test('drops pairs that need no judging any more, and keeps those that were not tried', async () => {
     const { database, waiting } = await fill(3)
-    const [one] = await takeJudgements(database, 1)
-    await postponeJudgements(database, one as QueuedPair, { forSeconds: 60, wasTried: false })
-    expect(await takeJudgements(database, 10)).toEqual([])
+    const [one] = await call(database, 'take_judgements', { at_most: 1 })
+    const put = { of_project: one?.project_id ?? 0, taken: one?.id ?? 0, was_tried: false, for_seconds: 60 }
+    await call(database, 'postpone_judgements', put)
+    expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])
     await database.runScript(`update judge_queue set not_before = now()`)
-    expect(await takeJudgements(database, 10)).toHaveLength(3)
+    expect(await call(database, 'take_judgements', { at_most: 10 })).toHaveLength(3)
     const [row] = await database.call<{ most: number }>('select max(attempts) as most from judge_queue', [])
     expect(row?.most).toBe(1)
     await database.runScript(`update judge_queue set not_before = now(); update projects set semantic_judge = 'off'`)
-    expect(await takeJudgements(database, 10)).toEqual([])
+    expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])
     expect(await waiting()).toBe(0)
   })
 })

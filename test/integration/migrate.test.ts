@@ -3,18 +3,18 @@ import { readdir } from 'node:fs/promises'
 import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
 import { admit } from '../../src/postgres/admit.ts'
+import { call } from '../../src/postgres/call.ts'
 import { type Database, isLockedOut } from '../../src/postgres/database.ts'
 import { createDeployWatch } from '../../src/postgres/deploy-watch.ts'
 import { findAnswers } from '../../src/postgres/find-answer.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 
 async function issueAsk(database: Database) {
-  await createProject(database, 'acme', 'enterprise')
-  const key = await issueKey(database, 'acme', 'project', 'ci')
+  await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+  const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
   return { keyHash: new Bun.CryptoHasher('sha256').update(key).digest('hex'), wanted: 1 }
 }
 
@@ -170,7 +170,9 @@ describeReal('a deploy', backend => {
       i % 3 === 0
         ? keepAsking(() =>
             database.call(
-              'select (a.account).*, a.granted from admit($1::text[], $2::integer[], null, null, null, false, 50) a',
+              `select k.*, a.granted
+              from admit($1::text[], $2::integer[], null, null, null, false, 50) a
+              join key_accounts k on k.key_hash = decode(($1::text[])[a.ordinal], 'hex')`,
               [[ask.keyHash], [1]],
             ),
           )

@@ -1,8 +1,7 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
-import { deleteOutdated } from '../../src/postgres/record-usage.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 
 const DAY_MS = 86_400_000
@@ -38,7 +37,7 @@ describeBackends('partitions', backend => {
     const { database } = await backend.open()
     const today = Date.parse(dayOf(Date.now()))
     await beginWith(database, 4_000_000)
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
     const months = await partitions(database, 'usage_records')
     expect(months[1]).toMatch(new RegExp(`^${dayOf(today)} \\d{4}-\\d\\d-01$`))
 
@@ -46,22 +45,22 @@ describeBackends('partitions', backend => {
     const ahead = (name: string, days: number) => `execute format('create table ${name} partition of usage_records
       for values from (%L) to (%L)', date_trunc('day', now(), 'UTC') + interval '${days} days', date_trunc('day', now(), 'UTC') + interval '${days + 30} days');`
     await beginWith(database, 6_000_000, ahead('usage_records_ahead', 2))
-    await maintainUsagePartitions(database)
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
+    await call(database, 'maintain_usage_partitions', {})
     expect((await partitions(database, 'usage_records')).slice(1)).toEqual(daysFrom(today, 4))
 
     await beginWith(database, 6_000_000, ahead('usage_records_taken', 2))
     await database.runScript(`insert into usage_records_taken (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed,
       prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
       select p.begins, 'r', 1, 1, 'chat', 'm', 200, false, 0, 0, 0, 0, 0, 0, 1, 1 from partitions_of('usage_records') p where p.name like '%taken'`)
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
     expect((await partitions(database, 'usage_records')).slice(1)).toEqual([
       ...daysFrom(today, 2),
       `${dayOf(today + 2 * DAY_MS)} ${dayOf(today + 32 * DAY_MS)}`,
     ])
     await beginWith(database, 0)
     await database.runScript('drop table usage_records_first')
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
   })
 
   test('of sums are a month each, and are dropped after 13 months; what has no partitions is deleted in bites', async () => {
@@ -71,7 +70,7 @@ describeBackends('partitions', backend => {
       alter table usage_by_hour detach partition usage_by_hour_before;
       alter table usage_by_hour attach partition usage_by_hour_old for values from ('2020-01-01') to ('2020-02-01');
       delete from batch_ledger`)
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
     expect((await partitions(database, 'usage_by_hour'))[0]).toMatch(/^\d{4}-\d\d-01 \d{4}-\d\d-01$/)
     expect(await partitions(database, 'usage_by_hour')).not.toContain('2020-01-01 2020-02-01')
     await database.runScript(`
@@ -88,11 +87,11 @@ describeBackends('partitions', backend => {
       insert into usage_sums select 1, g, '2020-01-01', n, 'chat', 'm', '', '', 2, 1, 0, 0, 0, 0, 0, 0, 0, 0
       from generate_series(1, 25) n, unnest(array['quarter', 'hour', 'day', 'month']) g`)
     expect([
-      await deleteOutdated(database, 10),
-      await deleteOutdated(database, 10),
-      await deleteOutdated(database, 10),
+      await call(database, 'delete_outdated', { at_most: 10 }),
+      await call(database, 'delete_outdated', { at_most: 10 }),
+      await call(database, 'delete_outdated', { at_most: 10 }),
     ]).toEqual([10, 10, 5])
-    expect(await deleteOutdated(database, 10)).toBe(0)
+    expect(await call(database, 'delete_outdated', { at_most: 10 })).toBe(0)
     const [left] = await database.call(
       `select (select count(*)::integer from batch_ledger) as batches, (select count(*)::integer from refusals_hourly) as refusals,
         (select count(*)::integer from usage_sums where at < '2021-01-01') as sums`,
@@ -121,13 +120,13 @@ describeReal('partitions', backend => {
     await database.runScript(`do $$ declare ahead text; begin
       for ahead in select p.name from partitions_of('request_contents') p loop execute format('drop table %I', ahead); end loop; end $$`)
     const startedAtMs = performance.now()
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
     expect(performance.now() - startedAtMs).toBeLessThan(20_000)
     expect(await has()).toBe(true)
     expect(await partitions(database, 'request_contents')).toHaveLength(4)
     done.resolve()
     await dump
-    await maintainUsagePartitions(database)
+    await call(database, 'maintain_usage_partitions', {})
     expect(await has()).toBe(false)
     await reader.end()
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
 import { describeBackends, describeReal, type Stores } from '../harness/backends.ts'
@@ -335,8 +335,8 @@ describe('provider keys with nothing configured (embedded)', () => {
     try {
       let proxy = await start()
       const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
-      await createProject(database, 'acme', 'pro')
-      const key = await issueKey(database, 'acme', 'project', 'test')
+      await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+      const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
       await database.close()
 
       // The port is told by the folder.

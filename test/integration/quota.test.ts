@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createQuota } from '../../src/admission/quota.ts'
+import { call } from '../../src/postgres/call.ts'
 import { AnswerLost, type Database } from '../../src/postgres/database.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -41,8 +41,11 @@ function openQuota(database: Database, backend = database.backend, fated = /admi
 async function createAccount(database: Database, perMonth: number) {
   const name = `p-${crypto.randomUUID()}`
   await database.call(`insert into plans values ('${name}', 1000, 1000, ${perMonth})`, [])
-  await createProject(database, name, name)
-  const keyHash = Bun.SHA256.hash(await issueKey(database, name, 'project', 'k'), 'hex')
+  await call(database, 'create_project', { project: name, plan: name })
+  const keyHash = Bun.SHA256.hash(
+    await call(database, 'issue_key', { project: name, key_type: 'project', key_name: 'k' }),
+    'hex',
+  )
   return {
     keyHash,
     async counted() {
@@ -258,7 +261,7 @@ describeBackends('quota', backend => {
     const deploying: Database = {
       ...database,
       async call<Row>(text: string, values: readonly unknown[]) {
-        if (text.includes('is_deploying(')) return [{ deploying: isDeploying }] as Row[]
+        if (text.includes('is_deploying(')) return [{ result: isDeploying }] as Row[]
         if (text.includes('admit(') && failures-- > 0) throw new Error('the tables are locked')
         return database.call<Row>(text, values)
       },

@@ -1,12 +1,12 @@
 /** The month's report: what it tells is what was recorded. */
+
 import { beforeAll, expect, test } from 'vitest'
 import { openStory } from '../../src/pipeline/request-record.ts'
-import { readMonthlyReport } from '../../src/postgres/monthly-report.ts'
-import { maintainUsagePartitions } from '../../src/postgres/partitions.ts'
-import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
-import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
+import { call } from '../../src/postgres/call.ts'
+import { recordUsage } from '../../src/postgres/record-usage.ts'
+import { rollUpUsage } from '../../src/postgres/upkeep.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
-import { writeReport } from '../../src/process/commands/write-report.ts'
+import { type MonthlyReport, writeReport } from '../../src/process/commands/write-report.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
 const NOW = new Date()
@@ -16,13 +16,13 @@ describeBackends('a month’s report', backend => {
   let stores: Stores
   beforeAll(async () => {
     stores = await backend.open()
-    await maintainUsagePartitions(stores.database)
+    await call(stores.database, 'maintain_usage_partitions', {})
     for (const name of ['acme', 'other']) {
-      await createProject(stores.database, name, 'free')
-      await issueKey(stores.database, name, 'test', 'ci')
+      await call(stores.database, 'create_project', { project: name, plan: 'free' })
+      await call(stores.database, 'issue_key', { project: name, key_type: 'test', key_name: 'ci' })
     }
-    const acme = await findProjectId(stores.database, 'acme')
-    const other = await findProjectId(stores.database, 'other')
+    const acme = await call(stores.database, 'find_project', { project: 'acme' })
+    const other = await call(stores.database, 'find_project', { project: 'other' })
     const team = (name: string) => ({ tags: JSON.stringify({ env: 'prod', team: name }) })
     await recordUsage(
       stores.database,
@@ -68,22 +68,25 @@ describeBackends('a month’s report', backend => {
     }
   }
 
+  const report = async (asked: { project?: string; month?: string }) =>
+    (await call(stores.database, 'monthly_report', { project: '', month: '', ...asked })) as MonthlyReport
+
   test('of one project: its money, its teams, its misses by reason, and what was called wrong', async () => {
-    const report = await readMonthlyReport(stores.database, 'acme', '')
-    expect(report).toMatchObject({ month: MONTH, projects: ['acme'], wrong_hits: 1 })
-    expect(report.days).toMatchObject([
+    const acmes = await report({ project: 'acme' })
+    expect(acmes).toMatchObject({ month: MONTH, projects: ['acme'], wrong_hits: 1 })
+    expect(acmes.days).toMatchObject([
       { requests: 6, exact_hits: 1, semantic_hits: 1, misses: 3, server_errors: 1, cost_usd: 2, saved_usd: 3 },
     ])
-    expect(report.misses).toEqual([
+    expect(acmes.misses).toEqual([
       { name: 'no-candidate', requests: 1, cost_usd: 1.25 },
       { name: 'unverified:negation', requests: 2, cost_usd: 0.75 },
     ])
-    expect(report.tags.map(({ name, cost_usd, saved_usd }) => [name, cost_usd, saved_usd])).toEqual([
+    expect(acmes.tags.map(({ name, cost_usd, saved_usd }) => [name, cost_usd, saved_usd])).toEqual([
       ['env=prod', 1.75, 2.5],
       ['team=search', 1.75, 0],
       ['team=support', 0, 2.5],
     ])
-    const html = writeReport(report)
+    const html = writeReport(acmes)
     for (const told of [
       '$2.00',
       '$3.00',
@@ -99,12 +102,12 @@ describeBackends('a month’s report', backend => {
   })
 
   test('of all projects, of a month without requests, and of none that there is', async () => {
-    const all = await readMonthlyReport(stores.database, '', MONTH)
+    const all = await report({ month: MONTH })
     expect([all.projects, all.days[0]?.cost_usd]).toEqual([['acme', 'other'], 42])
-    const empty = await readMonthlyReport(stores.database, '', '2020-01')
+    const empty = await report({ month: '2020-01' })
     expect(empty).toMatchObject({ month: '2020-01', days: [], misses: [] })
     expect(writeReport(empty)).toContain('Nothing was asked.')
-    await expect(readMonthlyReport(stores.database, 'nobody', '')).rejects.toThrow('"nobody" does not exist')
-    await expect(readMonthlyReport(stores.database, '', 'May')).rejects.toThrow('write it as 2026-10')
+    await expect(report({ project: 'nobody' })).rejects.toThrow('"nobody" does not exist')
+    await expect(report({ month: 'May' })).rejects.toThrow('write it as 2026-10')
   })
 })

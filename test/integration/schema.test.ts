@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
 import { admit } from '../../src/postgres/admit.ts'
+import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { inSchema } from '../../src/postgres/in-schema.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { createProject, findProjectId, issueKey, listProjectNames } from '../../src/postgres/projects.ts'
+import { listProjectNames } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { storeAnswer } from '../../src/postgres/store-answers.ts'
-import { registerEmbeddingSpace } from '../../src/postgres/vectors.ts'
 import { sha256 } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
 
@@ -38,13 +38,14 @@ describeReal('the schema', () => {
 
   /** Keys, counters, stored answers, and the extension's operators. */
   async function isServed(database: Database): Promise<void> {
-    await createProject(database, 'acme', 'enterprise')
-    const key = await issueKey(database, 'acme', 'project', 'ci')
+    await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+    const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
     expect(await admit(database, [{ keyHash: sha256(key), wanted: 1 }])).toMatchObject([
       { granted: 1, account: { verdict: 'active', project_name: 'acme' } },
     ])
-    const projectId = await findProjectId(database, 'acme')
-    const spaceId = await registerEmbeddingSpace(database, { model: 'three', dimensions: 3 })
+    const projectId = await call(database, 'find_project', { project: 'acme' })
+    const space = { model: 'three', dimensions: 3, build_lists: database.buildsLists }
+    const spaceId = await call(database, 'register_embedding_space', space)
     const [contextHash, normalizedHash] = [sha256('context'), sha256('stored')]
     const stored = { namespace: '', endpoint: 'chat', model: 'm', provider: 'p', response: '{}', ttlSeconds: 60 }
     await storeAnswer(database, {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { readPriceSource } from '../../src/catalogue/price-source.ts'
-import { syncPrices } from '../../src/postgres/list-models.ts'
+import { call } from '../../src/postgres/call.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
 const model = (input: number, output: number, more: Record<string, number> = {}) => ({
@@ -29,7 +29,11 @@ describeBackends('prices from a published table', backend => {
   })
   const query = async (text: string) => (await sql.raw(text).execute(stores.database.queries)).rows
   const sync = (dryRun: boolean) =>
-    syncPrices(stores.database, { offered: readPriceSource(TABLE, ['openai']), source: 'a table', dryRun })
+    call(stores.database, 'sync_prices', {
+      offered: readPriceSource(TABLE, ['openai']),
+      read_from: 'a table',
+      dry_run: dryRun,
+    })
   const pricesNow = () =>
     query(
       `select model, 'own' as tier, input_usd_per_million::float as input, cached_input_usd_per_million::float as cached, source

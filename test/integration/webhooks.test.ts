@@ -1,9 +1,10 @@
 /** Events of projects, and the addresses that are told of them. */
+
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Deliveries, SEALED_AS, startDeliveries } from '../../src/admin/webhooks/deliver.ts'
-import { createProject, findProjectId, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
@@ -30,7 +31,7 @@ describeOnce('webhooks', backend => {
     await query('delete from webhooks')
     receiver.reset()
     project = `p-${crypto.randomUUID()}`
-    await createProject(stores.database, project, 'free')
+    await call(stores.database, 'create_project', { project, plan: 'free' })
   })
   afterAll(async () => {
     await Promise.all(running.map(each => each.stop()))
@@ -44,10 +45,11 @@ describeOnce('webhooks', backend => {
     return deliveries
   }
   const query = async <Row>(text: string) => (await sql.raw<Row>(text).execute(stores.database.queries)).rows
-  const createKey = (name: string = crypto.randomUUID()) => issueKey(stores.database, project, 'test', name)
+  const createKey = (name: string = crypto.randomUUID()) =>
+    call(stores.database, 'issue_key', { project, key_type: 'test', key_name: name })
 
   async function addWebhook(path = '/', kinds: string[] = []): Promise<number> {
-    const projectId = await findProjectId(stores.database, project)
+    const projectId = await call(stores.database, 'find_project', { project })
     const sealed = Buffer.from(await vault.seal(SECRET, { projectId, provider: SEALED_AS })).toString('hex')
     const list = `{${kinds.join(',')}}`
     const [row] = await query<{ id: number }>(

@@ -1,4 +1,4 @@
-create or replace function create_project(new_name text, plan text) returns bigint
+create or replace function create_project(project text, plan text) returns bigint
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -7,20 +7,20 @@ as $$
 declare
     created_id bigint;
 begin
-    if new_name is null or new_name !~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' then
-        raise exception 'project name % is not valid: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit', quote_for_message(new_name)
+    if project is null or project !~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' then
+        raise exception 'project name % is not valid: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit', quote_for_message(project)
             using errcode = 'invalid_parameter_value';
     end if;
     perform require_administrator();
     perform require_plan(plan);
     insert into projects (name, plan, has_budgets)
-    values (new_name, plan, exists (select from budgets b where b.project_id is null))
+    values (project, plan, exists (select from budgets b where b.project_id is null))
     on conflict (name) do nothing
     returning id into created_id;
     if created_id is null then
-        raise exception 'project % exists already', quote_for_message(new_name) using errcode = 'unique_violation';
+        raise exception 'project % exists already', quote_for_message(project) using errcode = 'unique_violation';
     end if;
-    perform audit('project.created', created_id, 'proj_' || created_id, jsonb_build_object('name', new_name, 'plan', plan));
+    perform audit('project.created', created_id, 'proj_' || created_id, jsonb_build_object('name', project, 'plan', plan));
     return created_id;
 end;
 $$;

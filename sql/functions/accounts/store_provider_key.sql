@@ -39,4 +39,4 @@ exception
 end;
 $$;
 
-comment on function store_provider_key(bigint, text, bytea, text, text, integer) is 'Stores a project''s key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. A null weight leaves it as it is, 1 at first. Raises on an unknown project or provider, and on a name or weight that does not fit.';
+comment on function store_provider_key(bigint, text, bytea, text, text, integer) is 'Stores a project''s key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. Raises on an unknown project or provider, and on a name or weight that does not fit. Null: weight (it stays, 1 at first).';

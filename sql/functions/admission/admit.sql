@@ -13,7 +13,7 @@ returns table (
     granted integer,
     month date,
     account_version text,
-    account key_accounts,
+    account text,
     near_end boolean
 )
 language plpgsql
@@ -61,7 +61,7 @@ begin
                 coalesce(s.granted[a.ordinal], 0),
                 coalesce(s.month, this_month),
                 l.account_version,
-                k,
+                to_json(k)::text,
                 true
             from unnest(key_hashes) with ordinality as a (key_hash, ordinal)
             left join key_limits l on l.key_hash = decode(a.key_hash, 'hex')
@@ -204,7 +204,7 @@ begin
         set granted = (select array_agg(a.granted order by a.ordinal) from answered a)
         where s.slot = in_slot
     )
-    select a.ordinal, a.verdict, a.granted, this_month, a.account_version, k, is_near
+    select a.ordinal, a.verdict, a.granted, this_month, a.account_version, to_json(k)::text, is_near
     from answered a
     left join key_accounts k on k.key_hash = a.key_hash and a.account_version is distinct from a.known_version
     order by a.ordinal;
@@ -212,4 +212,4 @@ end;
 $$;
 
 comment on function admit(text[], integer[], uuid, bigint, text[], boolean, integer) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown (no account); account: null where the caller knows this version of it; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants; a null slot is not remembered. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that.';
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), account_version (the key is unknown), account (it is unknown, or the caller knows this version of it).';

@@ -1,5 +1,5 @@
 create or replace function find_locked_counters(key_hashes text[])
-returns table (ordinal integer)
+returns table (ordinal integer, requests bigint)
 language sql
 volatile
 set search_path = model_proxy, pg_temp
@@ -22,7 +22,7 @@ as $$
             and (c.project_id, c.key_type) in (select asked.project_id, asked.key_type from asked)
         for no key update of c skip locked
     )
-    select asked.ordinal
+    select asked.ordinal, c.requests
     from asked
     join monthly_counters c on c.project_id = asked.project_id and c.key_type = asked.key_type and c.month = current_month()
     where not exists (
@@ -35,4 +35,4 @@ as $$
 $$;
 
 comment on function find_locked_counters(text[]) is
-    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked.';
+    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and where it stands: if it moves, it is only asked for by many. Waits for no lock.';

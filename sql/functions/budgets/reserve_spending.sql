@@ -127,4 +127,4 @@ end;
 $$;
 
 comment on function reserve_spending(json, uuid, bigint) is
-    'Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it, or in none. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03).';
+    'Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it, or in none. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset).';

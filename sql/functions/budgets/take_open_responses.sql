@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function take_open_responses(integer) is
-    'Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until settle_response() or forget_open_response().';
+    'Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until settle_response() or forget_open_response(). Null: named_provider_keys (each provider has one key at most, named default).';

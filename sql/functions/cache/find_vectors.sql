@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function find_vectors(bigint, bytea[], integer) is
-    'The project''s vectors of these names, each with the place of its name, counted from 0; a null age accepts any.';
+    'The project''s vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any).';

@@ -3,23 +3,24 @@ create or replace function keep_object(
     object_id text,
     of_collection text,
     of_provider text,
-    for_purpose text,
-    of_requests integer,
-    told text,
-    gone_at timestamptz,
-    names_models text[]
+    for_purpose text default null,
+    holds_requests integer default 0,
+    object text default null,
+    expires_at timestamptz default null,
+    models text[] default null,
+    tags jsonb default null
 )
 returns void
 language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models)
-    values (of_project, object_id, of_collection, of_provider, for_purpose, coalesce(of_requests, 0), told, gone_at, names_models)
+    insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models, tags)
+    values (of_project, object_id, of_collection, of_provider, for_purpose, holds_requests, object, expires_at, models, tags)
     on conflict (project_id, id) do update
     set collection = excluded.collection,
         object = coalesce(excluded.object, k.object),
         expires_at = coalesce(excluded.expires_at, k.expires_at);
 $$;
 
-comment on function keep_object(bigint, text, text, text, text, integer, text, timestamptz, text[]) is 'Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing.';
+comment on function keep_object(bigint, text, text, text, text, integer, text, timestamptz, text[], jsonb) is 'Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch''s input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it.';

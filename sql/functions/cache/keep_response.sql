@@ -4,7 +4,7 @@ create or replace function keep_response(
     response_id text,
     continued_id text,
     own_input text,
-    given text
+    response text
 )
 returns void
 language plpgsql
@@ -17,7 +17,7 @@ declare
     renewed_before constant timestamptz := now() + interval '6 days';
 begin
     insert into kept_responses as k (project_id, key_id, id, previous_id, input, response, expires_at)
-    values (of_project, of_key, response_id, continued_id, own_input, given, now() + interval '7 days')
+    values (of_project, of_key, response_id, continued_id, own_input, keep_response.response, now() + interval '7 days')
     on conflict (project_id, key_id, id) do update
     set previous_id = excluded.previous_id,
         input = excluded.input,
@@ -30,4 +30,4 @@ begin
 end;
 $$;
 
-comment on function keep_response(bigint, bigint, text, text, text, text) is 'Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items.';
+comment on function keep_response(bigint, bigint, text, text, text, text) is 'Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items. Null: continued_id (it began a conversation), own_input (it is too long).';

@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function settle_delivery(bigint, integer, text) is
-    'Ends an attempt of take_deliveries(): went_wrong is null when the address took the event. Else it is tried again over ten hours; after a 410 the address is told nothing more.';
+    'Ends an attempt of take_deliveries(). Where something went wrong, it is tried again over ten hours; after a 410 the address is told nothing more. Null: answered (no answer came), went_wrong (the address took the event).';

@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function reserve_judgement(bigint, numeric) is
-    'Reserves what a call to the judge may cost from its budget of the day (UTC) and the project''s budgets, and returns that day; null, with nothing reserved, when too little is left. settle_judgement() gives back the excess.';
+    'Reserves what a call to the judge may cost from its budget of the day (UTC) and the project''s budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved).';

@@ -2,15 +2,15 @@ create or replace function settle_judgement(
     of_project bigint,
     of_day date,
     correction_usd numeric,
-    of_context bytea,
-    asked_hash bytea,
-    entry_hash bytea,
-    given text,
+    context_hash text,
+    asked_hash text,
+    entry_hash text,
+    verdict text,
     until timestamptz,
-    at_similarity double precision,
-    by_difference text,
-    by_source text,
-    queued bigint
+    similarity double precision,
+    difference text,
+    source text,
+    queued_id bigint
 )
 returns void
 language plpgsql
@@ -27,21 +27,24 @@ begin
     where p.id = of_project
         and p.has_budgets;
 
-    if given is null then
+    if verdict is null then
         return;
     end if;
-    delete from judge_queue q where q.id = queued;
-    if not store_verdict(of_project, of_context, asked_hash, entry_hash, by_source, given, until, at_similarity, by_difference) then
+    delete from judge_queue q where q.id = queued_id;
+    if not store_verdict(
+        of_project, decode(context_hash, 'hex'), decode(asked_hash, 'hex'), decode(entry_hash, 'hex'), source, verdict, until, similarity,
+        difference
+    ) then
         return;
     end if;
     -- As with a person's verdict: aliases in Redis become invalid.
-    if by_source = 'review' and given = 'different' then
+    if source = 'review' and verdict = 'different' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
     end if;
 end;
 $$;
 
 comment on function settle_judgement(
-    bigint, date, numeric, bytea, bytea, bytea, text, timestamptz, double precision, text, text, bigint
+    bigint, date, numeric, text, text, text, text, timestamptz, double precision, text, text, bigint
 ) is
-    'Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue.';
+    'Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. Hashes in hex. Null: verdict (there is none), similarity (of no use for calibration), difference (nothing prevented proof), queued_id (the pair was not queued).';

@@ -6,4 +6,4 @@ as $$
     select u.password_hash from users u where u.email = lower(btrim(of_email));
 $$;
 
-comment on function find_password_hash(text) is 'argon2id hash of a user''s password; null when there is no such user, or no password yet.';
+comment on function find_password_hash(text) is 'argon2id hash of a user''s password. Null: result (there is no such user, or no password yet).';

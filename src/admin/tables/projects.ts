@@ -20,7 +20,7 @@ export const PROJECTS: readonly Operation[] = [
   list(projects, 'List projects', { query: { include_archived: t.Optional(t.Boolean()) } }),
   make(projects, 'Create a project', {
     body: { name: projectName, plan: t.Optional(t.String()) },
-    calls: ['create_project', ({ body }) => ({ new_name: body.name, plan: body.plan ?? DEFAULT_PLAN })],
+    calls: ['create_project', ({ body }) => ({ project: body.name, plan: body.plan ?? DEFAULT_PLAN })],
   }),
   read(projects, 'Read a project'),
   change(projects, 'Change a project’s name or plan', {

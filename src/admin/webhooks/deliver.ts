@@ -5,8 +5,8 @@
 import { ProxyError } from '../../errors/errors.ts'
 import { Alarm } from '../../event-loop/alarm.ts'
 import { nowMs } from '../../event-loop/clock.ts'
+import { call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
-import { type Delivery, settleDelivery, takeDeliveries } from '../../postgres/events.ts'
 import type { Vault } from '../../providers/keys/vault.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -17,6 +17,8 @@ const LOOK_EVERY_MS = 2_000
 const LOOK_AGAIN_AFTER_FAILURE_MS = 30_000
 /** In place of a provider: no webhook's secret can be opened as a provider's key. */
 export const SEALED_AS = 'webhook'
+
+type Delivery = RowOf<'take_deliveries'>
 
 export interface Deliveries {
   /** Aborts what is under way; any process tries it again a minute later. */
@@ -40,7 +42,7 @@ export function startDeliveries(options: DeliverOptions): Deliveries {
 
   async function look(): Promise<void> {
     try {
-      const taken = await takeDeliveries(database, MOST_AT_ONCE - underWay.size)
+      const taken = await call(database, 'take_deliveries', { at_most: MOST_AT_ONCE - underWay.size })
       for (const delivery of taken) begin(delivery)
       lookIn(taken.length > 0 ? 0 : lookEveryMs)
     } catch (error) {
@@ -75,22 +77,22 @@ export function startDeliveries(options: DeliverOptions): Deliveries {
 
 async function deliver(delivery: Delivery, options: DeliverOptions, stopping: AbortSignal): Promise<void> {
   const outcome = await attempt(delivery, options, stopping)
-  if (!stopping.aborted) await settleDelivery(options.database, delivery, outcome)
+  if (!stopping.aborted) await call(options.database, 'settle_delivery', { of_delivery: delivery.id, ...outcome })
 }
 
 async function attempt(
   delivery: Delivery,
   { vault, toPrivateNetworks }: DeliverOptions,
   signal: AbortSignal,
-): Promise<{ status: number | null; problem: string | null }> {
+): Promise<{ answered: number | null; went_wrong: string | null }> {
   const { url, project_id: projectId, sealed } = delivery
   try {
     const secret = await vault.open(sealed, { projectId, provider: SEALED_AS })
-    const status = await post({ url, ...(await writeMessage(delivery, secret)), toPrivateNetworks, signal })
-    return { status, problem: status >= 200 && status < 300 ? null : `it answered ${status}` }
+    const answered = await post({ url, ...(await writeMessage(delivery, secret)), toPrivateNetworks, signal })
+    return { answered, went_wrong: answered >= 200 && answered < 300 ? null : `it answered ${answered}` }
   } catch (error) {
     const isTold = error instanceof Unreached || error instanceof ProxyError
-    return { status: null, problem: isTold ? error.message : describeCause(error) }
+    return { answered: null, went_wrong: isTold ? error.message : describeCause(error) }
   }
 }
 

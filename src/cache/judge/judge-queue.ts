@@ -1,8 +1,8 @@
 /** Queues pairs of questions for the judge: those that proof could not decide, and a sample of semantic hits. */
 import type { Account } from '../../postgres/admit.ts'
+import { call } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { SimilarAnswer } from '../../postgres/find-answer.ts'
-import { type PairToQueue, queueJudgements } from '../../postgres/judgements.ts'
 import { createBackgroundWriter } from '../../telemetry/background-writer.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { takeAskedText } from '../asked-text.ts'
@@ -28,12 +28,35 @@ export interface JudgeQueueOptions {
   random?: () => number
 }
 
+interface PairToQueue {
+  projectId: number
+  contextHash: string
+  askedHash: string
+  /** `request_hash` of the entry that it was compared with. */
+  entryHash: string
+  /** Whether the entry was served. */
+  isReview: boolean
+  /** The context that both questions share, as JSON. */
+  context: string
+  asked: string
+  similarity: number
+}
+
 export function createJudgeQueue({ database, log, onQueued, random = Math.random }: JudgeQueueOptions): JudgeQueue {
   // A lost pair is queued again with the next question like it.
   const writer = createBackgroundWriter<PairToQueue>({
     what: 'a pair for the judge',
     async write(pairs) {
-      await queueJudgements(database, pairs)
+      await call(database, 'queue_judgements', {
+        project_ids: pairs.map(pair => pair.projectId),
+        context_hashes: pairs.map(pair => pair.contextHash),
+        asked_hashes: pairs.map(pair => pair.askedHash),
+        entry_hashes: pairs.map(pair => pair.entryHash),
+        are_reviews: pairs.map(pair => pair.isReview),
+        contexts: pairs.map(pair => pair.context),
+        questions: pairs.map(pair => pair.asked),
+        similarities: pairs.map(pair => pair.similarity),
+      })
       onQueued()
     },
     maxRows: 100,

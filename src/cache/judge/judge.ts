@@ -3,9 +3,9 @@ import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { sha256 } from '../../formats/json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
+import { type ArgumentsOf, call } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { SimilarAnswer } from '../../postgres/find-answer.ts'
-import { type JudgementToSettle, reserveJudgement, settleJudgement } from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
@@ -39,23 +39,23 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
 
   async function ask(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarAnswer): Promise<Judgement> {
     const { account } = query
-    const call = prepare(query, candidate, prepareCall)
-    if (!call) return NO_JUDGEMENT
-    const day = await reserveJudgement(database, account.project_id, call.estimatedUsd)
+    const prepared = prepare(query, candidate, prepareCall)
+    if (!prepared) return NO_JUDGEMENT
+    const reserved = { of_project: account.project_id, at_most_usd: prepared.estimatedUsd }
+    const day = await call(database, 'reserve_judgement', reserved)
     if (day === null) return NO_JUDGEMENT
-    const answered = await askForVerdict(call, AbortSignal.timeout(account.semantic_judge_timeout_ms), query.trace)
+    const answered = await askForVerdict(prepared, AbortSignal.timeout(account.semantic_judge_timeout_ms), query.trace)
     const { verdict, costUsd } = answered
     if (verdict === null)
       log.warn({ project: account.project_name, cause: answered.cause }, 'the judge gave no verdict')
     else note('judge', verdict)
-    const correctionUsd = costUsd - call.estimatedUsd
-    const settled = describe(semantic, candidate)
-    void settling.add(settle({ ...settled, projectId: account.project_id, day, correctionUsd, verdict }))
+    const money = { of_project: account.project_id, of_day: day, correction_usd: costUsd - prepared.estimatedUsd }
+    void settling.add(settle({ ...describe(semantic, candidate), ...money, verdict }))
     return { verdict, costUsd }
   }
 
-  async function settle(judgement: JudgementToSettle): Promise<void> {
-    await settleJudgement(database, judgement).catch(error => {
+  async function settle(judgement: ArgumentsOf<'settle_judgement'>): Promise<void> {
+    await call(database, 'settle_judgement', judgement).catch(error => {
       log.warn({ cause: describeCause(error) }, 'a verdict could not be written')
     })
   }
@@ -108,13 +108,13 @@ function prepare(
 function describe({ reading, contextHash, normalizedHash }: SemanticQuery, candidate: SimilarAnswer) {
   const cached = readBeside(reading, candidate.prompt)
   return {
-    contextHash,
-    askedHash: normalizedHash,
-    entryHash: sha256(cached.normalized),
+    context_hash: contextHash,
+    asked_hash: normalizedHash,
+    entry_hash: sha256(cached.normalized),
     until: candidate.expires_at,
     similarity: candidate.similarity,
     difference: kindOfDifference(reading.text, cached.text),
-    source: 'judge' as const,
-    queuedId: null,
+    source: 'judge',
+    queued_id: null,
   }
 }

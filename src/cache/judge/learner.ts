@@ -1,13 +1,7 @@
 /** Works through the queue of pairs for the judge, slowly and off every request's path. Any process takes any project's pairs. */
 import { Alarm } from '../../event-loop/alarm.ts'
+import { call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
-import {
-  postponeJudgements,
-  type QueuedPair,
-  reserveJudgement,
-  settleJudgement,
-  takeJudgements,
-} from '../../postgres/judgements.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
@@ -38,6 +32,8 @@ const NO_MEANS_SECONDS = 600
 const FAILED_SECONDS = 30
 const MOST_FAILED_SECONDS = 3_600
 
+type QueuedPair = RowOf<'take_judgements'>
+
 export interface LearnerOptions {
   database: Database
   prepareCall: PrepareModelCall
@@ -64,7 +60,7 @@ export function createLearner(options: LearnerOptions): Learner {
 
   async function work(): Promise<void> {
     try {
-      const pairs = await takeJudgements(database, MAX_BATCH)
+      const pairs = await call(database, 'take_judgements', { at_most: MAX_BATCH })
       await Promise.all(pairs.map(judge))
       workIn(pairs.length > 0 ? PAUSE_MS : LOOK_EVERY_MS)
     } catch (error) {
@@ -95,7 +91,7 @@ function createPairJudge(
 
   async function judge(pair: QueuedPair): Promise<void> {
     const { project_id, project_name: project } = pair
-    const putBack = () => postponeJudgements(database, pair, { forSeconds: NO_MEANS_SECONDS, wasTried: false })
+    const putBack = () => postpone(pair, { for_seconds: NO_MEANS_SECONDS, was_tried: false })
     const questions = writeBothWays(pair)
     // It stays until the queue gives it up after five attempts.
     if (!questions) return
@@ -103,14 +99,16 @@ function createPairJudge(
     const calls = questions.map(messages => prepareCall(account, messages, JUDGE_SCHEMA)).filter(call => call !== null)
     if (calls.length < questions.length) return putBack()
     const estimatedUsd = calls.reduce((sum, call) => sum + call.estimatedUsd, 0)
-    const day = await reserveJudgement(database, project_id, estimatedUsd)
+    const reserved = { of_project: project_id, at_most_usd: estimatedUsd }
+    const day = await call(database, 'reserve_judgement', reserved)
     if (day === null) return putBack()
 
     const limit = AbortSignal.any([stopping, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
     const trace = tracing?.beginTask({ purpose: 'judge', project })
     const { verdict, isSure, costUsd, cause } = await askInTurn(calls, limit, trace)
     trace?.end()
-    await settleJudgement(database, { ...describe(pair, isSure), day, correctionUsd: costUsd - estimatedUsd, verdict })
+    const money = { of_project: project_id, of_day: day, correction_usd: costUsd - estimatedUsd }
+    await call(database, 'settle_judgement', { ...describe(pair, isSure), ...money, verdict })
     if (verdict !== null) noteVerdict('judge', verdict)
     if (verdict === null && !stopping.aborted) await leaveAlone(pair, cause)
     else failures.delete(project_id)
@@ -122,7 +120,11 @@ function createPairJudge(
     failures.set(project_id, inARow + 1)
     const forSeconds = Math.min(MOST_FAILED_SECONDS, FAILED_SECONDS * 2 ** inARow)
     log.warn({ project: project_name, forSeconds, cause }, 'the judge gave no verdict to learn from; it is left alone')
-    await postponeJudgements(database, pair, { forSeconds, wasTried: true })
+    await postpone(pair, { for_seconds: forSeconds, was_tried: true })
+  }
+
+  function postpone({ id, project_id }: QueuedPair, how: { for_seconds: number; was_tried: boolean }): Promise<void> {
+    return call(database, 'postpone_judgements', { of_project: project_id, taken: id, ...how })
   }
 
   return judge
@@ -165,15 +167,14 @@ function describe(pair: QueuedPair, isSure: boolean) {
   const isEqual = readPrompt(pair.asked, context).normalized === readPrompt(pair.cached, context).normalized
   const difference = isEqual ? null : kindOfDifference(pair.asked, pair.cached)
   return {
-    projectId: pair.project_id,
-    contextHash: pair.context_hash,
-    askedHash: pair.asked_hash,
-    entryHash: pair.cached_hash,
+    context_hash: pair.context_hash,
+    asked_hash: pair.asked_hash,
+    entry_hash: pair.cached_hash,
     until: pair.expires_at,
     // Calibration counts only pairs that the rules leave, and verdicts that are sure.
     similarity: difference === null || !isSure ? null : pair.similarity,
     difference,
-    source: pair.is_review ? ('review' as const) : ('judge' as const),
-    queuedId: pair.id,
+    source: pair.is_review ? 'review' : 'judge',
+    queued_id: pair.id,
   }
 }

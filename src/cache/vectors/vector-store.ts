@@ -3,8 +3,10 @@ import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Account } from '../../postgres/admit.ts'
+import { call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
-import { findVectors, storeVectors, type VectorRow } from '../../postgres/vectors.ts'
+import { storeVectors } from '../../postgres/vectors.ts'
+import { listHashes } from '../../postgres/wire-format.ts'
 import { type FastStore, vectorEntryName } from '../../stores/fast-store.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -131,8 +133,8 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     names: readonly string[],
     maxAgeSeconds: number | null,
   ): Promise<(StoredVector | null)[]> {
-    const ask = { projectId: owner.project_id, names, maxAgeSeconds }
-    const rows = await withinTimeLimit(FIND_TIME_LIMIT_MS, findVectors(database, ask))
+    const asked = { of_project: owner.project_id, by_names: listHashes(names), max_age_seconds: maxAgeSeconds }
+    const rows = await withinTimeLimit(FIND_TIME_LIMIT_MS, call(database, 'find_vectors', asked))
     if (rows.length > 0) void copies.write(owner, toCopies(rows, names))
     const found: (StoredVector | null)[] = names.map(() => null)
     for (const row of rows) found[row.place] = readRow(row)
@@ -197,7 +199,9 @@ async function keepAll(
   }
 }
 
-function toCopies(rows: readonly VectorRow[], names: readonly string[]): VectorCopy[] {
+type FoundVector = RowOf<'find_vectors'>
+
+function toCopies(rows: readonly FoundVector[], names: readonly string[]): VectorCopy[] {
   const now = nowMs()
   return rows.flatMap(row => {
     const name = names[row.place]
@@ -205,7 +209,7 @@ function toCopies(rows: readonly VectorRow[], names: readonly string[]): VectorC
   })
 }
 
-function readRow(row: VectorRow): StoredVector {
+function readRow(row: FoundVector): StoredVector {
   return {
     packed: row.vector,
     promptTokens: row.prompt_tokens,

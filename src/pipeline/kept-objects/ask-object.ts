@@ -2,7 +2,8 @@
 import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { whenAborted } from '../../event-loop/time-limit.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
-import { type Collection, findKeptObject } from '../../postgres/kept-objects.ts'
+import { callForRow } from '../../postgres/call.ts'
+import type { Collection } from '../../postgres/kept-objects.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
@@ -29,7 +30,8 @@ export async function askObject(
   { method, collection, id, part, vendor }: AskedObject,
   stages: Stages,
 ): Promise<ProxyResponse> {
-  const known = await findKeptObject(stages.database, account.project_id, collection, id)
+  const named = { of_project: account.project_id, of_collection: collection, object_id: id }
+  const known = await callForRow(stages.database, 'find_kept_object', named)
   if (!known || !isKeptBy(known, vendor)) throw noSuchObject(collection, id)
   const provider = orThrow(stages.modelRouter.keeperOfObjects(account, collection, { as: known.provider }))
   const isResults = part === '/results'

@@ -7,8 +7,9 @@ import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/yield.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
+import { call } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
-import { bindIds, nameKeeper } from '../../postgres/kept-objects.ts'
+import { nameKeeper } from '../../postgres/kept-objects.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import type { Endpoint, Provider } from '../../providers/upstream.ts'
@@ -60,7 +61,8 @@ export async function bindRead(
     if (found.length === 0) return
     for (const id of found) bound.add(id)
     // What is not bound now belongs to the first project that names it.
-    await bindIds(database, account.project_id, keeper as string, found).catch(() => {})
+    const made = { of_project: account.project_id, of_provider: keeper as string, ids: found }
+    await call(database, 'bind_ids', made).catch(() => {})
   }
 
   if (body instanceof ReadableStream) return bindStream(body, bindPiece)

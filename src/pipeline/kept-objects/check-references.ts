@@ -3,8 +3,9 @@ import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { refuse } from '../../errors/errors.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
+import { call } from '../../postgres/call.ts'
 import { type Database, isUnstorableText } from '../../postgres/database.ts'
-import { claimIds, findKeyOf } from '../../postgres/kept-objects.ts'
+import { findKeyOf } from '../../postgres/kept-objects.ts'
 import type { Provider } from '../../providers/upstream.ts'
 
 type Keeper = Pick<Provider, 'kind' | 'pricedAs' | 'has'>
@@ -66,6 +67,7 @@ async function findForeign(
 ): Promise<string[]> {
   // The sandbox keeps nothing of any project.
   if (named.length === 0 || provider === null) return []
-  const ids = named.map(({ id }) => id)
-  return claimIds(database, { projectId, provider, isShared: kind === AGGREGATOR, ids }).catch(unavailable)
+  const claimed = { of_project: projectId, of_provider: provider, ids: named.map(({ id }) => id) }
+  const asked = call(database, 'claim_ids', { ...claimed, under_shared_key: kind === AGGREGATOR })
+  return (await asked.catch(unavailable)).map(({ id }) => id)
 }

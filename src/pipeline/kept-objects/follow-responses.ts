@@ -7,19 +7,15 @@ import { Alarm } from '../../event-loop/alarm.ts'
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { formatOf } from '../../formats/format-of.ts'
+import { type ArgumentsOf, call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
-import {
-  followResponse,
-  forgetOpenResponse,
-  type OpenResponse,
-  type ResponseToFollow,
-  settleResponse,
-  takeOpenResponses,
-} from '../../postgres/open-responses.ts'
 import type { ModelRouter, Routed } from '../../providers/model-router.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { readAnswer } from '../read-answer.ts'
+
+export type ResponseToFollow = ArgumentsOf<'follow_response'>
+type OpenResponse = RowOf<'take_open_responses'>
 
 export interface ResponseFollower {
   follow(response: ResponseToFollow): void
@@ -52,7 +48,7 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
 
   async function work(): Promise<void> {
     try {
-      await Promise.all((await takeOpenResponses(database, MOST_AT_ONCE)).map(ask))
+      await Promise.all((await call(database, 'take_open_responses', { at_most: MOST_AT_ONCE })).map(ask))
     } catch (error) {
       if (!stopping.signal.aborted) log.warn({ cause: describeCause(error) }, 'open responses could not be asked for')
     }
@@ -73,7 +69,8 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
     try {
       const answer = await provider.askStored(asked)
       if (answer.status !== 200) await answer.body.cancel()
-      if (answer.status === GONE) await forgetOpenResponse(database, open.project_id, open.id)
+      const known = { of_project: open.project_id, response_id: open.id }
+      if (answer.status === GONE) await call(database, 'forget_open_response', known)
       if (answer.status !== 200) return
       const { usage: told, model } = await readAnswer(answer.body, provider.name, {
         endpoint: 'responses',
@@ -84,7 +81,13 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
       const find = (name: string) => catalogue.find(pricedAs, name)
       const usd = usage && costUsd(find(open.model), usage, find)
       if (usage && usd !== null)
-        await settleResponse(database, { ...usage, usd, projectId: open.project_id, id: open.id })
+        await call(database, 'settle_response', {
+          ...known,
+          read_tokens: usage.promptTokens,
+          cached_tokens: usage.cachedPromptTokens,
+          written_tokens: usage.completionTokens,
+          cost: usd,
+        })
     } catch {
       // It comes again.
     }
@@ -94,7 +97,7 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
 
   return {
     follow(response) {
-      const noted = followResponse(database, response).catch(error =>
+      const noted = call(database, 'follow_response', response).catch(error =>
         log.warn({ cause: describeCause(error) }, 'a response cannot be asked for later'),
       )
       void noting.add(noted.then(() => {}))

@@ -3,7 +3,8 @@
  */
 import { invalidRequest, ProxyError } from '../../errors/errors.ts'
 import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
-import { type Collection, type KeptObject, type ObjectPage, pageOfKeptObjects } from '../../postgres/kept-objects.ts'
+import { type ArgumentsOf, call, type RowOf } from '../../postgres/call.ts'
+import type { Collection } from '../../postgres/kept-objects.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
@@ -32,17 +33,17 @@ export async function listObjects(
   if (keeper instanceof ProxyError && (account.key_type === 'test' || vendor !== undefined)) throw keeper
   const limit = readLimit(search.get('limit'), SIZES[collection])
   const isAnthropics = collection === 'message_batches' || collection === 'anthropic_files'
-  const place = isAnthropics ? readAnthropicsPlace(search) : readPlace(search)
-  const rows = await pageOfKeptObjects(stages.database, {
-    projectId: account.project_id,
-    collection,
-    keptBy: vendor ?? null,
+  const { isReversed, ...place } = isAnthropics ? readAnthropicsPlace(search) : readPlace(search)
+  const rows = await call(stages.database, 'page_of_kept_objects', {
+    of_project: account.project_id,
+    of_collection: collection,
+    kept_by: vendor ?? null,
     ...place,
-    size: limit + 1,
+    page_size: limit + 1,
   })
   const page = rows.slice(0, limit)
   const hasMore = rows.length > limit
-  const texts = await refreshBatches(place.isReversed ? page.toReversed() : page, row =>
+  const texts = await refreshBatches(isReversed ? page.toReversed() : page, row =>
     askObject(context, { method: 'GET', collection, id: row.id, part: '', vendor }, stages),
   )
   const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
@@ -58,15 +59,23 @@ export async function listObjects(
   return { status: 200, headers: { ...JSON_TYPE }, body: JSON.stringify(list) }
 }
 
+type ListedObject = RowOf<'page_of_kept_objects'>
+
 /** Which page of the list is asked for. */
-interface Place extends Pick<ObjectPage, 'purpose' | 'ids' | 'after' | 'newestFirst'> {
+interface Place
+  extends Pick<ArgumentsOf<'page_of_kept_objects'>, 'for_purpose' | 'only_ids' | 'after_id' | 'newest_first'> {
   /** Whether the page is shown in the other order than it is looked for. */
   isReversed: boolean
 }
 
 function readPlace(search: URLSearchParams): Place {
-  const newestFirst = readOrder(search.get('order')) === 'desc'
-  return { purpose: search.get('purpose'), ids: null, after: search.get('after'), newestFirst, isReversed: false }
+  return {
+    for_purpose: search.get('purpose'),
+    only_ids: null,
+    after_id: search.get('after'),
+    newest_first: readOrder(search.get('order')) === 'desc',
+    isReversed: false,
+  }
 }
 
 const MOST_IDS = 100
@@ -75,16 +84,16 @@ const MOST_IDS = 100
 function readAnthropicsPlace(search: URLSearchParams): Place {
   const named = search.getAll('ids[]').concat(search.getAll('ids'))
   if (named.length > MOST_IDS) throw invalidRequest(`ids must be at most ${MOST_IDS} ids.`, 'ids')
-  const asked = { purpose: search.get('scope_id'), ids: named.length > 0 ? named : null }
+  const asked = { for_purpose: search.get('scope_id'), only_ids: named.length > 0 ? named : null }
   const before = search.get('before_id')
-  if (before !== null) return { ...asked, after: before, newestFirst: false, isReversed: true }
-  return { ...asked, after: search.get('page') ?? search.get('after_id'), newestFirst: true, isReversed: false }
+  if (before !== null) return { ...asked, after_id: before, newest_first: false, isReversed: true }
+  return { ...asked, after_id: search.get('page') ?? search.get('after_id'), newest_first: true, isReversed: false }
 }
 
 /** Returns the stored text if the object cannot have changed or its provider does not answer; null if the object is gone. */
 async function refreshBatches(
-  rows: readonly KeptObject[],
-  ask: (row: KeptObject) => Promise<ProxyResponse>,
+  rows: readonly ListedObject[],
+  ask: (row: ListedObject) => Promise<ProxyResponse>,
 ): Promise<(string | null)[]> {
   const texts = rows.map(row => row.object)
   const waiting = rows.flatMap((row, at) => (mayHaveChanged(row) ? [{ row, at }] : []))
@@ -100,7 +109,7 @@ async function refreshBatches(
   return texts
 }
 
-function mayHaveChanged({ object }: KeptObject): boolean {
+function mayHaveChanged({ object }: ListedObject): boolean {
   const known = object === null ? undefined : parseJsonObject(object)
   return known === undefined || isUnderWay(known)
 }

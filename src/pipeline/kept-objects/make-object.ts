@@ -6,8 +6,8 @@ import { createYieldTurn } from '../../event-loop/yield.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { type Collection, findKeptObject, keepObject, nameKeeper, tagBatch } from '../../postgres/kept-objects.ts'
-import { keepSpending } from '../../postgres/spending.ts'
+import { call, callForRow } from '../../postgres/call.ts'
+import { type Collection, nameKeeper } from '../../postgres/kept-objects.ts'
 import { listAliases } from '../../providers/aliases.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'
@@ -47,7 +47,8 @@ export async function startBatch(
   const { input_file_id: input } = passed.fields
   if (typeof input !== 'string') throw invalidRequest("Missing required parameter: 'input_file_id'.", 'input_file_id')
   if (input.includes('\0')) throw refuse('unstorableText')
-  const file = await findKeptObject(database, account.project_id, 'files', input)
+  const named = { of_project: account.project_id, of_collection: 'files', object_id: input }
+  const file = await callForRow(database, 'find_kept_object', named)
   if (!file || !isKeptBy(file, vendor)) throw noSuchObject('files', input)
   // The requests of a file with another purpose were neither counted nor checked for references.
   if (file.requests === 0) {
@@ -182,14 +183,22 @@ export async function makeObject(
     const object = parseJsonObject(text)
     if (typeof object?.id !== 'string') throw broken(provider.name, 'gave an answer without an id')
     const { id } = object
-    const made = object
     const keeper = nameKeeper(provider.pricedAs ?? '', answer.headers.get(PROVIDER_KEY))
-    const kept = { projectId: account.project_id, id, collection, provider: keeper, requests, models }
+    const kept = {
+      of_project: account.project_id,
+      object_id: id,
+      of_collection: collection,
+      of_provider: keeper,
+      ...describeObject(object, text),
+      holds_requests: requests,
+      models,
+      tags: tags ? JSON.parse(tags) : null,
+    }
     const reservation = accounting.spending?.leave() ?? null
     async function keep(): Promise<void> {
-      if (reservation !== null) await keepSpending(database, reservation, account.project_id, id)
-      await keepObject(database, { ...kept, ...describeObject(made, text) })
-      if (tags) await tagBatch(database, { projectId: account.project_id, id, tags })
+      const batch = { of_project: account.project_id, batch_id: id }
+      if (reservation !== null) await call(database, 'keep_spending', { ...batch, reserved_as: reservation })
+      await call(database, 'keep_object', kept)
     }
     await keep().catch(async error => {
       const key = answer.headers.get(PROVIDER_KEY)

@@ -4,7 +4,8 @@ import { costUsd } from '../../catalogue/catalogue.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
-import { type Collection, forgetKeptObject, keepObject, settleBatch } from '../../postgres/kept-objects.ts'
+import { call, callForRow } from '../../postgres/call.ts'
+import type { Collection } from '../../postgres/kept-objects.ts'
 import { batchSpendingId, releaseSpending } from '../../postgres/spending.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
@@ -33,7 +34,7 @@ export const BATCH_OUTPUT = 'batch_output'
 /** What lists show of the object. */
 export function describeObject(object: JsonObject, text: string) {
   const { purpose } = object
-  return { object: text, purpose: typeof purpose === 'string' ? purpose : null, expiresAt: endOf(object) }
+  return { object: text, for_purpose: typeof purpose === 'string' ? purpose : null, expires_at: endOf(object) }
 }
 
 /** Of a file, in OpenAI's form or Anthropic's. A batch's `expires_at` limits its run, not how long its record is kept. */
@@ -50,19 +51,24 @@ function readDate(given: number | string): Date | null {
 export async function noteObject(reply: ObjectReply, stages: Stages): Promise<void> {
   const { account, keeper, collection, id, status, text } = reply
   const { database } = stages
-  const projectId = account.project_id
+  const owner = { of_project: account.project_id, of_provider: keeper }
   const object = parseJsonObject(text)
   if (status === 404 || (status === 200 && object && isDeleted(object)))
-    return forgetKeptObject(database, projectId, collection, id)
+    return call(database, 'forget_kept_object', {
+      of_project: account.project_id,
+      of_collection: collection,
+      object_id: id,
+    })
   if (status !== 200 || object?.id !== id) return
-  await keepObject(database, { projectId, id, collection, provider: keeper, ...describeObject(object, text) })
+  const told = { ...owner, of_collection: collection, object_id: id, ...describeObject(object, text) }
+  await call(database, 'keep_object', told)
   if (collection === 'message_batches') return releaseUnspent(object, reply, stages)
   if (collection !== 'batches') return
   for (const made of [object.output_file_id, object.error_file_id]) {
     if (typeof made !== 'string') continue
     // The file itself is fetched when it is first listed.
-    const file = { projectId, id: made, collection: 'files' as const, provider: keeper, purpose: BATCH_OUTPUT }
-    await keepObject(database, { ...file, object: null })
+    const file = { ...owner, of_collection: 'files', object_id: made, for_purpose: BATCH_OUTPUT }
+    await call(database, 'keep_object', file)
   }
   await recordBatch(object, reply, stages)
 }
@@ -106,7 +112,7 @@ async function recordBatch(batch: JsonObject, asked: AskedBatch, stages: Stages)
     return
   }
   if (usage === NO_USAGE && !account.has_budgets) return
-  const settled = await settleBatch(database, account.project_id, id)
+  const settled = await callForRow(database, 'settle_batch', { of_project: account.project_id, batch_id: id })
   if (!settled) return
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
   const full = usage === NO_USAGE ? null : costUsd(catalogue.find(provider.pricedAs, model), usage)

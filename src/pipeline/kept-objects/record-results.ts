@@ -3,7 +3,7 @@ import { costUsd } from '../../catalogue/catalogue.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
 import { addUsage, NO_USAGE } from '../../formats/token-usage.ts'
-import { settleBatch } from '../../postgres/kept-objects.ts'
+import { callForRow } from '../../postgres/call.ts'
 import { batchSpendingId, releaseSpending } from '../../postgres/spending.ts'
 import { MAX_PLAIN_BYTES } from '../../providers/read-bytes.ts'
 import { broken } from '../../providers/upstream-failure.ts'
@@ -106,7 +106,8 @@ function createTally({ provider, account }: AskedBatch, { catalogue }: Stages) {
 /** One record for each model, by the one request that first read all results. */
 async function recordOnce(batch: AskedBatch, spent: readonly Spent[], stages: Stages): Promise<void> {
   const { account, id } = batch
-  const settled = await settleBatch(stages.database, account.project_id, id)
+  const batchOf = { of_project: account.project_id, batch_id: id }
+  const settled = await callForRow(stages.database, 'settle_batch', batchOf)
   if (!settled) return
   const reservation = batchSpendingId(account.project_id, id)
   if (account.has_budgets && spent.length === 0) await releaseSpending(stages.database, [reservation])

@@ -2,12 +2,12 @@
 import { invalidRequest, refuse } from '../../errors/errors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { isOwnResponseId, listInput } from '../../formats/responses/continued-input.ts'
-import { findConversation, forgetKeptResponse } from '../../postgres/kept-responses.ts'
-import { forgetResponse } from '../../postgres/store-answers.ts'
+import { call } from '../../postgres/call.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import { entryName } from '../../stores/fast-store.ts'
 import { passedOn } from '../complete-call.ts'
+import { holderOf } from '../conversations.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { bindRead, keeperOf } from './bind-made.ts'
@@ -51,8 +51,9 @@ async function forgetEntries(
   { cache, database, store }: Stages,
 ): Promise<void> {
   await cache.flush()
-  const hashes = await forgetResponse(database, project_id, id)
-  await Promise.all(hashes.map(hash => store.deleteEntry(entryName(project_id, cache_generation, hash))))
+  const gone = await call(database, 'forget_response', { of_project: project_id, response_id: id })
+  const names = gone.map(({ request_hash }) => entryName(project_id, cache_generation, request_hash))
+  await Promise.all(names.map(name => store.deleteEntry(name)))
 }
 
 /** Answers for a response that is kept here. Throws a 404 when it is not, for this key. */
@@ -62,13 +63,14 @@ async function answerOwn(
   id: string,
   { method, part, search }: { method: string; part: string; search: string },
 ): Promise<ProxyResponse> {
-  const turns = await findConversation(database, account, id).catch(error => {
+  const asked = { ...holderOf(account), response_id: id }
+  const turns = await call(database, 'find_conversation', asked).catch(error => {
     throw refuse('databaseUnavailable', null, error)
   })
   const last = turns.at(-1)
   if (!last) throw refuse('responseNotKept', { id })
   if (method === 'DELETE') {
-    await forgetKeptResponse(database, account, id)
+    await call(database, 'forget_kept_response', asked)
     return writeJson(JSON.stringify({ id, object: 'response', deleted: true }))
   }
   if (part === '/cancel') throw invalidRequest('Only a response that is made in the background can be cancelled.')

@@ -1,15 +1,8 @@
 /** Calls SQL functions on behalf of a user, through act_as(): reads under row-level security, changes under the functions' own checks. */
-import {
-  type ArgumentsOf,
-  type FunctionName,
-  isSingle,
-  type JsonValues,
-  type ResultOf,
-  type RowOf,
-  toJson,
-} from '../call.ts'
+import { type ArgumentsOf, type FunctionName, isSingle, type JsonValues, type ResultOf, type RowOf } from '../call.ts'
 import type { Database } from '../database.ts'
 import { FUNCTIONS } from '../functions.generated.ts'
+import { toJson } from '../wire-format.ts'
 
 /** Who calls, and over which connections. */
 export interface Actor {
@@ -23,8 +16,8 @@ export interface Actor {
   address: string
 }
 
-/** A function that takes a project's name as `project` is given its id here; null for all projects together. */
-type NamesById<Arguments> = { [P in keyof Arguments]: P extends 'project' ? number | null : Arguments[P] }
+/** Where a function takes a project's name as `project`, its id does, too; null for all projects together. */
+type NamesById<Arguments> = { [P in keyof Arguments]: P extends 'project' ? number | string | null : Arguments[P] }
 
 export type AskedAs<Name extends FunctionName> = NamesById<ArgumentsOf<Name>>
 /** A row that a function returns, in JSON. */
@@ -45,20 +38,17 @@ export async function callAs<Name extends FunctionName>(
   const { takes, ...described }: { takes: Readonly<Record<string, string>>; reads?: true } = FUNCTIONS[name]
   const values: Readonly<Record<string, unknown>> = given
   const passed = Object.keys(takes).filter(parameter => values[parameter] !== undefined)
-  const columns = passed.map(parameter => `${parameter} ${typeOf(parameter, takes[parameter] ?? '')}`)
-  const list = passed.map(parameter => `${parameter} => ${passedAs(parameter)}`)
+  const isById = (parameter: string) => parameter === 'project' && typeof values[parameter] === 'number'
+  const typeOf = (parameter: string) => (isById(parameter) ? 'bigint' : takes[parameter]?.replace(/[?=]$/, ''))
+  const columns = passed.map(parameter => `${parameter} ${typeOf(parameter)}`)
+  const list = passed.map(parameter => {
+    const value = `a.${parameter}`
+    return `${parameter} => ${isById(parameter) ? `name_project(${value})` : value}`
+  })
   const from = columns.length === 0 ? '' : `json_to_record($1) as a (${columns.join(', ')}), `
   const statement = `select result.* from ${from}${name}(${list.join(', ')}) as result`
   const rows = await runAs<{ result?: unknown }>(actor, statement, values, { reads: described.reads ?? false, mayLag })
   return (isSingle(name) ? rows[0]?.result : rows) as ResultOf<Name, JsonValues>
-}
-
-function typeOf(parameter: string, marked: string): string {
-  return parameter === 'project' ? 'bigint' : marked.replace(/[?=]$/, '')
-}
-
-function passedAs(parameter: string): string {
-  return parameter === 'project' ? 'case when a.project is not null then name_project(a.project) end' : `a.${parameter}`
 }
 
 const ACT_AS = 'select model_proxy.act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'

@@ -1,5 +1,5 @@
 /** Reads the views that the admin API shows: one reader for lists and single objects, with their filters, order and cursors. */
-import { encodeValue } from '../statement.ts'
+import { encodeValue } from '../wire-format.ts'
 import { type Actor, runAs } from './call-as.ts'
 import { VIEWS } from './views.generated.ts'
 import type { Below, Filter, Shown, ViewName } from './views.ts'

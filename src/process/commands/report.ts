@@ -6,9 +6,9 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../config/config.ts'
-import { readMonthlyReport } from '../../postgres/monthly-report.ts'
+import { call } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
-import { writeReport } from './write-report.ts'
+import { type MonthlyReport, writeReport } from './write-report.ts'
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
 const PRINTED_WITHIN_MS = 60_000
@@ -16,9 +16,10 @@ const PRINTED_WITHIN_MS = 60_000
 export async function run(args: readonly string[]): Promise<number> {
   const text = { type: 'string', default: '' } as const
   const { values } = parseArgs({ args: [...args], options: { project: text, month: text, to: text } })
-  const report = await withOperatorDatabase(readConfig(), database =>
-    readMonthlyReport(database, values.project, values.month),
-  )
+  const { project, month } = values
+  const report = (await withOperatorDatabase(readConfig(), database =>
+    call(database.lagging, 'monthly_report', { project, month }),
+  )) as MonthlyReport
   const file = resolve(values.to || `report-${report.month}.html`)
   await Bun.write(file, writeReport(report))
   const pdf = await printPdf(file)

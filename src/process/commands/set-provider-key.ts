@@ -1,7 +1,7 @@
 /** `set-provider-key PROJECT PROVIDER [NAME [WEIGHT]]`: encrypts the key on standard input, stores it, and prints its last four characters. */
 import { readConfig } from '../../config/config.ts'
+import { call } from '../../postgres/call.ts'
 import { DEFAULT_KEY } from '../../postgres/kept-objects.ts'
-import { findProjectId, storeProviderKey } from '../../postgres/projects.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { createVault } from '../../providers/keys/vault.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
@@ -36,13 +36,14 @@ export async function run([
 
   const config = readConfig()
   await withOperatorDatabase(config, async database => {
-    const owner = { projectId: await findProjectId(database, project), provider }
-    const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, owner)
+    const projectId = await call(database, 'find_project', { project })
+    const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, { projectId, provider })
     const lastFour = secret.length < MIN_LENGTH_TO_SHOW ? '****' : secret.slice(-4)
-    await storeProviderKey(database, {
-      ...owner,
+    await call(database, 'store_provider_key', {
+      owner_id: projectId,
+      provider,
       sealed,
-      lastFour,
+      last_four: lastFour,
       name,
       weight: weight === undefined ? null : Number(weight),
     })

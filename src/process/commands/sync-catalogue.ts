@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
 import { readPriceSource } from '../../catalogue/price-source.ts'
 import { readConfig } from '../../config/config.ts'
-import { type ModelChange, syncAggregatorModels, syncPrices } from '../../postgres/list-models.ts'
+import { call, type RowOf } from '../../postgres/call.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
@@ -28,7 +28,7 @@ async function syncOffered(dryRun: boolean): Promise<number> {
   const { host, pathname } = new URL(config.aggregator.baseUrl)
   const source = `${host}${pathname.replace(/(?<!\/)\/+$/, '')}/models`
   const changes = await withOperatorDatabase(config, database =>
-    syncAggregatorModels(database, { offered: models, source, dryRun }),
+    call(database, 'sync_aggregator_models', { offered: models, read_from: source, dry_run: dryRun }),
   )
   tell(changes, `${models.length} models offered, ${skipped} without a fixed price`, dryRun)
   return 0
@@ -40,7 +40,7 @@ async function syncSource(source: string, dryRun: boolean): Promise<number> {
   })
   const prices = readPriceSource(table, DIRECT_PROVIDERS)
   const changes = await withOperatorDatabase(readConfig(), database =>
-    syncPrices(database, { offered: prices, source, dryRun }),
+    call(database, 'sync_prices', { offered: prices, read_from: source, dry_run: dryRun }),
   )
   tell(changes, `${prices.length} prices read`, dryRun)
   return 0
@@ -53,7 +53,7 @@ async function readTable(source: string): Promise<unknown> {
   return response.json()
 }
 
-function tell(changes: readonly ModelChange[], read: string, dryRun: boolean): void {
+function tell(changes: readonly RowOf<'sync_prices'>[], read: string, dryRun: boolean): void {
   for (const { change, model, details } of changes) {
     process.stdout.write(details === '' ? `${change}: ${model}\n` : `${change}: ${model} (${details})\n`)
   }

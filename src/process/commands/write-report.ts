@@ -1,7 +1,23 @@
 /** A month's report as one page of HTML: no script, and nothing that is fetched from elsewhere. */
 import type { PlainMissReason } from '../../cache/entry.ts'
 import type { OverviewRow, ShareRow } from '../../postgres/admin/rows.ts'
-import type { MonthlyReport } from '../../postgres/monthly-report.ts'
+
+/** As monthly_report() gives it. */
+export interface MonthlyReport {
+  /** `2026-10`. */
+  month: string
+  projects: string[]
+  /** In UTC; days without requests are left out. */
+  days: OverviewRow[]
+  models: ShareRow[]
+  keys: ShareRow[]
+  /** `team=search`. */
+  tags: ShareRow[]
+  /** By the cache's reason; empty where none was recorded. The dearest first. */
+  misses: { name: string; requests: number; cost_usd: number }[]
+  /** Hits that people called wrong. */
+  wrong_hits: number
+}
 
 const SPENT = '#b45309'
 const SAVED = '#0f766e'

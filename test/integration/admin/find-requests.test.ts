@@ -1,8 +1,10 @@
 /** Requests are found by anything that is recorded of them, in every order, page by page, and as files. */
+
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStory } from '../../../src/pipeline/request-record.ts'
-import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
+import { recordUsage } from '../../../src/postgres/record-usage.ts'
+import { rollUpUsage } from '../../../src/postgres/upkeep.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends } from '../../harness/backends.ts'

@@ -1,7 +1,8 @@
 /** What PostgreSQL itself lets whom do, below the admin API: rights of callers, sessions, invitations and keys that end. */
+
 import { beforeEach, expect, test } from 'vitest'
+import { call } from '../../../src/postgres/call.ts'
 import type { Database } from '../../../src/postgres/database.ts'
-import { createProject, findProjectId, issueKey } from '../../../src/postgres/projects.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -33,9 +34,9 @@ describeOnce('rights in the database', backend => {
 
   /** A project with a key, and a user of each role there. */
   async function openProject(name = 'acme') {
-    await createProject(database, name, 'free')
-    const secret = await issueKey(database, name, 'project', 'k')
-    const id = await findProjectId(database, name)
+    await call(database, 'create_project', { project: name, plan: 'free' })
+    const secret = await call(database, 'issue_key', { project: name, key_type: 'project', key_name: 'k' })
+    const id = await call(database, 'find_project', { project: name })
     const people: Record<string, number> = {}
     for (const role of ['owner', 'member', 'viewer']) {
       people[role] = await addUser(`${role}-of-${name}`)
@@ -234,7 +235,7 @@ describeOnce('rights in the database', backend => {
     await query(`select set_member('acme', ${people.member}, 'owner')`)
     expect(await query(`select ${made}`)).toHaveLength(1)
     // Leaving another project changes nothing here.
-    await createProject(database, 'elsewhere', 'free')
+    await call(database, 'create_project', { project: 'elsewhere', plan: 'free' })
     await query(`select add_membership('elsewhere', ${people.member}, 'member')`)
     await query(`select remove_member('elsewhere', ${people.member})`)
     expect(await query(`select ${made}`)).toHaveLength(1)
@@ -289,8 +290,9 @@ describeOnce('rights in the database', backend => {
   })
 
   test('a test key takes tokens and answers as long as its plan lets it, and no longer than a day', async () => {
-    await createProject(database, 'acme', 'free')
-    for (const type of ['project', 'test'] as const) await issueKey(database, 'acme', type, type)
+    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    for (const type of ['project', 'test'] as const)
+      await call(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })
     await query('update api_keys set tokens_per_minute = 500')
     const ofType = (column: string) =>
       query<{ value: number }>(`select ${column} as value from key_accounts order by key_type`)

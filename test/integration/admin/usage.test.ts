@@ -1,8 +1,10 @@
 /** Reports hold every request once, whatever the span, the zone and the grouping; and no parameter is ignored. */
+
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStory } from '../../../src/pipeline/request-record.ts'
-import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
+import { recordUsage } from '../../../src/postgres/record-usage.ts'
+import { rollUpUsage } from '../../../src/postgres/upkeep.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OPERATIONS } from '../../../src/providers/operations.ts'
 import { describeBackends } from '../../harness/backends.ts'

@@ -5,7 +5,7 @@ import { createDeployWatch } from '../../../src/postgres/deploy-watch.ts'
 /** One that answers when it is told to, each question in its turn. */
 function createBusyDatabase() {
   const asked: ((isOn: boolean) => void)[] = []
-  const call = () => new Promise(resolve => asked.push(isOn => resolve([{ deploying: isOn }])))
+  const call = () => new Promise(resolve => asked.push(isOn => resolve([{ result: isOn }])))
   return { database: { call } as unknown as Database, asked }
 }
 

@@ -13,7 +13,7 @@ test('of a call that takes a list, how long that is; of any call, its time', asy
     ['a', 'b', 'c'],
     [1, 1, 1],
   ])
-  await measured.database.call('select find_project($1::text) as id', ['acme'])
+  await measured.database.call('select find_project(project => $1::text) as id', ['acme'])
   await measured.store.count({ requests: 5, windows: [], entries: [] })
   await measured.store.readEntries(['x'])
   const read = (name: string) =>

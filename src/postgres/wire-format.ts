@@ -1,0 +1,75 @@
+/** How values travel: parameters as text, which the server parses as the type that the statement casts to; columns by their type. */
+import type { PostgresType } from 'postgres'
+
+/**
+ * Encodes a parameter as text. The driver would guess types from values, and a list's from its first item. Statements here cast each
+ * parameter instead, and the server parses the text as that type.
+ */
+export function encodeValue(value: unknown): string | null {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return `{${value.map(encodeElement).join(',')}}`
+  if (value instanceof Uint8Array)
+    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`
+  if (value instanceof Date) return value.toISOString()
+  return String(value)
+}
+
+function encodeElement(element: unknown): string {
+  const text = encodeValue(element)
+  if (text === null) return 'null'
+  return typeof element === 'number' || Array.isArray(element) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+const asItIs = (text: unknown) => text
+
+/** OIDs of pg_type. */
+const BOOLEAN = 16
+const BYTEA = 17
+const INT8 = 20
+const JSON_TYPES = [114, 3802]
+const DATE = 1082
+const TIMESTAMPS = [1114, 1184]
+const TEXT_LISTS = [1009, 1015]
+const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
+
+/** For the driver: parameters are sent as encoded above, and columns are decoded by type. */
+export const wireTypes: Record<string, PostgresType> = {
+  boolean: reading([BOOLEAN], text => text === 't'),
+  bytea: reading([BYTEA], text => Buffer.from(text.slice(2), 'hex')),
+  // Ids and counters stay far below 2^53.
+  int8: reading([INT8], Number),
+  json: reading(JSON_TYPES, text => JSON.parse(text)),
+  // A date has no time zone; kept as text, it cannot shift.
+  date: reading([DATE], text => text),
+  timestamp: reading(TIMESTAMPS, text => new Date(text)),
+  texts: reading(TEXT_LISTS, text => parseList(text)),
+  numbers: reading(NUMBER_LISTS, text => parseList(text).map(item => (item === null ? null : Number(item)))),
+}
+
+function reading(oids: number[], parse: (text: string) => unknown): PostgresType {
+  return { to: oids[0] ?? 0, from: oids, serialize: asItIs, parse }
+}
+
+/** The elements of a one-dimensional array: quoted, with backslashes, or bare. */
+export function parseList(text: string): (string | null)[] {
+  const elements = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/gs)
+  return Array.from(elements, ([, quoted, bare]) =>
+    quoted !== undefined ? quoted.replace(/\\(.)/gs, '$1') : bare === undefined || bare === 'NULL' ? null : bare,
+  )
+}
+
+/** Hex hashes as a list of bytea; null for one that is missing. */
+export function listHashes(hashes: readonly (string | null | undefined)[]): (string | null)[] {
+  return hashes.map(hash => (hash == null ? null : `\\x${hash}`))
+}
+
+/** Half a surrogate pair is no text: PostgreSQL reads none in JSON. */
+const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
+
+export function toJson(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  const text = JSON.stringify(value)
+  // Written so, half a pair is rare, and looking at each value takes longer than writing them all.
+  return text.includes('\\ud') ? JSON.stringify(value, wellFormed) : text
+}

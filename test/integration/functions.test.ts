@@ -1,0 +1,110 @@
+import postgres from 'postgres'
+import { expect, test } from 'vitest'
+import { type ArgumentsOf, call, type FunctionName, isSingle } from '../../src/postgres/call.ts'
+import { FUNCTIONS } from '../../src/postgres/functions.generated.ts'
+import { describeBackends, describeReal } from '../harness/backends.ts'
+
+/** The statement that calls a function with all of its parameters. */
+async function statementOf(name: FunctionName): Promise<string> {
+  let statement = ''
+  const database = {
+    async call(text: string) {
+      statement = text
+      return []
+    },
+  }
+  const all = Object.fromEntries(Object.keys(FUNCTIONS[name].takes).map(parameter => [parameter, null]))
+  await call(database, name, all as ArgumentsOf<typeof name>)
+  return statement
+}
+
+/** Without what the database does not know. */
+const plain = (type: string) => type.replace(/[?=]$/, '')
+
+describeReal('functions as they were generated', backend => {
+  test('are those of the server, whatever its search path', async () => {
+    const { databaseUrl } = await backend.open()
+    // As behind a pooler that carries no search path along.
+    const sql = postgres(databaseUrl ?? '', { max: 1, fetch_types: false, connection: { search_path: 'pg_catalog' } })
+    const rows = await sql.unsafe(`select oid::integer as oid, format_type(oid, null) as name from pg_type`)
+    const types = new Map(
+      rows.map(({ oid, name }) => [oid, name.replace('timestamp with time zone', 'timestamptz').replace(/^\w+\./, '')]),
+    )
+    const names = Object.keys(FUNCTIONS) as FunctionName[]
+    expect(names.length).toBeGreaterThan(150)
+    for (const name of names) {
+      const { columns } = await sql.unsafe(await statementOf(name)).describe()
+      const { gives }: { gives: string | Record<string, string> } = FUNCTIONS[name]
+      const declared = typeof gives === 'string' ? { result: gives } : gives
+      const said = columns.map(column => [column.name, types.get(column.type)])
+      expect([name, said]).toEqual([name, Object.entries(declared).map(([column, type]) => [column, plain(type)])])
+    }
+    await sql.end()
+  })
+})
+
+describeBackends('values of calls', backend => {
+  test('come back as their types say', async () => {
+    const { database } = await backend.open()
+    const [row] = await database.call<Record<string, unknown>>(
+      `select 7::bigint as bigint, 7::integer as integer, 7::smallint as smallint, 0.5::double precision as double, 0.5::real as real,
+        0.10::numeric as numeric, true as boolean, 'é' as text, '00000000-0000-0000-0000-000000000007'::uuid as uuid,
+        '2026-10-25'::date as date, '2026-10-25T00:30:00Z'::timestamptz as timestamptz, '\\x00ff'::bytea as bytea,
+        '{"a":[1]}'::json as json, '{"a":[1]}'::jsonb as jsonb, array[1, null]::bigint[] as numbers,
+        array['a,b', '"', '\\', '', null]::text[] as texts, null::bigint as nothing`,
+      [],
+    )
+    expect(row).toMatchObject({
+      bigint: 7,
+      integer: 7,
+      smallint: 7,
+      double: 0.5,
+      real: 0.5,
+      numeric: '0.10',
+      boolean: true,
+      text: 'é',
+      uuid: '00000000-0000-0000-0000-000000000007',
+      date: '2026-10-25',
+      timestamptz: new Date('2026-10-25T00:30:00Z'),
+      json: { a: [1] },
+      jsonb: { a: [1] },
+      numbers: [1, null],
+      texts: ['a,b', '"', '\\', '', null],
+      nothing: null,
+    })
+    expect(Buffer.from(row?.bytea as Uint8Array).toString('hex')).toBe('00ff')
+  })
+
+  test('a single value comes alone, rows as a list, nothing as nothing', async () => {
+    const { database } = await backend.open()
+    const id = await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    expect(id).toBe(await call(database, 'find_project', { project: 'acme' }))
+    expect(await call(database, 'find_password_hash', { of_email: 'nobody@example.com' })).toBeNull()
+    expect(await call(database, 'forget_response', { of_project: id, response_id: 'resp_1' })).toEqual([])
+    expect((await call(database, 'list_plans', {})).map(({ name }) => name)).toContain('free')
+    expect(isSingle('create_project') && !isSingle('list_plans')).toBe(true)
+  })
+
+  test('JSON, bytes and half a surrogate pair arrive', async () => {
+    const { database } = await backend.open()
+    const of_project = await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    const payload = { text: 'half \ud800 of "é\\', numbers: [1, null] }
+    await call(database, 'raise_event', { of_project, kind: 'circuit.opened', payload })
+    await call(database, 'raise_event', { of_project, kind: 'circuit.opened', payload: { numbers: [] }, once: 'once' })
+    const told = await database.call<{ payload: unknown }>(
+      `select payload from events where kind = 'circuit.opened' order by once nulls first`,
+      [],
+    )
+    expect(told.map(event => event.payload)).toEqual([
+      { text: 'half \ufffd of "é\\', numbers: [1, null] },
+      { numbers: [] },
+    ])
+    const key = { owner_id: of_project, provider: 'groq', last_four: '****', name: 'default', weight: null }
+    await call(database, 'store_provider_key', { ...key, sealed: Uint8Array.of(0, 92, 255) })
+    const [stored] = await database.call<{ sealed: string }>(
+      `select encode(sealed, 'hex') as sealed from provider_keys`,
+      [],
+    )
+    expect(stored).toEqual({ sealed: '005cff' })
+  })
+})
