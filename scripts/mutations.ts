@@ -18,6 +18,8 @@ const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const BUDGETS = 'test/integration/budgets.test.ts'
 const LARGEST = 'test/integration/largest-cost.test.ts'
 const BOUNDS = 'test/unit/formats/bounds.test.ts'
+const SOUND = 'test/unit/formats/sound.test.ts'
+const HEARD = 'test/integration/heard-seconds.test.ts'
 const LEAVING = 'test/integration/leaving.slow.test.ts'
 const GUARD = 'test/unit/stores/guarded-store.test.ts'
 const MINUTE = 'test/integration/count-minute.test.ts'
@@ -714,18 +716,49 @@ export const MUTATIONS: readonly Mutation[] = [
     noticedBy: [LARGEST],
     test: 'a summary before the answer: one is charged as its vendor does, or refused by name',
   },
-  {
-    file: 'src/pipeline/pass-through/longest-sound.ts',
-    line: "|| hasChunk(file, next, 'fmt ')",
-    becomes: '',
-    noticedBy: [BOUNDS],
-  },
-  {
-    file: 'src/pipeline/pass-through/longest-sound.ts',
-    line: '?? secondsOfMp3(file) ?? MOST_SECONDS',
-    becomes: '?? secondsOfMp3(file) ?? file.byteLength / LEAST_MP3_BYTES_A_SECOND',
-    noticedBy: [BOUNDS],
-  },
+  ...linesOf('src/formats/sound/wav.ts', BOUNDS, [["|| hasChunk(file, next, 'fmt ')", '']]),
+  ...linesOf('src/pipeline/pass-through/sound-length.ts', BOUNDS, [
+    ['?? mostSecondsOfMp3(file) ?? MOST_SECONDS', '?? mostSecondsOfMp3(file) ?? file.length / LEAST_BYTES_A_SECOND'],
+    [' || parts.some(({ name, isFile }) => !isFile && NAMES_SOUND.test(name))', ''],
+    ['files.length === 0 || ', ''],
+  ]),
+  // What is charged is as long as a decoder makes it, whatever a head says; and the same is told, recorded and taken from budgets.
+  ...linesOf('src/pipeline/pass-through/sound-length.ts', HEARD, [
+    ['mostSeconds, seconds ?? Math', 'mostSeconds, Math'],
+    ['(bytes ?? unseen)', '(bytes ?? 0)'],
+    ['Math.max(toldSeconds, ', 'Math.min(toldSeconds, '],
+  ]),
+  ...linesOf('src/pipeline/pass-through/passed-usage.ts', HEARD, [
+    ['if (reported !== null) return { ...usage, seconds: reported }', ''],
+    [', isPresumed: query.sound.seconds === null }', ' }'],
+    ['if (isPaidBySecond(model) !== (usage.seconds !== undefined)) return null', ''],
+  ]),
+  ...linesOf('src/pipeline/presumed-usage.ts', HEARD, [
+    ['query.sound ? { seconds: chargedSeconds(query.sound) } : {}', 'false ? { seconds: 0 } : {}', 'whoever leaves'],
+  ]),
+  ...linesOf('src/formats/sound/ogg.ts', SOUND, [
+    ['Math.max(seconds, end)', 'seconds'],
+    ['Math.max(seconds, end)', 'end'],
+  ]),
+  ...linesOf('src/formats/sound/flac.ts', SOUND, [
+    ['frequency > 0 ? samples / frequency : 0', '0'],
+    ['secondsOfFrames(file, frequency))', '0)'],
+  ]),
+  ...linesOf('src/formats/sound/mp4.ts', SOUND, [
+    ['(frames + fragments.frames) * frameSeconds,', '0,'],
+    ['tabled + fragments.duration', 'tabled'],
+    ['Math.max(this.duration, edited)', 'this.duration'],
+    ['secondsOfFrames(file, USUAL_FREQUENCY)', '0'],
+  ]),
+  ...linesOf('src/formats/sound/webm.ts', SOUND, [
+    ['Math.max(this.duration, this.#last)', '0'],
+    ['track.seconds += packets', 'track.seconds += 0 * packets'],
+    ['at = file.indexOf(CLUSTER_BYTES, at + 1)', 'break'],
+  ]),
+  ...linesOf('src/formats/sound/mp3.ts', SOUND, [
+    ['inFrames >= file.length * LEAST_SHARE ? Math.min(most, seconds) : most', 'Math.min(most, seconds)'],
+    ['inFrames >= file.length * LEAST_SHARE ? Math.min(most, seconds) : most', 'most'],
+  ]),
   ...linesOf('sql/functions/budgets/presume_expired_spending.sql', BUDGETS, [
     ["delete from budget_reservations r where r.presumed_at < now() - interval '1 day';", '', 'and its process dies'],
   ]),

@@ -89,7 +89,7 @@ comment on column usage_records.embed_ms is 'Of that, waiting for the questions 
 comment on column usage_records.upstream_ms is 'From asking the upstream to the head of its answer; null: none answered.';
 comment on column usage_records.first_chunk_ms is 'From the requests arrival to the first part of a stream.';
 comment on column usage_records.end_user is 'Whom the client asks for: safety_identifier, user, or metadata.user_id; at most 128 characters.';
-comment on column usage_records.presumed is 'True: nobody knows what the provider charged, and tokens and cost are the most that it may have been; null: they are known.';
+comment on column usage_records.presumed is 'True: nobody knows what the provider charged, and tokens and cost are the most that it may have been, as far as can be told; null: they are known.';
 comment on column usage_records.provider_keys is 'Where the project has several keys of the provider: the names of those that were asked, in order, with commas between them. One that was refused has the status after it; the last one answered.';
 
 create table request_contents (

@@ -9,16 +9,17 @@ import type { ToolCalls } from '../formats/token-usage.ts'
 import type { CatalogueModel, PricedUnit } from '../postgres/list-models.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { type LargestTokens, largestTokens, picturesTokens, type RequestSize } from './largest-tokens.ts'
-import { longestSound } from './pass-through/longest-sound.ts'
+import { isPaidBySecond } from './pass-through/passed-usage.ts'
+import { MOST_SECONDS } from './pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 
 /** Reads the request as it is sent. Throws a 400 for a number that is none, unless that is to count as none given. */
 export function sizeOf(query: CompletionQuery | PassedQuery, { isLenient = false } = {}): RequestSize {
   const { endpoint, model, body } = query
   if (query.kind === 'passed') {
-    const { form, bytes } = query.passed
-    const bounds = readBounds(endpoint, body, { isForm: form !== null, isLenient })
-    return { endpoint, model, bounds, bytes: bytes.length, seconds: longestSound(form) }
+    const { passed, sound } = query
+    const bounds = readBounds(endpoint, body, { isForm: passed.form !== null, isLenient })
+    return { endpoint, model, bounds, bytes: passed.bytes.length, seconds: sound?.mostSeconds ?? MOST_SECONDS }
   }
   const bytes = query.bytes?.length ?? Buffer.byteLength(query.text)
   return { ...sizeOfBody(endpoint, body, bytes, { top: query.top, isLenient }), model }
@@ -92,7 +93,7 @@ function largestOf(size: RequestSize, named: string, find: Find): Largest {
 function priceOf(size: RequestSize, model: CatalogueModel, { prompt, output }: { prompt: number; output: number }) {
   const { kind, inputUsdPerMillion, outputUsdPerMillion, unitPrices } = model
   if (kind === 'speech' && outputUsdPerMillion === 0) return size.bytes * inputUsdPerMillion
-  if (kind === 'transcription' && outputUsdPerMillion === 0) return size.seconds * inputUsdPerMillion
+  if (isPaidBySecond(model)) return size.seconds * inputUsdPerMillion
   const prices = pricesThatMayApply(model, size.bounds, prompt)
   const input = Math.max(
     ...prices.flatMap(row => [

@@ -11,6 +11,7 @@ import type { Provider } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
 import type { RequestSize } from './largest-tokens.ts'
+import { chargedSeconds } from './pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 import { MOST_TOKENS, type SpentUsage } from './spent-usage.ts'
 
@@ -24,14 +25,15 @@ export interface AskedCall {
   catalogue: Pick<Catalogue, 'find'>
 }
 
-/** A number that cannot be read limits nothing. */
+/** A number that cannot be read limits nothing. Sound is as long as it would be charged. */
 export function askedCall(
   query: CompletionQuery | PassedQuery,
   provider: Provider,
   catalogue: Pick<Catalogue, 'find'>,
 ): AskedCall {
   const { endpoint, body } = query
-  return { endpoint, body, size: () => sizeOf(query, { isLenient: true }), provider, catalogue }
+  const heard = query.kind === 'passed' && query.sound ? { seconds: chargedSeconds(query.sound) } : {}
+  return { endpoint, body, size: () => ({ ...sizeOf(query, { isLenient: true }), ...heard }), provider, catalogue }
 }
 
 /** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */

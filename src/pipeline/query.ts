@@ -7,6 +7,7 @@ import type { Alias } from '../providers/aliases.ts'
 import type { PassedOperation, RecordedEndpoint } from '../providers/operations.ts'
 import type { Endpoint, PassedBody } from '../providers/upstream.ts'
 import type { EmbeddingsQuery } from './embeddings/read-query.ts'
+import type { SoundLength } from './pass-through/sound-length.ts'
 
 /** What is recorded about any request. */
 export interface NotedQuery {
@@ -79,6 +80,8 @@ export interface PassedQuery extends CacheableQuery, Controlled {
   kind: 'passed'
   endpoint: PassedOperation
   passed: PassedBody
+  /** That it is asked about; null for other operations. */
+  sound: SoundLength | null
 }
 
 /** Counts a prompt's tokens. */

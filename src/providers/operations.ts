@@ -9,21 +9,24 @@ export interface OperationTraits {
   defaultModel: string | null
   /** Whether a repeat is answered from the cache. */
   isCached: boolean
+  /** Whether it is asked about sound, and answers with its transcript. */
+  hearsSound: boolean
 }
 
-const PICTURES = { defaultModel: 'dall-e-2', isCached: false }
-const SOUND = { takesForms: true, defaultModel: null, isCached: false }
+const PICTURES = { defaultModel: 'dall-e-2', isCached: false, hearsSound: false }
+const SOUND = { takesForms: true, defaultModel: null, isCached: false, hearsSound: true }
+const TEXT = { takesForms: false, defaultModel: null, isCached: true, hearsSound: false }
 
 /** By their paths after the base address. */
 export const OPERATIONS = {
   'images/generations': { ...PICTURES, takesForms: false },
   'images/edits': { ...PICTURES, takesForms: true },
   'images/variations': { ...PICTURES, takesForms: true },
-  'audio/speech': { takesForms: false, defaultModel: null, isCached: true },
+  'audio/speech': TEXT,
   'audio/transcriptions': SOUND,
   'audio/translations': SOUND,
-  moderations: { takesForms: false, defaultModel: 'omni-moderation-latest', isCached: true },
-  rerank: { takesForms: false, defaultModel: null, isCached: false },
+  moderations: { ...TEXT, defaultModel: 'omni-moderation-latest' },
+  rerank: { ...TEXT, isCached: false },
 } as const satisfies Record<string, OperationTraits>
 
 export type PassedOperation = keyof typeof OPERATIONS

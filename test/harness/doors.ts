@@ -96,7 +96,7 @@ export const DOORS: readonly Door[] = [
   {
     path: '/audio/translations',
     body: n => ({ model: 'whisper-1', file: sound(n, 100) }),
-    // Its answer says nothing of it: all that was reserved is spent.
+    // Its answer says nothing of it, and its file does.
     usd: 100 * 100e-6,
   },
   { path: '/moderations', body: n => ({ model: 'omni-moderation-latest', input: `Number ${n}` }), usd: 0 },

@@ -1,9 +1,12 @@
 /** What the pipeline needs to know about a pass-through operation's JSON response. */
 import { isJsonObject, parseJson } from '../../formats/json/canonical.ts'
+import { readTranscript, type Transcript } from './read-transcript.ts'
 
 export interface PassedToAssess {
   /** What a request whose answers are stored asks about: each gets a result. */
   results: number
+  /** In which format a transcript was asked for; null: it is none. */
+  transcriptFormat: unknown
 }
 
 export interface PassedAnswer {
@@ -11,6 +14,8 @@ export interface PassedAnswer {
   isJson: boolean
   /** As the response reports it. */
   usage: unknown
+  /** Null for what is none. */
+  transcript: Transcript | null
   /** Whether it is a complete response of an operation whose responses are stored. */
   hasResults: boolean
   /** Whether it reports a failure: aggregators do so inside a 200. */
@@ -19,8 +24,10 @@ export interface PassedAnswer {
 
 export function assessPassed(bytes: Uint8Array, wanted: PassedToAssess): PassedAnswer {
   // Not every response is an object: a transcription may be just its text.
-  const body = parseJson(new TextDecoder().decode(bytes))
+  const text = new TextDecoder().decode(bytes)
+  const body = parseJson(text)
   const { usage, results, error } = isJsonObject(body) ? body : {}
   const hasResults = Array.isArray(results) && results.length >= wanted.results && !isJsonObject(error)
-  return { bytes, isJson: body !== undefined, usage, hasResults, hasFailed: isJsonObject(error) }
+  const transcript = wanted.transcriptFormat === null ? null : readTranscript(body ?? text, wanted.transcriptFormat)
+  return { bytes, isJson: body !== undefined, usage, transcript, hasResults, hasFailed: isJsonObject(error) }
 }

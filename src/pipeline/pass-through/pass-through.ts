@@ -4,6 +4,7 @@ import { ClientGone, ProxyError } from '../../errors/errors.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
+import { OPERATIONS } from '../../providers/operations.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
@@ -14,8 +15,16 @@ import type { PassedQuery } from '../query.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from '../request-context.ts'
 import { SSE_TYPE } from '../response-headers.ts'
+import type { SpentUsage } from '../spent-usage.ts'
 import { assessPassed, type PassedAnswer, type PassedToAssess } from './assess-passed.ts'
-import { type PassedUsage, priceOfPassed, readPassedUsage, readUsageOfEvent, withCost } from './passed-usage.ts'
+import {
+  type PassedUsage,
+  priceOfPassed,
+  readPassedUsage,
+  readUsageOfEvent,
+  withCost,
+  withSeconds,
+} from './passed-usage.ts'
 import { readPassed } from './read-passed.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { relayKept } from './relay-kept.ts'
@@ -53,15 +62,15 @@ async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
   })
   accounting.noteAnswered(answer)
   if (answer.status >= 400) return passOnError(context, answer)
-  const type = typeOf(answer)
-  if (/^application\/(\S+\+)?json/i.test(type)) return { response: await answerWhole(context, answer, stages) }
-  if (/^text\/event-stream/i.test(type)) return { response: answerInEvents(context, answer, stages) }
+  if (/^text\/event-stream/i.test(typeOf(answer))) return { response: answerInEvents(context, answer, stages) }
+  if (isJson(answer) || isTranscript(query)) return { response: await answerWhole(context, answer, stages) }
   return { response: answerAsItComes(context, answer, stages) }
 }
 
 async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stages: Stages): Promise<ProxyResponse> {
   const { provider, query } = context
-  const wanted = { results: countAskedAbout(query.body.input) }
+  const transcriptFormat = isTranscript(query) ? (query.body.response_format ?? 'json') : null
+  const wanted = { results: countAskedAbout(query.body.input), transcriptFormat }
   const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
   const read =
     'whole' in received
@@ -73,10 +82,13 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
         )
   const { bytes, hasResults } = read
   // Invalid JSON was probably cut.
-  if (!read.isJson) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
-  const usage = readPassedUsage(read.usage)
+  if (!read.isJson && isJson(answer)) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
+  const reported = readPassedUsage(read.usage)
+  const usage = read.hasFailed
+    ? spentBy(context, reported, stages, false)
+    : spentBy(context, withSeconds(context, reported, read.transcript, stages), stages)
   await keep(context, answer, { bytes, hasResults }, usage, stages)
-  finish(context, usage, stages, !read.hasFailed)
+  finishMiss(context, usage, !read.hasFailed)
   return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body: bytes }
 }
 
@@ -90,10 +102,14 @@ function answerInEvents(context: PassedContext, answer: UpstreamAnswer, stages: 
   const { query, accounting, call } = context
   call.settle(NOT_SHAREABLE)
   accounting.noteHeaders()
-  const expected = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
+  const prompt = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
+  const expected = withSeconds(context, prompt, null, stages)
   const body = relayAnswer(accounting, answer, {
     hasEvents: true,
-    onWhole: event => finish(context, event ? readUsageOfEvent(event) : NO_USAGE, stages),
+    onWhole(event) {
+      const usage = withSeconds(context, event ? readUsageOfEvent(event) : NO_USAGE, null, stages)
+      finishMiss(context, spentBy(context, usage, stages))
+    },
   })
   return {
     status: answer.status,
@@ -106,22 +122,28 @@ function answerInEvents(context: PassedContext, answer: UpstreamAnswer, stages: 
 function answerAsItComes(context: PassedContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
   const { accounting, cacheQuery, control } = context
   accounting.noteHeaders()
+  const usage = spentBy(context, NO_USAGE, stages)
   const body =
     cacheQuery && control.store
-      ? relayKeptSound(context, answer, stages)
-      : relayAnswer(accounting, answer, { hasEvents: false, onWhole: () => finish(context, NO_USAGE, stages) })
-  return { status: answer.status, headers: answeredHeaders(context, answer, NO_USAGE, stages), body }
+      ? relayKeptSound(context, answer, usage, stages)
+      : relayAnswer(accounting, answer, { hasEvents: false, onWhole: () => finishMiss(context, usage) })
+  return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body }
 }
 
-function relayKeptSound(context: PassedContext, answer: UpstreamAnswer, stages: Stages): ReadableStream<Uint8Array> {
+function relayKeptSound(
+  context: PassedContext,
+  answer: UpstreamAnswer,
+  usage: SpentUsage,
+  stages: Stages,
+): ReadableStream<Uint8Array> {
   const { request, provider, accounting, call, subscriber } = context
   return relayKept(answer, {
     signal: request.signal,
     onLeft: subscriber.leave,
     onTooLong: () => call.settle(NOT_SHAREABLE),
     async onWhole(bytes) {
-      if (bytes) await keep(context, answer, { bytes, hasResults: false }, NO_USAGE, stages)
-      finish(context, NO_USAGE, stages)
+      if (bytes) await keep(context, answer, { bytes, hasResults: false }, usage, stages)
+      finishMiss(context, usage)
     },
     onFailure(error) {
       const isTold = error instanceof ProxyError || error instanceof ClientGone
@@ -137,7 +159,7 @@ async function keep(
   context: PassedContext,
   answer: UpstreamAnswer,
   read: Omit<AnswerToKeep, 'contentType'>,
-  usage: PassedUsage,
+  usage: SpentUsage,
   stages: Stages,
 ): Promise<void> {
   const { call } = context
@@ -146,12 +168,23 @@ async function keep(
   call.settle(kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: entryOf(context, kept, usage) })
 }
 
-/** An error in place of an answer costs nothing; an answer that does not say what it used, the most that it may. */
-function finish(context: PassedContext, usage: PassedUsage, stages: Stages, counts = true): void {
+/**
+ * What is told, recorded and taken from budgets. An error in place of an answer costs nothing; an answer that does not say what it used, the
+ * most that it may.
+ */
+function spentBy(context: PassedContext, usage: PassedUsage, stages: Stages, isAnswer = true): SpentUsage {
   const { query, provider } = context
-  const usd = usage === NO_USAGE && !counts ? 0 : priceOfPassed(context, usage, stages)
+  const usd = usage === NO_USAGE && !isAnswer ? 0 : priceOfPassed(context, usage, stages)
   const most = usd === null ? presumeMost(askedCall(query, provider, stages.catalogue)) : null
-  finishMiss(context, most && !most.isUnpriced ? most : withCost(usage, usd), counts)
+  return most && !most.isUnpriced ? most : withCost(usage, usd)
+}
+
+function isTranscript({ endpoint }: PassedQuery): boolean {
+  return OPERATIONS[endpoint].hearsSound
+}
+
+function isJson(answer: UpstreamAnswer): boolean {
+  return /^application\/(\S+\+)?json/i.test(typeOf(answer))
 }
 
 function typeOf({ headers }: UpstreamAnswer): string {

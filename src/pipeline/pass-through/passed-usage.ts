@@ -3,14 +3,15 @@ import { costUsd } from '../../catalogue/catalogue.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
 import { readAmount, readUsage } from '../../formats/read-usage.ts'
 import { readTypedEvent } from '../../formats/sse/sse.ts'
-import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
 import type { SpentUsage } from '../spent-usage.ts'
-import { MOST_SECONDS } from './longest-sound.ts'
+import type { Transcript } from './read-transcript.ts'
+import { chargedSeconds, MOST_SECONDS } from './sound-length.ts'
 
-export interface PassedUsage extends TokenUsage {
+export interface PassedUsage extends SpentUsage {
   /** Seconds of audio, when they are what is priced. */
   seconds?: number
   /** Whether input tokens are of several kinds, each of which needs a price. */
@@ -58,14 +59,35 @@ export function priceOfPassed(
   { catalogue }: Stages,
 ): number | null {
   if (provider.pricedAs === null) return 0
+  if (usage.isUnpriced) return null
   if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
   const model = catalogue.find(provider.pricedAs, query.model)
   if (!model) return null
   if (model.inputUsdPerMillion === 0 && model.outputUsdPerMillion === 0) return 0
   if (isPaidByCharacter(model)) return spokenUsd(model, query.body.input)
   if (usage === NO_USAGE || (usage.isMixed && !hasPricesFor(model, usage))) return null
+  if (isPaidBySecond(model) !== (usage.seconds !== undefined)) return null
   if (usage.seconds !== undefined) return (usage.seconds * model.inputUsdPerMillion) / 1_000_000
   return costUsd(model, usage)
+}
+
+/**
+ * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else as the sound was measured, else
+ * presumed.
+ */
+export function withSeconds(
+  { provider, query }: RoutedContext<PassedQuery>,
+  usage: PassedUsage,
+  transcript: Transcript | null,
+  { catalogue }: Stages,
+): PassedUsage {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const isKnown = usage.seconds !== undefined || usage.reportedCostUsd !== null
+  if (isKnown || !model || !isPaidBySecond(model) || query.sound === null) return usage
+  const reported = transcript?.seconds ?? null
+  if (reported !== null) return { ...usage, seconds: reported }
+  const seconds = chargedSeconds(query.sound, transcript?.toldSeconds)
+  return { ...usage, seconds, isPresumed: query.sound.seconds === null }
 }
 
 /** What the request costs, whatever its answer says: speech that is paid by the character of its text. Null where the answer decides. */
@@ -91,6 +113,11 @@ export function hasPricesFor({ unitPrices }: CatalogueModel, usage: PassedUsage)
     isKnown(usage.imagePromptTokens, unitPrices.image_input) &&
     isKnown(usage.audioCompletionTokens, unitPrices.audio_output)
   )
+}
+
+/** Sound that is transcribed. */
+export function isPaidBySecond({ kind, outputUsdPerMillion }: CatalogueModel): boolean {
+  return kind === 'transcription' && outputUsdPerMillion === 0
 }
 
 function isPaidByCharacter({ kind, outputUsdPerMillion }: CatalogueModel): boolean {

@@ -20,6 +20,7 @@ import { readModel } from '../parse-request.ts'
 import type { PassedQuery } from '../query.ts'
 import type { ProxyRequest } from '../request.ts'
 import type { Stages } from '../request-context.ts'
+import { measureForm } from './sound-length.ts'
 
 /** Throws what reading a body throws, and a 400 that names the field or header. */
 export async function readPassed(request: ProxyRequest, account: Account, stages: Stages): Promise<PassedQuery> {
@@ -31,10 +32,12 @@ export async function readPassed(request: ProxyRequest, account: Account, stages
   const defaultModel = vendor === undefined ? OPERATIONS[operation].defaultModel : null
   const describe = (read: PassedBodyRead) => describePassed(operation, read, { headers, control, defaultModel })
   const read = await readPassedBody(request, OPERATIONS[operation].takesForms, account, stages)
-  return resolveAlias(describe(read), account, async model => {
+  const query = await resolveAlias(describe(read), account, async model => {
     const bytes = await renamePassed(read, model, account)
     return describe(await parsePassedBody(bytes, read.passed.contentType, { hold: body.hold, account, ...stages }))
   })
+  if (OPERATIONS[operation].hearsSound) query.sound = await measureForm(query.passed.form, account.project_id)
+  return query
 }
 
 function describePassed(
@@ -55,6 +58,7 @@ function describePassed(
     stream,
     body: fields,
     passed,
+    sound: null,
     references,
     isCacheable: isCached && !stream && json !== null,
     get text() {

@@ -3,10 +3,11 @@ import type { BetaMessageDeltaUsage, BetaUsage } from '@anthropic-ai/sdk/resourc
 import { describe, expect, test } from 'vitest'
 import { readBounds } from '../../../src/formats/bounds/read-bounds.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
+import type { FormPart } from '../../../src/formats/read-form.ts'
 import { readUsage } from '../../../src/formats/read-usage.ts'
 import { sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
 import { largestTokens } from '../../../src/pipeline/largest-tokens.ts'
-import { longestSound } from '../../../src/pipeline/pass-through/longest-sound.ts'
+import { measureForm } from '../../../src/pipeline/pass-through/sound-length.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 
 const DOORS = { chat: 'messages', messages: 'messages', responses: 'input' } as const
@@ -112,8 +113,10 @@ describe('sound', () => {
     bytes.set(Buffer.from(hex, 'hex'))
     return bytes
   }
-  const secondsOf = (bytes: Uint8Array) =>
-    longestSound({ bytes, boundary: 'b', parts: [{ name: 'file', isFile: true, start: 0, end: bytes.length }] })
+  const secondsOf = async (bytes: Uint8Array, more: readonly FormPart[] = []) => {
+    const file = { name: 'file', isFile: true, start: 0, end: bytes.length }
+    return (await measureForm({ bytes, boundary: 'b', parts: [file, ...more] }, 1)).mostSeconds
+  }
   const wav = (format: string) => `524946460000000057415645666d742010000000${format}64617461`
   /** One channel, 16,000 samples a second, 16 bits each. */
   const PLAIN = '01000100803e0000007d000002001000'
@@ -123,8 +126,8 @@ describe('sound', () => {
     ['one sample a second', bytesOf(wav('0100010001000000803e000001000800'), 3_600), 3_600],
     ['MP3, by its least rate', bytesOf('fffb9000', 10_000), 10],
     ['MP3 after a tag', bytesOf(`49443303000000000002${'00'.repeat(2)}fffb9000`, 10_000), 10],
-  ])('%s', (_, bytes, seconds) => {
-    expect(secondsOf(bytes)).toBeCloseTo(seconds, 3)
+  ])('%s', async (_, bytes, seconds) => {
+    expect(await secondsOf(bytes)).toBeCloseTo(seconds, 3)
   })
 
   test.each([
@@ -135,8 +138,17 @@ describe('sound', () => {
     ['FLAC after a tag', bytesOf('49443303000000000000664c6143', 1_000)],
     ['MP3 of any rate', bytesOf('fffb0000', 1_000)],
     ['nothing', new Uint8Array(0)],
-  ])('%s may be of any length', (_, bytes) => {
-    expect(secondsOf(bytes)).toBeGreaterThan(1_000_000)
+  ])('%s may be of any length', async (_, bytes) => {
+    expect(await secondsOf(bytes)).toBeGreaterThan(1_000_000)
+  })
+
+  test.each(['url', 'file_url', 'file'])('and so may WAV beside a field called %s', async name => {
+    const value = { name, isFile: false, start: 0, end: 9 }
+    expect(await secondsOf(bytesOf(wav(PLAIN), 320_000), [value])).toBeGreaterThan(1_000_000)
+  })
+
+  test.each([null, { bytes: new Uint8Array(9), boundary: 'b', parts: [] }])('and so may none: %j', async form => {
+    expect((await measureForm(form, 1)).mostSeconds).toBeGreaterThan(1_000_000)
   })
 })
 

@@ -258,7 +258,7 @@ function Spent({ request }: { request: ProxyRequest }) {
       </Fact>
       <Fact title="Cost">
         {formatUsd(request.cost_usd)}
-        {request.presumed && ' at most: the answer ended before its usage was known'}
+        {request.presumed && ' at most: nobody knows what its provider charged'}
       </Fact>
       <Fact title="Saved">
         {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')}
