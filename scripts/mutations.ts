@@ -417,6 +417,8 @@ export const MUTATIONS: readonly Mutation[] = [
       '',
       'https://169.254.169.254/latest/ is refused before anything is sent',
     ],
+    ['lookup: (_, __, done) => done(null, addresses),', '', 'a name that leads elsewhere the next time gains nothing'],
+    ['addresses.some(isPrivateAddress)', 'addresses.every(isPrivateAddress)', 'a name of which one address is private'],
   ]),
   ...linesOf('src/admin/webhooks/post.ts', ADMIN_WEBHOOKS, [
     ['parsed.href.length > MOST_CHARACTERS', 'url.length > MOST_CHARACTERS'],
@@ -428,6 +430,7 @@ export const MUTATIONS: readonly Mutation[] = [
       '{ projectId: 0, provider: SEALED_AS }',
       'a key that is created and one that is deactivated are told, signed, once each',
     ],
+    ['MOST_AT_ONCE - underWay.size', 'MOST_AT_ONCE', 'a process tells sixteen addresses at once, and no more'],
   ]),
   // What is reserved of a budget is settled once, and never more than there is.
   {

@@ -163,6 +163,25 @@ describeOnce('webhooks', backend => {
     expect(receiver.messages.filter(({ path }) => path === '/hang')).toHaveLength(1)
   })
 
+  test('a process tells sixteen addresses at once, and no more', async () => {
+    await Promise.all(running.splice(0).map(each => each.stop()))
+    const own = deliver()
+    for (let n = 0; n < 10; n++) await addWebhook('/hang')
+    await raise()
+    await received(10)
+    // Those of another project are told of another event.
+    project = `p-${crypto.randomUUID()}`
+    await createProject(stores.database, project, 'free')
+    for (let n = 0; n < 10; n++) await addWebhook('/hang')
+    await raise()
+    await received(16)
+    // It looks every 20 ms.
+    await Bun.sleep(300)
+    expect(receiver.messages).toHaveLength(16)
+    await own.stop()
+    deliver()
+  })
+
   test('an address may be removed while it is told', async () => {
     const webhook = await addWebhook('/hang')
     await raise()

@@ -1,4 +1,5 @@
 /** Posts to an address that somebody gave: within bounds, never redirected, and not into private networks unless they are allowed. */
+import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -81,10 +82,15 @@ export interface Post {
   signal: AbortSignal
 }
 
+type FindAddresses = (name: string) => Promise<LookupAddress[]>
+
 /** Resolves to the status; the answer itself is not read. Throws Unreached. */
-export async function post({ url, headers, body, toPrivateNetworks, signal }: Post): Promise<number> {
+export async function post(
+  { url, headers, body, toPrivateNetworks, signal }: Post,
+  findAddresses: FindAddresses = name => lookup(name, { all: true }),
+): Promise<number> {
   const parsed = checkUrl(url, toPrivateNetworks)
-  const addresses = await withinTimeLimit(TIME_LIMIT_MS, lookup(hostOf(parsed), { all: true })).catch(() => {
+  const addresses = await withinTimeLimit(TIME_LIMIT_MS, findAddresses(hostOf(parsed))).catch(() => {
     throw new Unreached('its name could not be resolved')
   })
   refusePrivate(

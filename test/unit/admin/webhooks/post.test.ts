@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkUrl, isPrivateAddress, post } from '../../../../src/admin/webhooks/post.ts'
 
+const at = (address: string) => ({ address, family: address.includes(':') ? 6 : 4 })
 const signal = new AbortController().signal
 const message = { headers: {}, body: '{}', signal }
 
@@ -53,6 +54,22 @@ test.each([
   'https://[::ffff:7f00:1]/',
 ])('%s leads into a private network, and is asked nothing', async url => {
   await expect(post({ ...message, url, toPrivateNetworks: false })).rejects.toThrow('private network')
+})
+
+test('a name of which one address is private is asked nothing', async () => {
+  const asked = post({ ...message, url: 'https://both.invalid/', toPrivateNetworks: false }, async () => [
+    at('1.1.1.1'),
+    at('fd12::1'),
+  ])
+  await expect(asked).rejects.toThrow('private network')
+})
+
+test('the addresses that were looked at are asked: a name that leads elsewhere the next time gains nothing', async () => {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('here') })
+  // Nobody else knows the name.
+  const url = `http://turns.invalid:${server.port}/`
+  expect(await post({ ...message, url, toPrivateNetworks: true }, async () => [at('127.0.0.1')])).toBe(200)
+  await server.stop(true)
 })
 
 test('a redirect is an answer, not a way', async () => {
