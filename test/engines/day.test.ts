@@ -12,7 +12,7 @@ import { type PrivateServer, startPostgres, startRedis } from '../faults/servers
 import { type Answer, get, post, readAnswer } from '../harness/client.ts'
 import { type Collector, startCollector } from '../harness/collector.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { DOORS, JUDGE, uploadBatchInput } from '../harness/doors.ts'
+import { DOORS, JUDGE, postAsUsual, uploadBatchInput } from '../harness/doors.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type RealtimeUpstream, startRealtime } from '../standin/realtime.ts'
 import { describeEngines } from './engines.ts'
@@ -89,7 +89,7 @@ describeEngines('a day', ['prometheus'], () => {
   })
 
   async function send(key: string, path: string, body: Record<string, unknown> | string, tags = 'hour=0') {
-    return note(path, body, await readAnswer(await post(team, key, path, body, { headers: { 'x-proxy-tags': tags } })))
+    return note(path, body, await readAnswer(await postAsUsual(team, key, path, body, { 'x-proxy-tags': tags })))
   }
 
   function note(path: string, body: Record<string, unknown> | string, answer: Answer): Answer {

@@ -29,14 +29,24 @@ function sound(n: number, seconds: number): string {
 }
 
 export function askDoor(to: Addressed, key: string, door: Door, n: number, inputFile: string): Promise<Response> {
-  const body = door.body(n, inputFile)
-  if (!(typeof body.file === 'string')) return post(to, key, door.path, body)
+  return postAsUsual(to, key, door.path, door.body(n, inputFile))
+}
+
+/** A file in a form, all else in JSON. */
+export function postAsUsual(
+  to: Addressed,
+  key: string,
+  path: string,
+  body: Record<string, unknown> | string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  if (typeof body === 'string' || typeof body.file !== 'string') return post(to, key, path, body, { headers })
   const form = new FormData()
   form.set('model', String(body.model))
   form.set('file', new File([body.file], 'sound.wav'))
-  return fetch(`${to.baseUrl}${door.path}`, {
+  return fetch(`${to.baseUrl}${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
+    headers: { ...headers, authorization: `Bearer ${key}` },
     body: form,
   })
 }
