@@ -65,12 +65,33 @@ join parts p on p.oid = r.oid
 group by r.oid, r.kind, r.relname, r.divided
 order by r.kind, r.relname collate "C"`
 
+/** The rows of setting_kinds as an interface. */
+const DESCRIBE_SETTINGS = `
+select
+    k.name,
+    k.title || ': ' || k.help as meaning,
+    case k.type
+        when 'choice' then (select string_agg(quote_literal(word), ' | ' order by place) from unnest(k.words) with ordinality w (word, place))
+        when 'text' then 'string'
+        when 'models' then 'string[]'
+        when 'aliases' then 'string[]'
+        else 'number'
+    end as type
+from setting_kinds k
+order by k.name collate "C"`
+
 await database.call('set search_path = model_proxy, public', [])
+const settings = await database.call<{ name: string; meaning: string; type: string }>(DESCRIBE_SETTINGS, [])
+const settingsType = `
+/** A project's settings: the rows of setting_kinds. */
+export interface ProjectSettings {
+${settings.map(({ name, meaning, type }) => `  /** ${meaning} */\n  ${name}: ${type};\n`).join('')}}
+`
 const relations = await database.call<{ text: string }>(DESCRIBE_SCHEMA, [])
 const schema = `Written by \`bun run generate-types\`: what the migrations and views come to.\n\n${relations.map(({ text }) => `${text}\n`).join('\n')}`
 await writeOrCompare(schemaFile, schema)
 // Comments in one line each.
-await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */'))
+await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */') + settingsType)
 await writeOrCompare(functionsFile, await describeFunctions(database))
 await writeOrCompare(viewsFile, await describeViews(database))
 await database.close()

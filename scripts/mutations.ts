@@ -1744,6 +1744,11 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     ['coalesce(k.replaced_by, k.id) as key_id', 'k.id as key_id', 'a former value of a key'],
     ["case k.type when 'test' then 86400 end", 'null::integer', 'a test key takes tokens'],
+    [
+      'to_json(least(p.cache_ttl_seconds, longest.cache_ttl_seconds))',
+      'to_json(p.cache_ttl_seconds)',
+      'a test key takes tokens',
+    ],
   ]),
   ...linesOf('sql/functions/people/close_session.sql', RIGHTS, [
     ['and s.user_id = current_user_id()', '', 'a session’s id ends it for its own user alone'],
@@ -1759,15 +1764,14 @@ export const MUTATIONS: readonly Mutation[] = [
     ["if person.role = 'reader' then", 'if false then', 'ends what was set for a reader’s address'],
     ['delete from invitations i where i.user_id = person.id;', '', 'makes void an invitation'],
   ]),
+  ...linesOf('src/pipeline/plan-request.ts', 'test/integration/policies.test.ts', [
+    ['Bun.deepEquals(guess, account)', 'true', 'not at all, and what was remembered of a wording'],
+  ]),
   ...linesOf('src/providers/model-router.ts', ALLOWED, [
+    ['if (!isAllowedInProject(model, allowed_models)) return false', '', '["gpt-4o"]: gpt-4o-mini'],
     [
-      'matchesAny(model, allowed_models) && matchesAny(model, key_allowed_models)',
-      'matchesAny(model, key_allowed_models)',
-      '["gpt-4o"]: gpt-4o-mini',
-    ],
-    [
-      'matchesAny(model, allowed_models) && matchesAny(model, key_allowed_models)',
-      'matchesAny(model, allowed_models)',
+      'return key_allowed_models === null || matchesAny(model, key_allowed_models)',
+      'return true',
       '["gpt-4o"]: gpt-4o-mini',
     ],
     ['return name.length - last.length >= at && name.endsWith(last)', 'return name.endsWith(last)', '["a*a"]: a'],

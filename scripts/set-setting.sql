@@ -4,7 +4,7 @@
 --
 -- What there is to set, and what each setting takes:
 --
---   psql "$DATABASE_URL" -c 'select name, words, least, most, help from setting_kinds'
+--   psql "$DATABASE_URL" -c 'select name, preset, words, least, most, help from setting_kinds'
 \ir begin.sql
 
 \if :{?project}

@@ -42,34 +42,12 @@ create table projects (
     archived_at timestamptz,
     cache_generation integer not null default 1,
     verdict_generation integer not null default 1,
-    semantic_mode text not null default 'on',
-    semantic_policy text not null default 'verified',
-    semantic_risk text not null default 'balanced',
-    semantic_threshold double precision not null default 0.95,
-    semantic_judge text not null default 'off',
-    semantic_judge_model text not null default '',
-    semantic_judge_daily_usd double precision not null default 1,
-    semantic_judge_floor double precision not null default 0.8,
-    semantic_judge_timeout_ms integer not null default 800,
-    semantic_verify_ratio double precision not null default 0,
-    cache_mode text not null default 'all',
-    cache_ttl_seconds integer not null default 604800,
-    cache_bytes bigint not null default 1073741824,
-    fallbacks text[] not null default '{}',
-    allowed_models text[] not null default '{}',
-    log_content text not null default 'off',
-    when_exhausted text not null default 'serve_cache',
-    semantic_enabled boolean not null generated always as (semantic_mode = 'on') stored,
-    semantic_guards boolean not null generated always as (semantic_policy <> 'threshold') stored,
-    unsupported_tools text not null default 'drop',
-    has_budgets boolean not null default false,
-    aliases text[] not null default '{}',
-    anthropic_cache_marks text not null default 'off'
+    has_budgets boolean not null default false
 );
 
 create index projects_plan_idx on projects (plan);
 
-comment on table projects is 'A tenant: its plan, settings and cache configuration. Nothing cached or counted is ever shared between two projects. What a setting takes stands in setting_kinds.';
+comment on table projects is 'A tenant: its plan, settings and cache configuration. Nothing cached or counted is ever shared between two projects. Each setting is a column, made by its row in setting_kinds.';
 comment on column projects.id is 'Part of every cache key and of every row that belongs to the project.';
 comment on column projects.name is 'What operators call it: letters, digits, dot, dash, underscore.';
 comment on column projects.plan is 'The plan whose limits apply from the next request on.';
@@ -77,29 +55,7 @@ comment on column projects.created_at is 'When the project was created.';
 comment on column projects.archived_at is 'When the project was archived, and its keys deactivated; null: in use.';
 comment on column projects.cache_generation is 'Part of every Redis key: incrementing it orphans all that is cached there.';
 comment on column projects.verdict_generation is 'Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.';
-comment on column projects.semantic_mode is 'on: a differently worded question may be answered from the cache; shadow: what would be is recorded, and the provider asked; off: neither.';
-comment on column projects.semantic_policy is 'Which of them: verified (nothing speaks against it), proved (every difference is harmless), judged (and those that a judge or a person confirmed), threshold (all that are similar enough).';
-comment on column projects.semantic_risk is 'Under the policy verified, how much must speak for a match: careful, balanced or generous.';
-comment on column projects.semantic_threshold is 'Cosine similarity above which two questions may count as the same: 0.0 to 1.0.';
-comment on column projects.semantic_judge is 'Under the policy judged, what happens to a similar question that proof cannot decide: inline puts it to a model while the request waits, learn afterwards; off: nothing.';
-comment on column projects.semantic_judge_model is 'That model, as the project''s requests would name it; empty: none.';
-comment on column projects.semantic_judge_daily_usd is 'What may be spent on the judge in a day (UTC).';
-comment on column projects.semantic_judge_floor is 'Least cosine similarity that is worth asking the judge about.';
-comment on column projects.semantic_judge_timeout_ms is 'How long a request waits for the judge, in milliseconds.';
-comment on column projects.semantic_verify_ratio is 'Which part of the semantic hits is put to the judge after it was served.';
-comment on column projects.cache_mode is 'all: every request may be answered from the cache; deterministic: those with temperature 0 or a seed; off: none.';
-comment on column projects.cache_ttl_seconds is 'How long an answer stays in the cache unless the request says otherwise.';
-comment on column projects.cache_bytes is 'How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute.';
-comment on column projects.fallbacks is 'Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default.';
-comment on column projects.allowed_models is 'Patterns of the model names that clients may ask for, * standing for any characters; empty: any. Fallbacks and the judge''s model are the project''s own choice.';
-comment on column projects.log_content is 'sealed: the wordings of questions that were answered in other words, or nearly, are kept for a week, sealed, and shown to members; off: none are.';
-comment on column projects.when_exhausted is 'What a request gets once the quota or a budget is used up: serve_cache answers hits, refuse answers none.';
-comment on column projects.semantic_enabled is 'Whether semantic_mode is on.';
-comment on column projects.semantic_guards is 'Whether semantic_policy asks for more than similarity.';
-comment on column projects.unsupported_tools is 'What becomes of a tool that the model''s provider would have to run and cannot, where the model may choose: drop leaves it out, refuse answers 400.';
 comment on column projects.has_budgets is 'Whether any budget is set: without one, nothing is reserved.';
-comment on column projects.aliases is 'Names that clients may ask for in place of a model: each name=model, or name=model|fallback|… with models that are asked in its stead when it cannot be reached.';
-comment on column projects.anthropic_cache_marks is 'on: chat requests translated for Anthropic are marked for its cache after the tools, the system prompt and the last turn, unless they have marks of their own; off: only theirs.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function check_settings() returns trigger
@@ -121,6 +77,7 @@ create table setting_kinds (
     name text primary key,
     type text not null
         check (type in ('choice', 'number', 'whole', 'text', 'models', 'aliases')),
+    preset text not null,
     least double precision,
     most double precision,
     words text[] not null,
@@ -131,9 +88,10 @@ create table setting_kinds (
     choices text[] not null default '{}'
 );
 
-comment on table setting_kinds is 'Which settings a project has, and what each takes: a new setting is a row of sql/seed, and a column of projects.';
+comment on table setting_kinds is 'Which settings a project has, and what each takes: a new one is a row of sql/settings, which makes its column of projects.';
 comment on column setting_kinds.name is 'The setting, and the column of projects.';
 comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them; aliases: the same, each as name=model|fallback|….';
+comment on column setting_kinds.preset is 'What a new project has, and each that exists when the setting comes.';
 comment on column setting_kinds.least is 'Least number; null: none.';
 comment on column setting_kinds.most is 'Greatest number, longest text or most names; null: none.';
 comment on column setting_kinds.words is 'The choices; for another type, what the value is, as messages say it.';

@@ -4,6 +4,7 @@ import { ProxyError } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
 import { listProviderKeys, projectSettings } from '../postgres/admin/projects.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { ProjectSettings } from '../postgres/types.generated.ts'
 import { findAlias, listAliases } from '../providers/aliases.ts'
 import { DIRECT_PROVIDERS, type Routed } from '../providers/model-router.ts'
 import { route } from './answers/projects.ts'
@@ -85,15 +86,15 @@ async function readRouted(actor: Actor, project: number): Promise<Omit<Planned, 
     projectSettings(actor, { of_project: project }),
     listProviderKeys(actor, { project, of_provider: null }),
   ])
-  const { allowed_models: allowed, aliases } = (row?.result ?? {}) as Record<string, string[] | undefined>
+  const { allowed_models = [], aliases = [] } = (row?.result ?? {}) as Partial<ProjectSettings>
   return {
     project_id: project,
     direct_providers: keys.map(({ provider }) => provider),
     // Below every real one: nothing that requests have opened is replaced.
     provider_keys_version: 0,
     named_provider_keys: null,
-    allowed_models: allowed?.length ? allowed : null,
+    allowed_models,
     key_allowed_models: null,
-    aliases: aliases ?? null,
+    aliases,
   }
 }

@@ -85,5 +85,5 @@ async function tellLeft({ accounting, ...counted }: AdmittedRequest, { headers }
 }
 
 function named(query: CompletionQuery, account: Account): CompletionQuery {
-  return account.aliases ? resolveEarly(query, account) : query
+  return account.aliases.length > 0 ? resolveEarly(query, account) : query
 }

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { call, type RowOf } from './call.ts'
 import { AnswerLost, type Database } from './database.ts'
-import type { KeyAccounts } from './types.generated.ts'
+import type { KeyAccounts, ProjectSettings } from './types.generated.ts'
 
 export interface AdmitAsk {
   /** Hex SHA-256 of the key. */
@@ -23,37 +23,22 @@ export interface AdmitBatch {
 
 /** The view's nullable columns; a test compares them with the database. */
 type NullableColumn =
-  | 'allowed_models'
   | 'key_allowed_models'
   | 'allowed_addresses'
-  | 'aliases'
   | 'named_provider_keys'
   | 'tokens_per_minute'
   | 'minute_counted_until'
 
-/** The view's columns with a fixed set of words, enforced by checks on the tables and by setting_kinds. */
-interface WordColumns {
-  key_type: 'project' | 'test'
-  semantic_mode: 'on' | 'shadow' | 'off'
-  semantic_policy: 'verified' | 'proved' | 'judged' | 'threshold'
-  semantic_risk: 'careful' | 'balanced' | 'generous'
-  semantic_judge: 'off' | 'learn' | 'inline'
-  cache_mode: 'all' | 'deterministic' | 'off'
-  log_content: 'off' | 'sealed'
-  when_exhausted: 'serve_cache' | 'refuse'
-  unsupported_tools: 'drop' | 'refuse'
-  anthropic_cache_marks: 'off' | 'on'
-}
-
-/** Every column of the view key_accounts, except for the key's hash. */
+/** Every column of the view key_accounts, except for the key's hash; in place of `settings`, each of them. */
 type KeyAccount = {
-  [Name in Exclude<keyof KeyAccounts, 'verdict' | 'key_hash' | keyof WordColumns>]: Name extends NullableColumn
+  [Name in Exclude<keyof KeyAccounts, 'verdict' | 'key_hash' | 'key_type' | 'settings'>]: Name extends NullableColumn
     ? Selectable<KeyAccounts>[Name]
     : NonNullable<Selectable<KeyAccounts>[Name]>
-} & WordColumns
+} & ProjectSettings
 
 /** Key, project, limits and settings of a request, as the database last returned them. */
 export interface Account extends Readonly<KeyAccount> {
+  readonly key_type: 'project' | 'test'
   readonly verdict: 'active' | 'expired' | 'disabled'
   /** First day of the month that counts the request, `YYYY-MM-DD`. */
   readonly month: string
@@ -149,9 +134,14 @@ function noteAccount(
   if (before && sameMonth && before.version === version) return before.account
   const text = changed ?? before?.text
   if (text === undefined) throw new Error('admit() left out an account')
-  const account: Account = before && sameMonth && before.text === text ? before.account : { ...JSON.parse(text), month }
+  const account = before && sameMonth && before.text === text ? before.account : readAccount(text, month)
   known.set(keyHash, { version, text, account })
   return account
+}
+
+function readAccount(text: string, month: string): Account {
+  const { settings, ...columns } = JSON.parse(text)
+  return { ...settings, ...columns, month }
 }
 
 /** Those keys whose project's counter another transaction has locked, and where the counter stands. */

@@ -23,7 +23,8 @@ export async function lacksFunctions(database: Database, deployed: readonly Depl
   const lost = needed.filter(name => !columns.has(name))
   if (lost.length > 0) throw new Error(tellLost(lost))
   const isThere = (name: string) => routines.has(basename(name, '.sql'))
-  return deployed.some(({ folder, name }) => folder !== 'seed' && !isThere(name))
+  const isRows = (folder: string) => folder === 'seed' || folder === 'settings'
+  return deployed.some(({ folder, name }) => !isRows(folder) && !isThere(name))
 }
 
 function tellLost([first, ...more]: readonly string[]): string {

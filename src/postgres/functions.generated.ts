@@ -209,7 +209,7 @@ export const FUNCTIONS = {
   /** Refused requests of all projects in a time, by reason, the most frequent first. Takes an administrator. */
   list_refusals: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'timestamptz' } },
   /** What settings a project has, what each takes, and what a page shows of it. */
-  list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
+  list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', preset: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
   /** The spend alerts of a project, or for null of the organization. */
   list_spend_alerts: { reads: true, takes: { of_project: 'bigint' }, gives: { id: 'bigint', amount: 'numeric', recipients: 'text[]', subject_prefix: 'text' } },
   /** A project's webhooks, with how many of their deliveries are pending, and how many failed for good. */

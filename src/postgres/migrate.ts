@@ -1,5 +1,5 @@
 /**
- * Brings a database to this version's schema: the baseline, the steps of each migration once, then what has changed of views, functions
+ * Brings a database to this version's schema: the baseline, the steps of each migration once, then what has changed of settings, views, functions
  * and seeds.
  *
  * During a deploy, the previous release still serves beside the new one, and no request may wait long. So a migration consists of steps,
@@ -11,7 +11,7 @@
  *                          integer column moved. It is repeated until that is 0. It must not matter how often it runs.
  *   -- step: concurrently  One `create index concurrently`.
  *
- * Views and functions are deployed last, together, in one transaction. Every function that the previous release calls keeps its name,
+ * Settings, views and functions are deployed last, together, in one transaction. Every function that the previous release calls keeps its name,
  * arguments and result for one more release: where one changes, it gets a new list of arguments, and the old one moves to
  * sql/compatibility. Tables lose no column that the previous release uses, and get none without a default. The ledger's row `release` tells
  * the previous release, where it is started beside, to leave the newer functions alone.

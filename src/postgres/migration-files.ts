@@ -3,8 +3,11 @@ import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
-/** In order of dependency: functions read views, and what the admin API shows calls functions. Compatibility holds functions that only the release before calls. */
-const DEPLOYED = ['views', 'functions', 'api', 'compatibility', 'seed'] as const
+/**
+ * In order of dependency: settings are columns, which views read; functions read views, and what the admin API shows calls functions.
+ * Compatibility holds functions that only the release before calls.
+ */
+const DEPLOYED = ['settings', 'views', 'functions', 'api', 'compatibility', 'seed'] as const
 
 /** All tables of the first release. */
 export const BASELINE = 'baseline'
@@ -72,7 +75,7 @@ export function readSteps(file: string, text: string): MigrationStep[] {
     .map(step => ({ ...step, checksum: digest(step.text) }))
 }
 
-/** Every view, function and seed, in the order in which they are deployed. */
+/** All settings, views, functions and seeds, in the order in which they are deployed. */
 export async function readDeployed(): Promise<DeployedFile[]> {
   const folders = await Promise.all(
     DEPLOYED.map(async folder => {

@@ -9,29 +9,29 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface KeyAccounts {
-  /** Names that clients may ask for in place of models, as in projects; null for none. */
-  aliases: string[] | null;
   /** Networks of the addresses that the key may be used from; null for any. */
   allowed_addresses: string[] | null;
-  /** Patterns of model names that clients may ask for; null for any. */
-  allowed_models: string[] | null;
-  /** off or on: whether prompts sent to Anthropic are marked for its cache. */
-  anthropic_cache_marks: string | null;
   /** Incremented by every purge. */
   cache_generation: number | null;
-  /** all, deterministic or off: which requests may be answered from the cache at all. */
-  cache_mode: string | null;
-  /** Lifetime of a stored response, unless the request sets another. */
-  cache_ttl_seconds: number | null;
   /** Most concurrent requests of the key in one process of the proxy. */
   concurrent_requests: number | null;
   /** Direct providers for which the project has stored a key, each once. */
   direct_providers: string[] | null;
-  /** Models used, in this order, in place of one that cannot be reached. */
-  fallbacks: string[] | null;
   /** Whether the project has any budget: then what requests may cost is reserved. */
   has_budgets: boolean | null;
   /** Patterns of model names that the key may ask for within those; null for all of them. */
@@ -44,8 +44,6 @@ export interface KeyAccounts {
   key_prefix: string | null;
   /** project or test. */
   key_type: string | null;
-  /** off or sealed: whether what requests say and get is stored, encrypted, for people to look at. */
-  log_content: string | null;
   /** Longest lifetime of a stored response, whatever the request says. */
   max_cache_ttl_seconds: number | null;
   /** Seconds since the epoch until which the key's minute is counted in the database, too; null: never yet. */
@@ -64,64 +62,42 @@ export interface KeyAccounts {
   requests_per_minute_per_address: number | null;
   /** The plan's quota for all keys of this type together. */
   requests_per_month: number | null;
-  /** inline, learn or off: whether a judge is asked about candidates that proof cannot decide, during the request or later. */
-  semantic_judge: string | null;
-  /** The judge's daily budget. */
-  semantic_judge_daily_usd: number | null;
-  /** Lowest similarity at which the judge is asked. */
-  semantic_judge_floor: number | null;
-  /** The judge's model; empty for none. */
-  semantic_judge_model: string | null;
-  /** How long a request waits for the judge, in milliseconds. */
-  semantic_judge_timeout_ms: number | null;
-  /** on, shadow or off: whether a differently worded question may be answered from the cache. */
-  semantic_mode: string | null;
-  /** verified, proved, judged or threshold: which semantic matches are served. */
-  semantic_policy: string | null;
-  /** careful, balanced or generous: under the policy verified, how much must speak for a match. */
-  semantic_risk: string | null;
-  /** Cosine similarity above which two questions may count as the same. */
-  semantic_threshold: number | null;
-  /** Share of the semantic hits that the judge reviews afterwards. */
-  semantic_verify_ratio: number | null;
+  /** The project's settings by name, within what the key and the plan allow. */
+  settings: Json | null;
   /** The key's own limit, or its plan's, whichever is lower; null for none. */
   tokens_per_minute: number | null;
-  /** drop or refuse: what becomes of tools that the model's provider would have to run and cannot. */
-  unsupported_tools: string | null;
   /** active, expired or disabled, as of now. */
   verdict: string | null;
   /** Incremented by every pair that a person called wrong. */
   verdict_generation: number | null;
-  /** serve_cache or refuse: whether hits are answered once the quota or a budget is used up. */
-  when_exhausted: string | null;
 }
 
 export interface Projects {
-  /** Names that clients may ask for in place of a model: each name=model, or name=model|fallback|… with models that are asked in its stead when it cannot be reached. */
+  /** Aliases: Names that clients may ask for in place of a model, such as fast=gpt-5.4-mini, with commas between them. After the model, fallbacks of its own may follow: smart=gpt-5.4|claude-opus-4-8. */
   aliases: Generated<string[]>;
-  /** Patterns of the model names that clients may ask for, * standing for any characters; empty: any. Fallbacks and the judge's model are the project's own choice. */
+  /** Allowed models: Patterns of model names, such as openai/*, with commas between them. Empty allows every model. */
   allowed_models: Generated<string[]>;
-  /** on: chat requests translated for Anthropic are marked for its cache after the tools, the system prompt and the last turn, unless they have marks of their own; off: only theirs. */
+  /** Anthropic’s cache of prompts: Whether chat requests to Anthropic, under the project’s own key, are marked for its cache. */
   anthropic_cache_marks: Generated<string>;
   /** When the project was archived, and its keys deactivated; null: in use. */
   archived_at: Timestamp | null;
-  /** How much the project may keep of answers and vectors; beyond it, what would expire first goes. Enforced once a minute. */
+  /** Maximum size: Above it, the answers that would expire first are deleted. Checked once a minute. */
   cache_bytes: Generated<number>;
   /** Part of every Redis key: incrementing it orphans all that is cached there. */
   cache_generation: Generated<number>;
-  /** all: every request may be answered from the cache; deterministic: those with temperature 0 or a seed; off: none. */
+  /** Answered from the cache: Which requests may be answered from the cache at all. */
   cache_mode: Generated<string>;
-  /** How long an answer stays in the cache unless the request says otherwise. */
+  /** Time to live: How long an answer is kept, unless the request says otherwise. The plan sets an upper limit. */
   cache_ttl_seconds: Generated<number>;
   /** When the project was created. */
   created_at: Generated<Timestamp>;
-  /** Models that are asked in turn, under their own names, when the wanted one cannot be reached; none by default. */
+  /** Fallback models: Up to five, with commas between them. They are asked in this order when a model cannot be reached. */
   fallbacks: Generated<string[]>;
   /** Whether any budget is set: without one, nothing is reserved. */
   has_budgets: Generated<boolean>;
   /** Part of every cache key and of every row that belongs to the project. */
   id: Generated<number>;
-  /** sealed: the wordings of questions that were answered in other words, or nearly, are kept for a week, sealed, and shown to members; off: none are. */
+  /** Text of requests and matches: Whether what requests say and get is kept, and the wordings of semantic hits and near misses. */
   log_content: Generated<string>;
   /** What operators call it: letters, digits, dot, dash, underscore. */
   name: string;
@@ -131,31 +107,31 @@ export interface Projects {
   semantic_enabled: Generated<boolean>;
   /** Whether semantic_policy asks for more than similarity. */
   semantic_guards: Generated<boolean>;
-  /** Under the policy judged, what happens to a similar question that proof cannot decide: inline puts it to a model while the request waits, learn afterwards; off: nothing. */
+  /** The judge: Whether a model is asked about what proof cannot decide. */
   semantic_judge: Generated<string>;
-  /** What may be spent on the judge in a day (UTC). */
+  /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not asked. */
   semantic_judge_daily_usd: Generated<number>;
-  /** Least cosine similarity that is worth asking the judge about. */
+  /** Minimum similarity: Less similar pairs are never sent to the judge, and not served even if they were confirmed. */
   semantic_judge_floor: Generated<number>;
-  /** That model, as the project's requests would name it; empty: none. */
+  /** Judge’s model: Any model that the project can use, such as openai/gpt-4.1-mini. It gets both questions as data, and answers in a strict schema. */
   semantic_judge_model: Generated<string>;
-  /** How long a request waits for the judge, in milliseconds. */
+  /** Time limit, in milliseconds: How long a request waits for the judge. A verdict that arrives later applies to the next request. */
   semantic_judge_timeout_ms: Generated<number>;
-  /** on: a differently worded question may be answered from the cache; shadow: what would be is recorded, and the provider asked; off: neither. */
+  /** Semantic hits: Whether a differently worded question may be answered from the cache. */
   semantic_mode: Generated<string>;
-  /** Which of them: verified (nothing speaks against it), proved (every difference is harmless), judged (and those that a judge or a person confirmed), threshold (all that are similar enough). */
+  /** What may be served: Which matches are served. */
   semantic_policy: Generated<string>;
-  /** Under the policy verified, how much must speak for a match: careful, balanced or generous. */
+  /** How boldly words are explained: Under the policy verified, how little must speak for a match. */
   semantic_risk: Generated<string>;
-  /** Cosine similarity above which two questions may count as the same: 0.0 to 1.0. */
+  /** Similarity threshold: Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it. */
   semantic_threshold: Generated<number>;
-  /** Which part of the semantic hits is put to the judge after it was served. */
+  /** Share of hits to verify: 0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again. */
   semantic_verify_ratio: Generated<number>;
-  /** What becomes of a tool that the model's provider would have to run and cannot, where the model may choose: drop leaves it out, refuse answers 400. */
+  /** Tools that a provider would have to run and cannot: What becomes of them where the model may choose. */
   unsupported_tools: Generated<string>;
   /** Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on. */
   verdict_generation: Generated<number>;
-  /** What a request gets once the quota or a budget is used up: serve_cache answers hits, refuse answers none. */
+  /** Once the quota or a budget is used up: Whether hits are still answered, or nothing is. */
   when_exhausted: Generated<string>;
 }
 
@@ -184,4 +160,48 @@ export interface DB {
   key_accounts: KeyAccounts;
   projects: Projects;
   provider_keys: ProviderKeys;
+}
+
+/** A project's settings: the rows of setting_kinds. */
+export interface ProjectSettings {
+  /** Aliases: Names that clients may ask for in place of a model, such as fast=gpt-5.4-mini, with commas between them. After the model, fallbacks of its own may follow: smart=gpt-5.4|claude-opus-4-8. */
+  aliases: string[];
+  /** Allowed models: Patterns of model names, such as openai/*, with commas between them. Empty allows every model. */
+  allowed_models: string[];
+  /** Anthropic’s cache of prompts: Whether chat requests to Anthropic, under the project’s own key, are marked for its cache. */
+  anthropic_cache_marks: 'off' | 'on';
+  /** Maximum size: Above it, the answers that would expire first are deleted. Checked once a minute. */
+  cache_bytes: number;
+  /** Answered from the cache: Which requests may be answered from the cache at all. */
+  cache_mode: 'all' | 'deterministic' | 'off';
+  /** Time to live: How long an answer is kept, unless the request says otherwise. The plan sets an upper limit. */
+  cache_ttl_seconds: number;
+  /** Fallback models: Up to five, with commas between them. They are asked in this order when a model cannot be reached. */
+  fallbacks: string[];
+  /** Text of requests and matches: Whether what requests say and get is kept, and the wordings of semantic hits and near misses. */
+  log_content: 'off' | 'sealed';
+  /** The judge: Whether a model is asked about what proof cannot decide. */
+  semantic_judge: 'off' | 'learn' | 'inline';
+  /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not asked. */
+  semantic_judge_daily_usd: number;
+  /** Minimum similarity: Less similar pairs are never sent to the judge, and not served even if they were confirmed. */
+  semantic_judge_floor: number;
+  /** Judge’s model: Any model that the project can use, such as openai/gpt-4.1-mini. It gets both questions as data, and answers in a strict schema. */
+  semantic_judge_model: string;
+  /** Time limit, in milliseconds: How long a request waits for the judge. A verdict that arrives later applies to the next request. */
+  semantic_judge_timeout_ms: number;
+  /** Semantic hits: Whether a differently worded question may be answered from the cache. */
+  semantic_mode: 'on' | 'shadow' | 'off';
+  /** What may be served: Which matches are served. */
+  semantic_policy: 'verified' | 'proved' | 'judged' | 'threshold';
+  /** How boldly words are explained: Under the policy verified, how little must speak for a match. */
+  semantic_risk: 'careful' | 'balanced' | 'generous';
+  /** Similarity threshold: Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it. */
+  semantic_threshold: number;
+  /** Share of hits to verify: 0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again. */
+  semantic_verify_ratio: number;
+  /** Tools that a provider would have to run and cannot: What becomes of them where the model may choose. */
+  unsupported_tools: 'drop' | 'refuse';
+  /** Once the quota or a budget is used up: Whether hits are still answered, or nothing is. */
+  when_exhausted: 'serve_cache' | 'refuse';
 }

@@ -12,12 +12,12 @@ type Aliased = Pick<Account, 'aliases'>
 
 /** The alias of this name; null for a name that is none. An alias may have a model's name, and then stands for another. */
 export function findAlias(name: string, { aliases }: Aliased): Alias | null {
-  const written = aliases?.find(alias => alias.startsWith(`${name}=`))
+  const written = aliases.find(alias => alias.startsWith(`${name}=`))
   return written === undefined ? null : readAlias(written)
 }
 
 export function listAliases({ aliases }: Aliased): Alias[] {
-  return (aliases ?? []).map(readAlias)
+  return aliases.map(readAlias)
 }
 
 function readAlias(written: string): Alias {

@@ -156,30 +156,35 @@ type Narrowed = Pick<Account, 'allowed_models' | 'key_allowed_models'>
 
 /** Whether anything narrows the models. */
 export function isNarrowed({ allowed_models, key_allowed_models }: Narrowed): boolean {
-  return allowed_models !== null || key_allowed_models !== null
+  return allowed_models.length > 0 || key_allowed_models !== null
 }
 
 /** The account for what the project chose itself: fallbacks, the judge, an alias's model. */
 export function unnarrowed<A extends object>(account: A) {
-  return { ...account, allowed_models: null, key_allowed_models: null }
+  return { ...account, allowed_models: [], key_allowed_models: null }
 }
 
 /** Both the project and the key must allow it. */
 export function isAllowed(model: string, { allowed_models, key_allowed_models }: Narrowed): boolean {
-  return matchesAny(model, allowed_models) && matchesAny(model, key_allowed_models)
+  if (!isAllowedInProject(model, allowed_models)) return false
+  return key_allowed_models === null || matchesAny(model, key_allowed_models)
 }
 
 /** Returns a 403 for the first model that the project or the key does not allow; null when both allow all. */
 export function refuseUnallowed(models: readonly string[], account: Narrowed): ProxyError | null {
   const refused = models.find(model => !isAllowed(model, account))
   if (refused === undefined) return null
-  return matchesAny(refused, account.allowed_models)
+  return isAllowedInProject(refused, account.allowed_models)
     ? notAllowed(refused, 'with this key: its limit', account.key_allowed_models ?? [])
-    : notAllowed(refused, 'in this project: its setting', account.allowed_models ?? [])
+    : notAllowed(refused, 'in this project: its setting', account.allowed_models)
 }
 
-function matchesAny(model: string, patterns: readonly string[] | null): boolean {
-  return patterns === null || patterns.some(pattern => matches(model, pattern))
+function isAllowedInProject(model: string, patterns: readonly string[]): boolean {
+  return patterns.length === 0 || matchesAny(model, patterns)
+}
+
+function matchesAny(model: string, patterns: readonly string[]): boolean {
+  return patterns.some(pattern => matches(model, pattern))
 }
 
 /** `*` stands for any characters, including none. */

@@ -38,10 +38,8 @@ async function admitInTurn(database: Database, asks: readonly AdmitAsk[]) {
 
 /** Null for what is not limited. */
 const NULLABLE: ReadonlySet<string> = new Set([
-  'allowed_models',
   'key_allowed_models',
   'allowed_addresses',
-  'aliases',
   'named_provider_keys',
   'tokens_per_minute',
   'minute_counted_until',
@@ -155,7 +153,7 @@ describeBackends('admit()', backend => {
     for (const change of ['', ...changes]) {
       if (change) await database.call(change, [])
       const [expected] = await database.call<{ account: string }>(
-        `select (to_jsonb(k) - 'key_hash')::text as account from key_accounts k`,
+        `select (k.settings::jsonb || to_jsonb(k) - '{key_hash,settings}'::text[])::text as account from key_accounts k`,
         [],
       )
       // The first may find it changed; the second knows it.

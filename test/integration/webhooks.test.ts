@@ -171,7 +171,7 @@ describeOnce('webhooks', backend => {
     await received(10)
     // Those of another project are told of another event.
     project = `p-${crypto.randomUUID()}`
-    await createProject(stores.database, project, 'free')
+    await call(stores.database, 'create_project', { project, plan: 'free' })
     for (let n = 0; n < 10; n++) await addWebhook('/hang')
     await raise()
     await received(16)

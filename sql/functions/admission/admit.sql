@@ -204,9 +204,16 @@ begin
         set granted = (select array_agg(a.granted order by a.ordinal) from answered a)
         where s.slot = in_slot
     )
-    select a.ordinal, a.verdict, a.granted, this_month, a.account_version, to_json(k)::text, is_near
+    select a.ordinal, a.verdict, a.granted, this_month, a.account_version, to_json(changed.account)::text, is_near
     from answered a
-    left join key_accounts k on k.key_hash = a.key_hash and a.account_version is distinct from a.known_version
+    -- Apart from the others, so that no account is put together that is known.
+    left join lateral (
+        select k as account
+        from key_accounts k
+        where k.key_hash = a.key_hash
+            and a.account_version is distinct from a.known_version
+        limit 1
+    ) changed on true
     order by a.ordinal;
 end;
 $$;

@@ -119,7 +119,7 @@ function isOf(asked: string, answered: unknown): boolean {
 }
 
 function keeperOf(open: OpenResponse, modelRouter: FollowerOptions['modelRouter']) {
-  const account = { ...open, key_type: 'project', allowed_models: null, key_allowed_models: null }
+  const account = { ...open, key_type: 'project', allowed_models: [], key_allowed_models: null }
   const provider = modelRouter.keeperOf(account as Routed)
   const [, key] = open.provider.split('/')
   return key === undefined ? provider : (provider?.withKey?.(key) ?? provider)

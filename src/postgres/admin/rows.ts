@@ -92,6 +92,7 @@ export const settingKind = t.Object(
   {
     name: text,
     type: words('choice', 'number', 'whole', 'text', 'models', 'aliases'),
+    preset: t.String({ description: 'What a new project has.' }),
     least: orNull(t.Number()),
     most: orNull(t.Number()),
     words: t.Array(text),

@@ -298,7 +298,10 @@ describeOnce('rights in the database', backend => {
       query<{ value: number }>(`select ${column} as value from key_accounts order by key_type`)
     expect((await ofType('tokens_per_minute')).map(({ value }) => value)).toEqual([500, null])
     expect((await ofType('max_cache_ttl_seconds')).map(({ value }) => value > 86_400)).toEqual([true, false])
-    expect((await ofType('cache_ttl_seconds')).map(({ value }) => value > 86_400)).toEqual([true, false])
+    expect((await ofType(`(settings ->> 'cache_ttl_seconds')::integer`)).map(({ value }) => value > 86_400)).toEqual([
+      true,
+      false,
+    ])
   })
 
   test('networks of a key have no host bits, and hold no IPv4 address in the form of an IPv6 one', async () => {

@@ -21,8 +21,8 @@ test.each([
   [['GPT-4o'], 'gpt-4o', false],
 ] as const)('%j: %s', (allowed_models, model, expected) => {
   const patterns = allowed_models && [...allowed_models]
-  expect(isAllowed(model, { allowed_models: patterns, key_allowed_models: null })).toBe(expected)
-  expect(isAllowed(model, { allowed_models: null, key_allowed_models: patterns })).toBe(expected)
+  expect(isAllowed(model, { allowed_models: patterns ?? [], key_allowed_models: null })).toBe(expected)
+  expect(isAllowed(model, { allowed_models: [], key_allowed_models: patterns })).toBe(expected)
 })
 
 test('the first that is not allowed is told, with what is', () => {

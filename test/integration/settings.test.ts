@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { admit } from '../../src/postgres/admit.ts'
+import { call } from '../../src/postgres/call.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { describeBackends } from '../harness/backends.ts'
+
+/** A setting of each type, as the next release might bring it. */
+const ROWS = `insert into setting_kinds (name, type, preset, least, most, words, title, help) values
+  ('greeting', 'choice', 'short', null, null, '{short,long}', 'Greeting', 'How long it is.'),
+  ('greetings', 'whole', '3', 0, 9, '{"whole times"}', 'Greetings', 'How many there are.'),
+  ('warmth', 'number', '0.5', 0, 1, '{"a number"}', 'Warmth', 'Of the greeting.'),
+  ('greeted_by', 'models', '{a,b}', 0, 3, '{"up to 3 models"}', 'By whom', 'Who greets.')`
+
+describeBackends('a setting', backend => {
+  test('is a row: with the next deploy, projects have it, also those that were there', async () => {
+    const { database } = await backend.open()
+    const read = async () => {
+      const [reply] = await admit({ ...database }, [{ keyHash, wanted: 0 }])
+      return reply?.account
+    }
+    const deploy = async () => {
+      await database.call(`update schema_migrations set checksum = 'another' where name like 'settings/%'`, [])
+      expect((await migrate(database)).applied).toContain('settings')
+    }
+    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const keyHash = new Bun.CryptoHasher('sha256')
+      .update(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
+      .digest('hex')
+
+    await database.call(ROWS, [])
+    await deploy()
+    const preset = { greeting: 'short', greetings: 3, warmth: 0.5, greeted_by: ['a', 'b'] }
+    expect(await read()).toMatchObject(preset)
+
+    await database.call(`select set_settings('acme', '{"greeting": "long", "greetings": 9, "greeted_by": ["c"]}')`, [])
+    const changed = { greeting: 'long', greetings: 9, warmth: 0.5, greeted_by: ['c'] }
+    expect(await read()).toMatchObject(changed)
+    const refused = 'value "10" is not valid for setting greetings: it takes whole times from 0 to 9'
+    await expect(database.call(`select set_setting('acme', 'greetings', '10')`, [])).rejects.toThrow(refused)
+    // Not an operator either, who changes the row.
+    await expect(database.call('update projects set greetings = 10', [])).rejects.toThrow(refused)
+    await expect(database.call('update projects set greeting = null', [])).rejects.toThrow('greeting')
+
+    // A release that begins with another value: of new projects.
+    await database.call(`update setting_kinds set preset = '7' where name = 'greetings'`, [])
+    await deploy()
+    expect(await read()).toMatchObject(changed)
+    await createProject(database, 'new', 'pro')
+    expect(await database.call('select greetings::integer from projects order by id', [])).toEqual([
+      { greetings: 9 },
+      { greetings: 7 },
+    ])
+  })
+})
