@@ -1,4 +1,8 @@
-/** Writes src/postgres/*.generated.ts and sql/schema.txt from the schema that sql/ makes, or with --check fails when they differ. */
+/**
+ * Writes what follows from sql/, or with --check fails when it differs: types of tables and functions, schemas of views, constants from rows
+ * of seeds (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt.
+ */
+
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
@@ -9,6 +13,7 @@ import { describeViews } from './generate/views.ts'
 const typesFile = new URL('../src/postgres/types.generated.ts', import.meta.url)
 const functionsFile = new URL('../src/postgres/functions.generated.ts', import.meta.url)
 const viewsFile = new URL('../src/postgres/admin/views.generated.ts', import.meta.url)
+const seedsFile = new URL('../src/postgres/seeds.generated.ts', import.meta.url)
 const schemaFile = new URL('../sql/schema.txt', import.meta.url)
 const isCheck = process.argv.includes('--check')
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
@@ -80,6 +85,11 @@ select
 from setting_kinds k
 order by k.name collate "C"`
 
+/** Rows that the code needs while it is compiled, as constants. */
+const SEEDS: Record<string, string> = {
+  EVENT_KINDS: 'select kind, happens, payload from event_kinds order by kind collate "C"',
+}
+
 await database.call('set search_path = model_proxy, public', [])
 const settings = await database.call<{ name: string; meaning: string; type: string }>(DESCRIBE_SETTINGS, [])
 const settingsType = `
@@ -94,6 +104,16 @@ await writeOrCompare(schemaFile, schema)
 await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */') + settingsType)
 await writeOrCompare(functionsFile, await describeFunctions(database))
 await writeOrCompare(viewsFile, await describeViews(database))
+const constants = await Promise.all(
+  Object.entries(SEEDS).map(async ([name, select]) => {
+    const rows = await database.call(select, [])
+    return `export const ${name} = [\n${rows.map(row => `  ${JSON.stringify(row)},\n`).join('')}] as const\n`
+  }),
+)
+await writeOrCompare(
+  seedsFile,
+  `/** Written by \`bun run generate-types\` from rows of sql/seed. */\n\n${constants.join('\n')}`,
+)
 await database.close()
 
 async function writeOrCompare(file: URL, text: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Writes the pages of docs/ that are generated from tables in the code. A test fails when a page is stale. */
+/** Writes the pages of docs/, and lists within them, that are generated from tables in the code. A test fails when one is stale. */
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import type { CatalogueEntry } from '../src/errors/catalogue-entry.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
@@ -6,15 +6,34 @@ import { PATH_ERRORS } from '../src/errors/path-errors.ts'
 import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
+import { EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { GROQ_PASSES, OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/pass-through.ts'
 import { writeClientList } from '../test/clients/tried-clients.ts'
 
-/** Path from the root to text. */
-export const PAGES: Readonly<Record<string, () => string>> = {
+/** Path from the root to the page anew, given what is there. */
+export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/errors.md': writeErrors,
   'docs/request-fields.md': writeRequestFields,
+  'docs/clients.md': page => withList(page, 'clients', writeClientList()),
+  'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
+  'docs/webhooks.md': page => withList(page, 'events', writeEventList()),
+}
+
+/** The page with its list of this name anew: what stands between two comments. */
+function withList(page: string, name: string, list: string): string {
+  const [before, after] = [`<!-- ${name}: written by \`bun scripts/write-docs.ts\` -->`, `<!-- /${name} -->`]
+  const [begins, ends] = [page.indexOf(before), page.indexOf(after)]
+  if (begins < 0 || ends < begins) throw new Error(`the page has no place for the list ${name}`)
+  return `${page.slice(0, begins)}${before}\n\n${list}\n\n${page.slice(ends)}`
+}
+
+function writeEventList(): string {
+  return EVENT_KINDS.map(({ kind, happens, payload }) => {
+    const fields = payload.map(field => `\`${field}\``).join(', ')
+    return `- \`${kind}\`: ${happens}${fields && ` (${fields})`}`
+  }).join('\n')
 }
 
 function writeErrors(): string {
@@ -79,8 +98,8 @@ export function writeFieldLists(rules: Readonly<Record<string, { treatment: stri
     .join('\n\n')
 }
 
-/** The pass-through endpoints; part of docs/pass-through.md. */
-export function writeOperationTable(): string {
+/** The pass-through endpoints. */
+function writeOperationTable(): string {
   const rows = Object.entries(OPERATIONS).map(([operation, { takesForms, defaultModel, isCached }]) => {
     const path = `/${operation}`
     return [
@@ -102,6 +121,8 @@ function page(parts: readonly string[]): string {
 }
 
 if (import.meta.main) {
-  for (const [path, write] of Object.entries(PAGES)) await Bun.write(new URL(`../${path}`, import.meta.url), write())
-  process.stdout.write(`${writeOperationTable()}\n\n${writeClientList()}\n`)
+  for (const [path, write] of Object.entries(PAGES)) {
+    const file = Bun.file(new URL(`../${path}`, import.meta.url))
+    await file.write(write(await file.text()))
+  }
 }

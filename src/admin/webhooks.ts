@@ -11,6 +11,7 @@ import {
   resendDelivery,
   sendTestEvent,
 } from '../postgres/admin/webhooks.ts'
+import { EVENT_KINDS } from '../postgres/seeds.generated.ts'
 import { addedWebhook, begunDelivery, listedDelivery, webhook } from './answers/projects.ts'
 import { deleted, listOf, pagesOf, text } from './answers/shared.ts'
 import { type AdminOptions, createController } from './controller.ts'
@@ -25,17 +26,7 @@ import { checkUrl, Unreached } from './webhooks/post.ts'
 const SECRET_BYTES = 32
 /** What the description says of an address; `checkUrl` says more, and why it refuses one. */
 const URL_FORM = '^[Hh][Tt][Tt][Pp][Ss]?:'
-/** As event_kinds() in SQL, which checks them. */
-export const KINDS = [
-  'api_key.created',
-  'api_key.deactivated',
-  'api_key.expiring',
-  'budget.threshold',
-  'cache.wrong_hit',
-  'circuit.opened',
-  'quota.threshold',
-  'webhook.test',
-]
+const KINDS = EVENT_KINDS.map(({ kind }) => kind)
 
 export function createWebhooksController(options: AdminOptions) {
   const { vault, webhooksToPrivateNetworks } = options

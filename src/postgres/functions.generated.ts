@@ -106,8 +106,6 @@ export const FUNCTIONS = {
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
   /** Creates the role that dashboard queries run as, and grants it what they read. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing. */
   ensure_dashboard_role: { takes: {}, gives: 'void' },
-  /** What a webhook can be told of. */
-  event_kinds: { reads: true, takes: {}, gives: 'text[]' },
   /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. Fewer than asked for means that no project exceeds its limit. */
   evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none). */

@@ -1,6 +1,6 @@
 /** Which event is raised when, and whom it is told, without any delivery. */
 
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeOnce } from '../harness/backends.ts'
@@ -17,6 +17,12 @@ describeOnce('the outbox of events', backend => {
       await call(database, 'find_project', { project: 'ours' }),
       await call(database, 'find_project', { project: 'theirs' }),
     ]
+  })
+
+  afterEach(async () => {
+    const untold = `select e.kind, said from events e join event_kinds k on k.kind = e.kind, jsonb_object_keys(e.payload) said
+      where said <> all (k.payload) union all select kind, null from events where kind not in (select kind from event_kinds)`
+    expect(await query(untold), 'the row of the kind says all that is told').toEqual([])
   })
 
   const query = <Row>(text: string) => database.call<Row>(text, [])

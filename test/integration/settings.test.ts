@@ -45,7 +45,7 @@ describeBackends('a setting', backend => {
     await database.call(`update setting_kinds set preset = '7' where name = 'greetings'`, [])
     await deploy()
     expect(await read()).toMatchObject(changed)
-    await createProject(database, 'new', 'pro')
+    await call(database, 'create_project', { project: 'new', plan: 'pro' })
     expect(await database.call('select greetings::integer from projects order by id', [])).toEqual([
       { greetings: 9 },
       { greetings: 7 },

@@ -2,18 +2,20 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { PAGES, writeFieldLists, writeOperationTable } from '../../scripts/write-docs.ts'
+import { PAGES, writeFieldLists } from '../../scripts/write-docs.ts'
 import { ERRORS } from '../../src/errors/catalogue.ts'
 import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
+import { EVENT_KINDS } from '../../src/postgres/seeds.generated.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
-import { TRIED_CLIENTS, writeClientList } from '../clients/tried-clients.ts'
+import { TRIED_CLIENTS } from '../clients/tried-clients.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 // Where one is not: bun scripts/write-docs.ts writes them.
 test.each(Object.entries(PAGES))('%s is what the code says', (path, write) => {
-  expect(readFileSync(join(root, path), 'utf8')).toBe(write())
+  const page = readFileSync(join(root, path), 'utf8')
+  expect(page).toBe(write(page))
 })
 
 test.each([
@@ -35,14 +37,14 @@ test.each([
   expect(said.toSorted()).toEqual(table.toSorted())
 })
 
-test('the page on what is passed on has its table', () => {
-  // Where it has not: bun scripts/write-docs.ts prints it.
-  expect(readFileSync(join(root, 'docs/pass-through.md'), 'utf8')).toContain(writeOperationTable())
-})
-
-test('the page on clients has those that are tried, in the versions that are', () => {
-  // Where it has not: bun scripts/write-docs.ts prints it.
-  expect(readFileSync(join(root, 'docs/clients.md'), 'utf8')).toContain(writeClientList())
+test('every event that SQL raises is a row', () => {
+  const raised = [...new Bun.Glob('sql/functions/**/*.sql').scanSync(root)].flatMap(path => {
+    const text = readFileSync(join(root, path), 'utf8')
+    return [...text.matchAll(/\b(?:perform|select) raise_event\(\s*[^,]+,\s*'([^']+)'/g)].map(([, kind]) => kind)
+  })
+  expect(raised.length).toBeGreaterThan(4)
+  const kinds = new Set<unknown>(EVENT_KINDS.map(({ kind }) => kind))
+  expect(raised.filter(kind => !kinds.has(kind))).toEqual([])
 })
 
 test.each(TRIED_CLIENTS)('$client is tried by $test', ({ client, packages, test: file }) => {

@@ -10,9 +10,11 @@ declare
     unknown text;
     added bigint;
 begin
-    select k into unknown from unnest(kinds) k where k <> all (event_kinds()) limit 1;
+    select k into unknown from unnest(kinds) k where k not in (select e.kind from event_kinds e) limit 1;
     if unknown is not null then
-        raise exception 'there is no event %; events are: %', quote_for_message(unknown), array_to_string(event_kinds(), ', ')
+        raise exception 'there is no event %; events are: %', quote_for_message(unknown), (
+            select string_agg(e.kind, ', ' order by e.kind) from event_kinds e
+        )
             using errcode = 'invalid_parameter_value';
     end if;
     -- One at a time per project, so that they stay that few.
