@@ -1,4 +1,5 @@
 /** Writes the pages of docs/, and lists within them, that are generated from tables in the code. A test fails when one is stale. */
+import { listReasons } from '../src/cache/reasons.ts'
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import type { CatalogueEntry } from '../src/errors/catalogue-entry.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
@@ -17,6 +18,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/errors.md': writeErrors,
   'docs/request-fields.md': writeRequestFields,
   'docs/clients.md': page => withList(page, 'clients', writeClientList()),
+  'docs/http.md': page => withList(page, 'reasons', writeReasons()),
   'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
   'docs/webhooks.md': page => withList(page, 'events', writeEventList()),
 }
@@ -27,6 +29,13 @@ function withList(page: string, name: string, list: string): string {
   const [begins, ends] = [page.indexOf(before), page.indexOf(after)]
   if (begins < 0 || ends < begins) throw new Error(`the page has no place for the list ${name}`)
   return `${page.slice(0, begins)}${before}\n\n${list}\n\n${page.slice(ends)}`
+}
+
+function writeReasons(): string {
+  const { hits, misses, differences } = listReasons()
+  const write = (list: readonly (readonly [string, string])[]) => list.map(([name, says]) => `- \`${name}\`: ${says}`)
+  const apart = differences.map(([name, says]) => `\`${name}\`${name === says ? '' : ` (${says})`}`)
+  return [...write(hits), ...write(misses), '', `A difference is one of ${apart.join(', ')}.`].join('\n')
 }
 
 function writeEventList(): string {

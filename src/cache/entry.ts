@@ -1,4 +1,5 @@
 /** Stored responses: what an entry holds, how it is written as bytes, and what a match with it is. */
+import type { HitReason } from './reasons.ts'
 
 export interface CacheEntry {
   /** The plain (not streamed) JSON body. */
@@ -75,7 +76,7 @@ export function ageSeconds(entry: Pick<CacheEntry, 'createdAtMs'>, nowMs: number
 export interface ExactMatch {
   result: 'HIT'
   /** `coalesced`: the response to an identical request that was in flight. */
-  reason: 'exact' | 'coalesced'
+  reason: Exclude<HitReason, SemanticReason>
   id: string
   entry: CacheEntry
 }
@@ -84,7 +85,7 @@ export interface ExactMatch {
  * `normalized`: the normalized texts are equal. `verified`: no veto speaks against two similar questions, and each word of the one has its
  * partner in the other. `judged`: a judge or a person confirmed the pair. `threshold`: similar enough, and the project asks for no more.
  */
-export type SemanticReason = 'normalized' | 'verified' | 'judged' | 'threshold'
+export type SemanticReason = Extract<HitReason, 'normalized' | 'verified' | 'judged' | 'threshold'>
 
 /** `Entry`: only facts of it, where the match is recorded but not served. */
 export interface SemanticMatch<Entry extends EntryFacts = CacheEntry> {
@@ -114,28 +115,6 @@ export interface NearMiss {
   entryHash: string
   entry: EntryFacts
 }
-
-/** Why nothing was served: the X-Proxy-Cache-Reason of a miss. */
-export type MissReason =
-  | 'no-candidate'
-  | 'below-threshold'
-  | `unproved:${string}`
-  | `unverified:${string}`
-  /** The question depends on the time at which it is asked. */
-  | 'fresh'
-  /** The question asks for an action. */
-  | 'action'
-  /** The response calls tools. */
-  | 'tools'
-  /** The client's headers forbid a stored response. */
-  | 'no-store'
-  /** Shadow mode: the match is recorded but not served. */
-  | 'shadow'
-  /** The project allows exact matches only. */
-  | 'off'
-
-/** Those that are no kind of difference between two questions. */
-export type PlainMissReason = Exclude<MissReason, `${string}:${string}`>
 
 /** The id by which clients, people's verdicts and operators refer to an entry. */
 export function cacheIdOf(requestHash: string): string {

@@ -3,19 +3,13 @@
 import { createMinuteBudget, type TakeOfMinute } from '../event-loop/minute-budget.ts'
 import type { FoundAnswer, FoundAnswers, SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery } from './cache-query.ts'
-import {
-  type EntryFacts,
-  type Match,
-  type MissReason,
-  type NearMiss,
-  type SemanticMatch,
-  toExactMatch,
-} from './entry.ts'
+import { type EntryFacts, type Match, type NearMiss, type SemanticMatch, toExactMatch } from './entry.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
 import { lookupThreshold, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
+import type { MissReason } from './reasons.ts'
 import { createSearch, groupOf, type SearchOptions } from './search.ts'
 import { readRow, toMatch, toNearMiss } from './to-match.ts'
 

@@ -2,7 +2,8 @@
 import type { Account } from '../postgres/admit.ts'
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import type { SemanticQuery } from './cache-query.ts'
-import type { MissReason, SemanticReason } from './entry.ts'
+import type { SemanticReason } from './entry.ts'
+import type { Difference, MissReason } from './reasons.ts'
 import { readBeside } from './text/read-prompt.ts'
 import { kindOfDifference } from './verify/difference.ts'
 import { findVeto } from './verify/verify.ts'
@@ -96,7 +97,7 @@ export function vetoOf(
   row: SimilarAnswer,
   policy: SemanticPolicy,
   isSemantic: boolean,
-): string | null {
+): Difference | null {
   const cached = readBeside(reading, row.prompt)
   if (reading.normalized === cached.normalized) return null
   if (policy === 'proved' || policy === 'threshold') return kindOfDifference(reading.text, cached.text)

@@ -1,5 +1,5 @@
 /** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. Those of a hit: serve-hit.ts. */
-import type { MissReason } from '../cache/entry.ts'
+import type { MissReason } from '../cache/reasons.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
 

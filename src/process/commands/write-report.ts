@@ -1,5 +1,5 @@
 /** A month's report as one page of HTML: no script, and nothing that is fetched from elsewhere. */
-import type { PlainMissReason } from '../../cache/entry.ts'
+import { reportReason } from '../../cache/reasons.ts'
 import type { OverviewRow, ShareRow } from '../../postgres/admin/rows.ts'
 
 /** As monthly_report() gives it. */
@@ -23,21 +23,6 @@ const SPENT = '#b45309'
 const SAVED = '#0f766e'
 const WIDTH = 760
 const HEIGHT = 180
-
-/** What the cache's reasons mean to people who pay. A reason behind a colon is a kind of difference. */
-const REASONS: Readonly<Record<PlainMissReason, string> & Record<string, string>> = {
-  'no-candidate': 'nobody had asked anything like it',
-  'below-threshold': 'the nearest question was too far from it',
-  unproved: 'a similar question was answered, and not proved to ask the same',
-  unverified: 'a similar question was answered, and something spoke against it',
-  fresh: 'the answer depends on when it is asked',
-  action: 'it asks for something to be done',
-  tools: 'the answer calls tools',
-  'no-store': 'the client wanted no stored answer',
-  shadow: 'the cache only watched (shadow mode)',
-  off: 'the project allows exact matches only',
-  '': 'it is not cached, or no reason was recorded',
-}
 
 export function writeReport(report: MonthlyReport): string {
   const { month, projects, days, models, keys, tags, misses, wrong_hits } = report
@@ -139,11 +124,11 @@ function plotShare({ cost_usd, saved_usd }: ShareRow, most: number): string {
 
 function tableOfMisses(misses: MonthlyReport['misses']): string {
   if (misses.length === 0) return NOTHING
-  const rows = misses.map(({ name, requests, cost_usd }) => {
-    const [kind = '', detail] = name.split(':')
-    const reason = REASONS[kind] ?? name
-    return [Bun.escapeHTML(detail === undefined ? reason : `${reason}: ${detail}`), count(requests), dollars(cost_usd)]
-  })
+  const rows = misses.map(({ name, requests, cost_usd }) => [
+    Bun.escapeHTML(reportReason(name)),
+    count(requests),
+    dollars(cost_usd),
+  ])
   return tableOfRows(['Why', 'Requests', 'Spent'], rows)
 }
 

@@ -1,6 +1,8 @@
 /** Semantic hits and near misses, each with buttons for a person's verdict. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { nameDifference } from '../../../cache/reasons.ts'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Loading, Name, Problem } from '../components/basics.tsx'
 import { ShowMore } from '../components/show-more.tsx'
@@ -10,7 +12,7 @@ import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
 import { useChangeSettings, useSettings } from '../settings.ts'
 import type { CacheMatch, Project } from '../types.ts'
-import { nameDifference, WordingPair } from './wording-pair.tsx'
+import { WordingPair } from './wording-pair.tsx'
 
 const REFRESH_MS = 5_000
 

@@ -1,13 +1,14 @@
 /** One request in full, at an address of its own: how it was answered, what went wrong, how long each part took, what it cost. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { explainReason } from '../../../cache/reasons.ts'
 import { get } from '../api.ts'
 import { Badge, Button, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
 import { formatMs, formatPlural, formatTime, formatUsd, isolated, plain } from '../format.ts'
 import { may, useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
-import { explainReason } from './explained.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
 export function RequestStory() {

@@ -1,6 +1,8 @@
 /** The verdicts that people and the judge gave on pairs of questions. Each can be withdrawn. */
+
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { nameDifference } from '../../../cache/reasons.ts'
 import { call } from '../api.ts'
 import { Badge, Button, Card, Empty, Loading, Name, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
@@ -9,7 +11,6 @@ import { formatAgo, plain } from '../format.ts'
 import { usePaged } from '../paged.ts'
 import { may } from '../session.ts'
 import type { CacheVerdict, Project } from '../types.ts'
-import { nameDifference } from './wording-pair.tsx'
 
 const SOURCES: Record<CacheVerdict['source'], string> = {
   person: 'A person',

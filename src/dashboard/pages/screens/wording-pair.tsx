@@ -1,34 +1,8 @@
 /** Two wordings of a question, one below the other, with their differences marked. */
 import type { ReactNode } from 'react'
+import { nameDifference } from '../../../cache/reasons.ts'
 import { plain } from '../format.ts'
 import type { WordingDifference, Wordings } from '../types.ts'
-
-const KINDS: Record<string, string> = {
-  verbatim: 'text compared literally',
-  number: 'number',
-  negation: 'negation',
-  modality: 'can, may, must',
-  person: 'who is spoken of',
-  'letter-case': 'capital letters',
-  quotation: 'quotation',
-  sign: 'sign',
-  'added-words': 'additional words',
-  prose: 'no plain question',
-  wording: 'about wording',
-  short: 'too few words',
-  question: 'another kind of question',
-  turn: 'small words that turn the sense',
-  order: 'order of words',
-  opposite: 'opposite',
-  neighbour: 'neighbouring thing',
-  inflection: 'tense or number',
-  words: 'other words',
-}
-
-/** Names the difference that kept a pair apart. `null` means that similarity was too low. */
-export function nameDifference(kind: string | null): string {
-  return kind === null ? 'not similar enough' : (KINDS[kind] ?? kind)
-}
 
 export function WordingPair({ wordings }: { wordings: Wordings }) {
   const { asked, cached } = wordings
