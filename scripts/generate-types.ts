@@ -88,6 +88,7 @@ order by k.name collate "C"`
 /** Rows that the code needs while it is compiled, as constants. */
 const SEEDS: Record<string, string> = {
   EVENT_KINDS: 'select kind, happens, payload from event_kinds order by kind collate "C"',
+  VENDORS: 'select * from vendors order by place',
 }
 
 await database.call('set search_path = model_proxy, public', [])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stores a project's own key for a direct provider (openai, anthropic, groq), used from the next request on. The key is read from standard
+# Stores a project's own key for a direct provider (openai, anthropic, groq, …), used from the next request on. The key is read from standard
 # input, or asked for on a terminal; never pass it as an argument, which other users can read. Prints its last four characters.
 #
 #   printf %s "$SECRET" | scripts/set-provider-key.sh acme openai

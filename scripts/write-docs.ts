@@ -1,5 +1,6 @@
 /** Writes the pages of docs/, and lists within them, that are generated from tables in the code. A test fails when one is stale. */
 import { listReasons } from '../src/cache/reasons.ts'
+import { settingOf, VENDORS } from '../src/config/vendors.ts'
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import type { CatalogueEntry } from '../src/errors/catalogue-entry.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
@@ -9,7 +10,7 @@ import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
 import { EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
-import { GROQ_PASSES, OPERATIONS } from '../src/providers/operations.ts'
+import { OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/pass-through.ts'
 import { writeClientList } from '../test/clients/tried-clients.ts'
 
@@ -20,15 +21,34 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/clients.md': page => withList(page, 'clients', writeClientList()),
   'docs/http.md': page => withList(page, 'reasons', writeReasons()),
   'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
+  'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
+  '.env.example': page => withPart(page, "with a project's own keys.\n", writeVendorAddresses(), '\n\n'),
   'docs/webhooks.md': page => withList(page, 'events', writeEventList()),
 }
 
 /** The page with its list of this name anew: what stands between two comments. */
 function withList(page: string, name: string, list: string): string {
-  const [before, after] = [`<!-- ${name}: written by \`bun scripts/write-docs.ts\` -->`, `<!-- /${name} -->`]
-  const [begins, ends] = [page.indexOf(before), page.indexOf(after)]
-  if (begins < 0 || ends < begins) throw new Error(`the page has no place for the list ${name}`)
-  return `${page.slice(0, begins)}${before}\n\n${list}\n\n${page.slice(ends)}`
+  const [before, after] = [`<!-- ${name}: written by \`bun scripts/write-docs.ts\` -->\n\n`, `\n\n<!-- /${name} -->`]
+  return withPart(page, before, list, after)
+}
+
+function withPart(page: string, before: string, part: string, after: string): string {
+  const begins = page.indexOf(before) + before.length
+  const ends = page.indexOf(after, begins)
+  if (begins < before.length || ends < 0) throw new Error(`the page has no place that begins with ${before}`)
+  return `${page.slice(0, begins)}${part}${page.slice(ends)}`
+}
+
+function writeVendorList(): string {
+  const lines = VENDORS.map(({ name, title, format, endpoints }) => {
+    const formed = format === 'openai' ? 'OpenAI’s format' : 'Anthropic’s'
+    return `- \`${name}\`: ${title}, in ${formed}: ${endpoints.join(', ')}; \`${settingOf(name)}\``
+  })
+  return lines.join('\n')
+}
+
+function writeVendorAddresses(): string {
+  return VENDORS.map(({ name, base_url }) => `${settingOf(name)}=${base_url}`).join('\n')
 }
 
 function writeReasons(): string {
@@ -109,6 +129,7 @@ export function writeFieldLists(rules: Readonly<Record<string, { treatment: stri
 
 /** The pass-through endpoints. */
 function writeOperationTable(): string {
+  const some = VENDORS.filter(({ format, passes }) => format === 'openai' && passes !== null)
   const rows = Object.entries(OPERATIONS).map(([operation, { takesForms, defaultModel, isCached }]) => {
     const path = `/${operation}`
     return [
@@ -116,11 +137,18 @@ function writeOperationTable(): string {
       takesForms ? 'form or JSON' : 'JSON',
       defaultModel === null ? 'needed' : `\`${defaultModel}\``,
       isCached ? 'exactly' : 'no',
-      GROQ_PASSES.some(known => path.startsWith(known)) ? 'yes' : '–',
+      ...some.map(({ passes }) => (passes?.some(known => path.startsWith(known)) ? 'yes' : '–')),
       SANDBOX_PASSES.includes(path) ? 'sandbox' : 'refused',
     ]
   })
-  const head = ['endpoint', 'body', 'default model', 'cached', 'with Groq’s key', 'test keys']
+  const head = [
+    'endpoint',
+    'body',
+    'default model',
+    'cached',
+    ...some.map(({ title }) => `with ${title}’s key`),
+    'test keys',
+  ]
   return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
 }
 

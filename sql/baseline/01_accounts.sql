@@ -157,11 +157,45 @@ comment on column api_keys.tokens_per_minute is 'The key''s own limit, where it 
 comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet.';
 comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login that it was made in and ends with. Such keys are not listed. Null for all others.';
 
+create table vendors (
+    name text primary key
+        check (name ~ '^[a-z][a-z0-9]{0,30}$'),
+    title text not null,
+    base_url text not null
+        check (base_url ~ '^https://'),
+    format text not null
+        check (format in ('openai', 'anthropic')),
+    endpoints text[] not null,
+    passes text[],
+    keeps text[] not null,
+    headers text[] not null,
+    model_names text not null,
+    prefixes_models boolean not null,
+    makes_models boolean not null,
+    client_agent text,
+    place integer not null
+);
+
+comment on table vendors is 'Whom projects can reach with keys of their own; rows of sql/seed.';
+comment on column vendors.name is 'As in X-Proxy-Provider, and in capitals in the setting of its base address: OPENAI_BASE_URL.';
+comment on column vendors.title is 'Its name for people.';
+comment on column vendors.base_url is 'Where it is; what stands before /chat/completions, in OpenAI''s format.';
+comment on column vendors.format is 'Whose format it speaks, and how the key is sent: openai as a Bearer token, anthropic in x-api-key.';
+comment on column vendors.endpoints is 'Which endpoints it has: chat, completions, embeddings, responses, messages. The others that ask for chat are translated.';
+comment on column vendors.passes is 'Beginnings of the paths that it has besides, such as /audio/; null: any.';
+comment on column vendors.keeps is 'What it keeps for projects: files, batches, message_batches, anthropic_files.';
+comment on column vendors.headers is 'Headers of clients that it documents: they are passed on.';
+comment on column vendors.model_names is 'What the native names of its models look like, as a regular expression.';
+comment on column vendors.prefixes_models is 'Whether some of its models have its own name in front, such as groq/compound.';
+comment on column vendors.makes_models is 'Whether aggregators name models after it.';
+comment on column vendors.client_agent is 'What the user agent of its own clients looks like, as a regular expression; null: it has none.';
+comment on column vendors.place is 'In order of preference, in case two have a native model of one name.';
+
 create table provider_keys (
     project_id bigint not null
         references projects (id) on delete cascade,
     provider text not null
-        check (provider in ('openai', 'anthropic', 'groq')),
+        references vendors (name) on delete restrict,
     sealed bytea not null,
     last_four text not null,
     created_at timestamptz not null default now(),
@@ -176,7 +210,7 @@ create table provider_keys (
 
 comment on table provider_keys is 'A project''s own keys for direct providers, sealed before they reach the database.';
 comment on column provider_keys.project_id is 'The project that pays the provider.';
-comment on column provider_keys.provider is 'openai, anthropic or groq.';
+comment on column provider_keys.provider is 'Whose key it is.';
 comment on column provider_keys.sealed is 'AES-256-GCM: version byte, nonce, ciphertext and tag, with project and provider as associated data.';
 comment on column provider_keys.last_four is 'Last four characters of the key, for listing.';
 comment on column provider_keys.created_at is 'When the provider was first given a key.';

@@ -30,7 +30,7 @@ create table models (
 );
 
 comment on table models is 'The catalogue: what each provider offers and asks for it. provider ''aggregator'' rows are named <vendor>/<model>.';
-comment on column models.provider is 'openai, anthropic, groq, or aggregator.';
+comment on column models.provider is 'A vendor, or aggregator.';
 comment on column models.model is 'The name a client sends: native for a direct provider, <vendor>/<model> for the aggregator.';
 comment on column models.kind is 'The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription.';
 comment on column models.context_tokens is 'Context window; null where the vendor does not say.';

@@ -1,4 +1,5 @@
 /** What the description says of paths and queries. A name means the same everywhere. */
+import { VENDORS } from '../config/vendors.ts'
 
 /** The groups that operations are in. */
 export const TAGS = {
@@ -27,7 +28,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   service_account_id: 'Id of a service account, svc_acct_….',
   user_id: 'Id of a user, user_….',
   invite_id: 'Id of an invite, invite_….',
-  provider: 'openai, anthropic or groq.',
+  provider: `One of ${VENDORS.map(({ name }) => name).join(', ')}.`,
   rate_limit_id: 'Id of a rate limit, as the list has it.',
   budget_id: 'Id of a budget, budget_….',
   alert_id: 'Id of a spend alert, spend_alert_….',

@@ -1,5 +1,6 @@
 /** The catalogue of models and their prices, and what a response costs by them. */
 
+import { VENDORS } from '../config/vendors.ts'
 import { nowIso } from '../event-loop/clock.ts'
 import { type TokenUsage, type ToolCalls, USUAL_TIERS } from '../formats/token-usage.ts'
 import type { Database } from '../postgres/database.ts'
@@ -152,9 +153,9 @@ function aliasOf({ direct, aliases, byName }: Index, model: string): string | un
   return written.find(name => offered?.get(name)?.listed) ?? (named.length === 1 ? named[0] : written.at(-1))
 }
 
-/** Groq serves models of other vendors only. */
+/** Some serve other vendors' models only. */
 function isVendor(provider: string): boolean {
-  return provider !== 'groq'
+  return VENDORS.every(({ name, makes_models }) => name !== provider || makes_models)
 }
 
 function index(models: readonly CatalogueModel[]) {

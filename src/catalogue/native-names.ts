@@ -1,29 +1,24 @@
 /** Vendors' own model names: which vendor a name belongs to, its family without a date, and the aggregators' name for it. */
-import type { DirectProvider } from '../config/config.ts'
+import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 
 /** Letters, digits and a few signs: every vendor's names consist of these. */
 const SOUND = /^[a-z0-9][a-z0-9._:@-]*$/i
 
-/**
- * The first match wins. OpenAI does not serve its own open-weight models. Groq serves other vendors' models: these prefixes, when no
- * vendor stands in front.
- */
-const PATTERNS: readonly [DirectProvider, RegExp][] = [
-  [
-    'groq',
-    /^(?:llama|gemma\d?|mixtral|mistral-saba|qwen|deepseek-r1-distill|allam|compound|whisper-large|distil-whisper|playai)-/,
-  ],
-  [
-    'openai',
-    /^(?:gpt-(?!oss)|chatgpt-|o\d|ft:|codex-|computer-use-|text-|omni-|tts-|whisper-|dall-e-|davinci-|babbage-)/,
-  ],
-  ['anthropic', /^claude-/],
-]
+const PATTERNS = VENDORS.map(({ name, model_names }) => [name, new RegExp(model_names)] as const)
+/** Those that put their own name in front of some models. */
+const PREFIXES = VENDORS.filter(vendor => vendor.prefixes_models).map(
+  ({ name }) => [name, new RegExp(`^${name}/[\\w.-]+$`)] as const,
+)
 
-/** The direct provider whose names look like this one; undefined when none does, or when a vendor other than Groq stands in front. */
+/** The direct providers whose names look like this one, in order of preference; none when another vendor stands in front. */
+export function providersOfName(model: string): DirectProvider[] {
+  const patterns = SOUND.test(model) ? PATTERNS : PREFIXES
+  return patterns.flatMap(([name, pattern]) => (pattern.test(model) ? [name] : []))
+}
+
+/** The first of them; undefined when there is none. */
 export function providerOfName(model: string): DirectProvider | undefined {
-  if (/^groq\/[\w.-]+$/.test(model)) return 'groq'
-  return SOUND.test(model) ? PATTERNS.find(([, pattern]) => pattern.test(model))?.[0] : undefined
+  return providersOfName(model)[0]
 }
 
 /** `-2024-08-06`, `-20251001`, `-0613`, `-latest`. */

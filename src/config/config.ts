@@ -7,9 +7,11 @@ import { createSettings } from './settings.ts'
 import { readTracing, type TracingConfig } from './tracing.ts'
 import { readUpstream, type UpstreamConfig } from './upstream.ts'
 import type { Environment } from './values.ts'
+import { byVendor, type DirectProvider, settingOf } from './vendors.ts'
 
 export type { EmbedderConfig } from './embedder.ts'
 export type { OidcConfig } from './oidc.ts'
+export type { DirectProvider } from './vendors.ts'
 
 export interface Config {
   port: number
@@ -33,7 +35,7 @@ export interface Config {
   embeddedPgPort: number
   workers: number
   aggregator: { name: string; baseUrl: string; apiKey: string | null; speaks: (typeof SPEECHES)[number] }
-  direct: Record<DirectProvider, { baseUrl: string }>
+  direct: Readonly<Record<DirectProvider, { baseUrl: string }>>
   embedder: EmbedderConfig
   /** 32 bytes that encrypt provider keys. Null with the embedded database: the key is then created in `dataDir` at first use. */
   encryptionKey: Uint8Array | null
@@ -70,7 +72,6 @@ export interface Config {
 
 export const METRICS_PORT = 9464
 const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
-export type DirectProvider = 'openai' | 'anthropic' | 'groq'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 const STANDBY_ALONE = 'DATABASE_STANDBY_URL must be set beside DATABASE_URL, the address of the primary'
@@ -114,11 +115,7 @@ export function readConfig(environment: Environment = process.env): Config {
       apiKey: read.optionalText('AGGREGATOR_API_KEY'),
       speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', SPEECHES),
     },
-    direct: {
-      openai: { baseUrl: read.baseUrl('OPENAI_BASE_URL', 'https://api.openai.com/v1') },
-      anthropic: { baseUrl: read.baseUrl('ANTHROPIC_BASE_URL', 'https://api.anthropic.com') },
-      groq: { baseUrl: read.baseUrl('GROQ_BASE_URL', 'https://api.groq.com/openai/v1') },
-    },
+    direct: byVendor(({ name, base_url }) => ({ baseUrl: read.baseUrl(settingOf(name), base_url) })),
     embedder: readEmbedder(read, problems),
     encryptionKey: read.key('ENCRYPTION_KEY'),
     encryptionKeyPrevious: read.key('ENCRYPTION_KEY_PREVIOUS'),

@@ -1,4 +1,5 @@
 /** Reads whose API a client speaks where several vendors have one path: from the path before it, else from headers of one vendor's clients. */
+import { VENDORS } from '../config/vendors.ts'
 import type { NamedVendor } from '../providers/operations.ts'
 
 /**
@@ -6,7 +7,9 @@ import type { NamedVendor } from '../providers/operations.ts'
  * where it names none of them.
  */
 const VENDOR_BASES: ReadonlyMap<string, NamedVendor | null> = new Map([
-  // Azure, and Groq before its /v1.
+  // Before their /v1: Groq, and others in OpenAI's format, which names nobody.
+  ...VENDORS.map(({ base_url }): [string, null] => [basePathOf(base_url), null]).filter(([base]) => base !== ''),
+  // Azure.
   ['openai', null],
   // Gateways, for Anthropic's clients.
   ['anthropic', 'anthropic'],
@@ -15,12 +18,18 @@ const VENDOR_BASES: ReadonlyMap<string, NamedVendor | null> = new Map([
   // OpenRouter, before its /v1.
   ['api', 'aggregator'],
 ])
-const VENDOR_BASE = new RegExp(`^(?:/v1)?/(${[...VENDOR_BASES.keys()].join('|')})(?=/)`)
+const VENDOR_BASE = new RegExp(`^(?:/v1)?/(${[...VENDOR_BASES.keys()].map(RegExp.escape).join('|')})(?=/)`)
+
+function basePathOf(address: string): string {
+  return new URL(address).pathname.replace(/^\//, '').replace(/\/?v1$/, '')
+}
 
 /** Headers without which Anthropic's API answers nothing, or which turn on what it alone has. */
 const ANTHROPICS_HEADERS = ['anthropic-version', 'anthropic-beta']
-/** Groq's packages send no header of their own. */
-const GROQS_PACKAGES = /^(?:Async)?Groq\//
+/** Packages of vendors that send no header of their own. */
+const AGENTS = VENDORS.flatMap(({ name, client_agent }) =>
+  client_agent === null ? [] : [[name, new RegExp(client_agent)] as const],
+)
 
 /** What follows the vendor's base address, and whom that names. */
 export function splitBase(path: string): { behind: string; vendor: NamedVendor | null } {
@@ -31,7 +40,8 @@ export function splitBase(path: string): { behind: string; vendor: NamedVendor |
 /** Whom the headers name. */
 export function vendorOfHeaders(headers: Headers): NamedVendor | null {
   if (ANTHROPICS_HEADERS.some(name => headers.has(name))) return 'anthropic'
-  return GROQS_PACKAGES.test(headers.get('user-agent') ?? '') ? 'groq' : null
+  const agent = headers.get('user-agent') ?? ''
+  return AGENTS.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
 }
 
 /** A host may be called so, too. */

@@ -144,7 +144,7 @@ export interface ProviderKeys {
   name: Generated<string>;
   /** The project that pays the provider. */
   project_id: number;
-  /** openai, anthropic or groq. */
+  /** Whose key it is. */
   provider: string;
   /** AES-256-GCM: version byte, nonce, ciphertext and tag, with project and provider as associated data. */
   sealed: Buffer;

@@ -1,7 +1,8 @@
 /** Direct providers as a project reaches them: with its own stored key, decrypted when needed and cached briefly. */
 import { LRUCache } from 'lru-cache'
-import type { DirectProvider } from '../config/config.ts'
+import { byVendor, type DirectProvider } from '../config/vendors.ts'
 import { refuse } from '../errors/errors.ts'
+import { isTranslated } from '../formats/format-of.ts'
 import type { Account } from '../postgres/admit.ts'
 import { balanceKeys, PROVIDER_KEY, type WeightedKey } from './balanced.ts'
 import type { KeyOwner } from './keys/seal.ts'
@@ -30,11 +31,7 @@ export interface DirectProvidersOptions {
 }
 
 /** What each has besides chat; the rest is translated. */
-export const DIRECT_HAS: Record<DirectProvider, readonly Endpoint[]> = {
-  openai: ['responses'],
-  anthropic: ['messages'],
-  groq: [],
-}
+export const DIRECT_HAS = byVendor(({ endpoints }): readonly Endpoint[] => endpoints.filter(isTranslated))
 
 /** How long a decrypted key stays in memory. */
 const HOLD_MS = 60_000

@@ -1,4 +1,5 @@
 /** Which headers cross the proxy, in both directions: only those listed here. */
+import { byVendor } from '../config/vendors.ts'
 import type { ProviderKind, UpstreamRequest } from './upstream.ts'
 
 /** Lower-case name and value. */
@@ -9,9 +10,7 @@ export type HeaderPair = [name: string, value: string]
  * the only one used for them.
  */
 const DOCUMENTED: Record<ProviderKind, readonly string[]> = {
-  openai: ['idempotency-key', 'openai-beta', 'openai-organization', 'openai-project'],
-  anthropic: ['anthropic-beta', 'anthropic-version', 'anthropic-workspace-id', 'idempotency-key'],
-  groq: ['groq-model-version', 'idempotency-key'],
+  ...byVendor(({ headers }) => headers.toSorted()),
   // One that speaks Messages itself needs Anthropic's own headers.
   aggregator: [
     'anthropic-beta',
@@ -59,9 +58,7 @@ const WITHOUT_EFFECT = new Set([
 
 const hasEffect = (name: string) => !WITHOUT_EFFECT.has(name)
 const WITH_EFFECT: Record<ProviderKind, readonly string[]> = {
-  openai: DOCUMENTED.openai.filter(hasEffect),
-  anthropic: DOCUMENTED.anthropic.filter(hasEffect),
-  groq: DOCUMENTED.groq.filter(hasEffect),
+  ...byVendor(({ name }) => DOCUMENTED[name].filter(hasEffect)),
   aggregator: DOCUMENTED.aggregator.filter(hasEffect),
 }
 

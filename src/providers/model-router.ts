@@ -1,7 +1,7 @@
 /** Finds the provider that answers a model's name for a project. */
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import { providerOfName } from '../catalogue/native-names.ts'
-import type { DirectProvider } from '../config/config.ts'
+import { providerOfName, providersOfName } from '../catalogue/native-names.ts'
+import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
@@ -58,7 +58,7 @@ export interface ModelRouterOptions {
 }
 
 /** In order of preference, in case two have a native model of one name. */
-export const DIRECT_PROVIDERS: readonly DirectProvider[] = ['openai', 'anthropic', 'groq']
+export const DIRECT_PROVIDERS: readonly DirectProvider[] = VENDORS.map(({ name }) => name)
 
 const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
 
@@ -135,8 +135,7 @@ function findDirect(catalogue: Catalogue, model: string, { direct_providers }: R
   const native = catalogue.directProvidersOf(model)
   const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && direct_providers.includes(name))
   if (listed) return listed
-  const looked = providerOfName(model)
-  return looked && direct_providers.includes(looked) ? looked : undefined
+  return providersOfName(model).find(name => direct_providers.includes(name))
 }
 
 /** Sorted by name; a direct provider's model replaces the aggregator's. */

@@ -2,6 +2,7 @@
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { providerOfName } from '../catalogue/native-names.ts'
+import { byVendor } from '../config/vendors.ts'
 import { type ProxyError, refuse } from '../errors/errors.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
@@ -42,9 +43,8 @@ export function noRouteTo(model: string, native: readonly string[]): ProxyError 
   return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
 }
 
-const VENDORS: Record<NamedVendor, { title: string; missing: string }> = {
-  anthropic: { title: 'Anthropic', missing: 'this project has stored no key for it. Store one.' },
-  groq: { title: 'Groq', missing: 'this project has stored no key for it. Store one.' },
+const NAMED: Record<NamedVendor, { title: string; missing: string }> = {
+  ...byVendor(({ title }) => ({ title, missing: 'this project has stored no key for it. Store one.' })),
   aggregator: { title: 'the aggregator', missing: 'its AGGREGATOR_API_KEY is not set.' },
   google: { title: 'Google', missing: 'this proxy reaches it for models alone.' },
 }
@@ -58,7 +58,7 @@ export function noKeeper(collection: Collection, vendor?: NamedVendor): ProxyErr
 
 function noKeeperNamed(collection: Collection, vendor: NamedVendor): ProxyError {
   const path = COLLECTION_PATHS[collection]
-  const { title, missing } = VENDORS[vendor]
+  const { title, missing } = NAMED[vendor]
   const isKnown = vendor !== 'anthropic' || collection === 'anthropic_files'
   return refuse('vendorKeepsNothing', { title, path, missing: isKnown ? missing : `it has no /v1${path}.` })
 }

@@ -1,6 +1,6 @@
 /** Finds the provider that keeps a project's files or batches: whom the client names, or the first that the project has a key for. */
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
-import type { DirectProvider } from '../config/config.ts'
+import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 import { type ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { type Collection, DEFAULT_KEY } from '../postgres/kept-objects.ts'
@@ -16,12 +16,15 @@ export interface WantedKeeper {
   vendor?: NamedVendor | undefined
 }
 
+const keptBy = (collection: Collection) =>
+  VENDORS.filter(({ keeps }) => keeps.includes(collection)).map(({ name }) => name)
+
 /** In order of preference. */
 const KEEPERS: Record<Collection, readonly (DirectProvider | typeof AGGREGATOR)[]> = {
-  files: ['openai', 'groq', AGGREGATOR],
-  batches: ['openai', 'groq', AGGREGATOR],
-  message_batches: ['anthropic'],
-  anthropic_files: ['anthropic'],
+  files: [...keptBy('files'), AGGREGATOR],
+  batches: [...keptBy('batches'), AGGREGATOR],
+  message_batches: keptBy('message_batches'),
+  anthropic_files: keptBy('anthropic_files'),
 }
 
 /** The providers that a project reaches; `aggregator` is null where none is configured. */

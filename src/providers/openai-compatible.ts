@@ -1,4 +1,4 @@
-/** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, Groq. */
+/** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, vendors that have its chat. */
 import { refuse } from '../errors/errors.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { isTranslated } from '../formats/format-of.ts'
@@ -22,12 +22,14 @@ export interface OpenAiCompatibleOptions {
   apiKey: string
   limits: UpstreamLimits
   probe: ConnectionProbe
-  /** Set when the vendor answers chat requests only: the vendor's name for messages. */
-  chatAloneOf?: string
+  /** Its name in messages. */
+  title?: string
+  /** Those that it has; any by default. */
+  endpoints?: readonly Endpoint[]
   /** Whether it is OpenAI itself: responses can be fetched later by id, and there is a Realtime API. */
   isOpenAi?: boolean
   /** Path prefixes of operations that it accepts; any by default. */
-  passes?: readonly string[]
+  passes?: readonly string[] | null
 }
 
 const PATHS: Record<Endpoint, string> = {
@@ -42,7 +44,8 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, chatAloneOf, isOpenAi, passes } = options
+  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, title, endpoints, isOpenAi, passes } =
+    options
 
   const own = { authorization: `Bearer ${apiKey}` }
   const credentials = new Credentials([apiKey])
@@ -55,7 +58,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     async pass(request) {
       const { path } = request
       if (passes?.every(known => !path.startsWith(known)))
-        throw refuse('pathUnsupported', { vendor: chatAloneOf ?? name, path })
+        throw refuse('pathUnsupported', { vendor: title ?? name, path })
       return sendPassed(request, recipient(path))
     },
     ...(isOpenAi && {
@@ -69,8 +72,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     }),
     async ask(request) {
       const { endpoint, signal } = request
-      if (chatAloneOf !== undefined && endpoint !== 'chat')
-        throw refuse('endpointUnsupported', { vendor: chatAloneOf, endpoint })
+      if (endpoints?.includes(endpoint) === false)
+        throw refuse('endpointUnsupported', { vendor: title ?? name, endpoint })
       const headers = writeRequestHeaders(request, kind, projectId)
       headers.set('authorization', own.authorization)
       return callUpstream({

@@ -1,4 +1,5 @@
 /** The pass-through operations: what each accepts, and what the proxy needs to know about it. */
+import type { DirectProvider } from '../config/vendors.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { Endpoint } from './upstream.ts'
 
@@ -39,7 +40,7 @@ export function isOperation(path: string): path is PassedOperation {
 }
 
 /** Whose API a client speaks, if its address or its headers say so. OpenAI's format names nobody: Groq and aggregators have it, too. */
-export type NamedVendor = 'anthropic' | 'google' | 'groq' | 'aggregator'
+export type NamedVendor = DirectProvider | 'google' | 'aggregator'
 
 /** Paths of what providers keep, after the base address. */
 export const COLLECTION_PATHS: Record<Collection, string> = {
@@ -48,7 +49,3 @@ export const COLLECTION_PATHS: Record<Collection, string> = {
   batches: '/batches',
   message_batches: '/messages/batches',
 }
-
-/** Prefixes of the paths that a provider has; one without has any. */
-export const GROQ_PASSES: readonly string[] = ['/audio/', COLLECTION_PATHS.files, COLLECTION_PATHS.batches]
-export const ANTHROPIC_PASSES: readonly string[] = [COLLECTION_PATHS.message_batches, COLLECTION_PATHS.anthropic_files]

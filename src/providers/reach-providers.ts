@@ -2,7 +2,8 @@
 
 import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import type { Config, DirectProvider } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { byVendor, type Vendor } from '../config/vendors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -16,7 +17,6 @@ import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { createVault, openStoredKey } from './keys/vault.ts'
 import type { ModelRouterOptions } from './model-router.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
-import { GROQ_PASSES } from './operations.ts'
 import { chatTargets, withTranslations } from './translations/with-translations.ts'
 import type { Endpoint, Provider, UpstreamAnswer } from './upstream.ts'
 import { broken } from './upstream-failure.ts'
@@ -34,6 +34,7 @@ export interface ReachableProviders extends Pick<ModelRouterOptions, 'aggregator
   close(): void
 }
 
+const VENDOR = byVendor(vendor => vendor)
 const MAX_PROJECTS = 10_000
 /** By AGGREGATOR_SPEAKS. */
 const SPOKEN: Record<Config['aggregator']['speaks'], readonly Endpoint[]> = {
@@ -69,15 +70,15 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key rests'),
     connect(name, apiKey, projectId) {
       const { baseUrl } = config.direct[name]
-      const options = { projectId, baseUrl, apiKey, limits, probe }
-      const compatible = { name, kind: name, pricedAs: name, ...options }
+      const { title, endpoints, passes, format } = VENDOR[name]
+      const named = { name, kind: name, pricedAs: name, title, endpoints, passes }
+      const options = { ...named, projectId, baseUrl, apiKey, limits, probe }
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
-      const providers: Record<DirectProvider, () => Provider> = {
-        openai: () => createOpenAiCompatibleProvider({ ...compatible, isOpenAi: true }),
-        groq: () => createOpenAiCompatibleProvider({ ...compatible, chatAloneOf: 'Groq', passes: GROQ_PASSES }),
+      const formats: Record<Vendor['format'], () => Provider> = {
+        openai: () => createOpenAiCompatibleProvider({ ...options, isOpenAi: name === 'openai' }),
         anthropic: () => createAnthropicProvider({ ...options, maxOutputTokensOf }),
       }
-      return translating(providers[name](), DIRECT_HAS[name])
+      return translating(formats[format](), DIRECT_HAS[name])
     },
   })
 

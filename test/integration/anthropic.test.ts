@@ -35,6 +35,11 @@ afterAll(async () => {
 
 function createProvider(baseUrl: string, apiKey = KEY): Provider {
   return createAnthropicProvider({
+    name: 'anthropic',
+    kind: 'anthropic',
+    pricedAs: 'anthropic',
+    title: 'Anthropic',
+    passes: [],
     baseUrl,
     apiKey,
     projectId: 1,

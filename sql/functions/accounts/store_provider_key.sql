@@ -19,8 +19,10 @@ begin
     if not found then
         raise exception 'there is no project with id %', owner_id using errcode = 'no_data_found';
     end if;
-    if provider not in ('openai', 'anthropic', 'groq') then
-        raise exception 'provider % does not exist; providers are: openai, anthropic, groq', quote_for_message(provider)
+    if not exists (select from vendors v where v.name = provider) then
+        raise exception 'provider % does not exist; providers are: %', quote_for_message(provider), (
+            select string_agg(v.name, ', ' order by v.place) from vendors v
+        )
             using errcode = 'invalid_parameter_value';
     end if;
     insert into provider_keys as k (project_id, provider, sealed, last_four, name, weight)

@@ -12,7 +12,7 @@ import { addUser, issueAdminKey, send } from './people.ts'
 const NOT_WRITTEN = [
   ...['cache_entries', 'cache_groups', 'cache_prompts', 'cache_sizes', 'cached_vectors', 'embedding_spaces'],
   ...['installation', 'judge_queue', 'kept_objects', 'kept_responses', 'monthly_counters', 'semantic_hits'],
-  ...['model_prices', 'model_unit_prices', 'models', 'setting_kinds'],
+  ...['model_prices', 'model_unit_prices', 'models', 'setting_kinds', 'vendors'],
 ]
 const SUMS = /^(usage|latency)_/
 
@@ -23,7 +23,7 @@ const MADE_HERE = [
   ...['cache_verdicts.context_hash', 'cache_verdicts.one_hash', 'cache_verdicts.one_hash, other_hash'],
   ...['cache_verdicts.other_hash', 'cache_verdicts.source'],
   // Named in a path, where another is a 404.
-  ...['plans.name', 'provider_keys.provider'],
+  ...['plans.name'],
   ...['plans.concurrent_requests', 'plans.max_cache_ttl_seconds'],
 ]
 

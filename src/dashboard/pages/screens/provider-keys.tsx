@@ -1,6 +1,7 @@
 /** The project's own keys for direct providers. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { byVendor } from '../../../config/vendors.ts'
 import { call, get } from '../api.ts'
 import { Badge, Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { Confirm } from '../components/confirm.tsx'
@@ -12,7 +13,7 @@ import { useRoutes } from '../routes.ts'
 import { may, useProject } from '../session.ts'
 import type { Page, ProviderKey } from '../types.ts'
 
-const TITLES: Record<string, string> = { openai: 'OpenAI', anthropic: 'Anthropic', groq: 'Groq' }
+const TITLES: Readonly<Record<string, string>> = byVendor(({ title }) => title)
 
 export function ProviderKeys() {
   const project = useProject()
