@@ -12,6 +12,8 @@ import { EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/pass-through.ts'
+import { type Described, FAMILIES } from '../src/telemetry/proxy-families.ts'
+import { ATTRIBUTES } from '../src/telemetry/tracing/span-names.ts'
 import { writeClientList } from '../test/clients/tried-clients.ts'
 
 /** Path from the root to the page anew, given what is there. */
@@ -20,6 +22,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/request-fields.md': writeRequestFields,
   'docs/clients.md': page => withList(page, 'clients', writeClientList()),
   'docs/http.md': page => withList(page, 'reasons', writeReasons()),
+  'docs/metrics.md': page => withList(withList(page, 'metrics', writeMetrics()), 'attributes', writeAttributes()),
   'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
   'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
   '.env.example': page => withPart(page, "with a project's own keys.\n", writeVendorAddresses(), '\n\n'),
@@ -37,6 +40,20 @@ function withPart(page: string, before: string, part: string, after: string): st
   const ends = page.indexOf(after, begins)
   if (begins < before.length || ends < 0) throw new Error(`the page has no place that begins with ${before}`)
   return `${page.slice(0, begins)}${part}${page.slice(ends)}`
+}
+
+function writeMetrics(): string {
+  const lines = Object.entries<Described>(FAMILIES).map(([name, { labels, help, more }]) => {
+    const labelled = labels.length === 0 ? '' : ` (${labels.map(label => `\`${label}\``).join(', ')})`
+    return `- \`${name}\`${labelled}: ${help}${more === undefined ? '' : ` ${more}`}`
+  })
+  return lines.join('\n')
+}
+
+/** Those of which the same is said share a line. */
+function writeAttributes(): string {
+  const alike = Map.groupBy(ATTRIBUTES, ({ of, says }) => `(${of.replaceAll(/[A-Z]+/g, '`$&`')}): ${says}`)
+  return [...alike].map(([said, of]) => `- ${of.map(({ name }) => `\`${name}\``).join(', ')} ${said}`).join('\n')
 }
 
 function writeVendorList(): string {

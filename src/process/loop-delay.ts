@@ -1,17 +1,16 @@
 /** Measures the event loop's delay: a histogram, and a log line when something blocked it. */
 import type { Log } from '../telemetry/log.ts'
 import { type Metrics, observe } from '../telemetry/metrics.ts'
+import { DELAY_SECONDS, histogramOf } from '../telemetry/proxy-families.ts'
 
 const BEAT_EVERY_MS = 20
 /** A delay above this is logged: it kept every request waiting. */
 const TOLD_DELAY_MS = 100
 const TELL_EVERY_MS = 1_000
-const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 
 /** Measured by a timer of its own: it sees what requests see, timers and input together. Returns what stops it. */
 export function watchLoopDelay(metrics: Metrics, log: Pick<Log, 'warn'>): () => void {
-  const help = 'How late a timer ran: everything else waited as long.'
-  const delays = metrics.histogram('model_proxy_event_loop_delay_seconds', help, SECONDS).with()
+  const delays = histogramOf(metrics, 'model_proxy_event_loop_delay_seconds').with()
   let dueMs = performance.now() + BEAT_EVERY_MS
   let worstUntoldMs = 0
   let toldAtMs = Number.NEGATIVE_INFINITY
@@ -20,7 +19,7 @@ export function watchLoopDelay(metrics: Metrics, log: Pick<Log, 'warn'>): () => 
     const nowMs = performance.now()
     const lateMs = Math.max(0, nowMs - dueMs)
     dueMs = nowMs + BEAT_EVERY_MS
-    observe(delays, SECONDS, lateMs / 1000)
+    observe(delays, DELAY_SECONDS, lateMs / 1000)
     if (lateMs > TOLD_DELAY_MS) worstUntoldMs = Math.max(worstUntoldMs, lateMs)
     if (worstUntoldMs === 0 || nowMs - toldAtMs < TELL_EVERY_MS) return
     log.warn({ delayMs: Math.round(worstUntoldMs) }, 'the event loop was held up')

@@ -4,6 +4,7 @@ import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Metrics, MetricsSnapshot } from './metrics.ts'
+import { counterOf, FAMILIES, gaugeOf } from './proxy-families.ts'
 import type { Refusals } from './refusals.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
@@ -16,12 +17,13 @@ export async function readBudgetMetrics(database: Database): Promise<MetricsSnap
   const asked = call(database, 'remaining_budgets', { at_most: MOST_BUDGETS })
   const budgets = await withinTimeLimit(TIME_LIMIT_MS, asked).catch(() => [])
   if (budgets.length === 0) return []
+  const { help, type, labels } = FAMILIES.model_proxy_budget_remaining_usd
   return [
     {
       name: 'model_proxy_budget_remaining_usd',
-      help: 'US dollars left of a budget in its present period.',
-      type: 'gauge',
-      labelNames: ['project', 'budget', 'per'],
+      help,
+      type,
+      labelNames: labels,
       bounds: [],
       series: budgets.map(({ project, budget, per, remaining_usd }) => ({
         labels: [project, budget, per],
@@ -44,38 +46,35 @@ export interface Gauged {
 
 export function defineGauges(metrics: Metrics, gauged: Gauged): void {
   const { refusals, circuits, recorder, database, streams, checkHealth } = gauged
-  const refused = 'Refused requests, by the code of the error.'
-  metrics.counter('model_proxy_refused_total', refused, ['reason'], family => {
+  counterOf(metrics, 'model_proxy_refused_total', family => {
     for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
   })
-  metrics.gauge('model_proxy_circuits_open', 'Open circuits.', ['provider'], family => {
+  gaugeOf(metrics, 'model_proxy_circuits_open', family => {
     for (const [provider, { openCircuits }] of Object.entries(circuits.summarize())) {
       family.with(provider).value = openCircuits
     }
   })
   let stores: Record<string, { status: 'up' | 'down' }> = {}
-  metrics.gauge('model_proxy_stores_up', 'Processes that reach the store.', ['store'], family => {
+  gaugeOf(metrics, 'model_proxy_stores_up', family => {
     for (const [store, { status }] of Object.entries(stores)) family.with(store).value = status === 'up' ? 1 : 0
     // The answer is for the next scrape: this one does not wait.
     void checkHealth().then(health => {
       stores = health.dependencies
     })
   })
-  metrics.gauge('model_proxy_database_connections', 'Connections of requests to PostgreSQL.', ['state'], family => {
+  gaugeOf(metrics, 'model_proxy_database_connections', family => {
     const { open, most } = database.connections()
     family.with('open').value = open
     family.with('most').value = most
   })
-  const unread = 'Memory for what clients have not read of their streams.'
-  metrics.gauge('model_proxy_stream_bytes', unread, ['state'], family => {
+  gaugeOf(metrics, 'model_proxy_stream_bytes', family => {
     family.with('held').value = streams.heldBytes
     family.with('most').value = streams.mostBytes
   })
-  const cut = 'Readers of streams that were cut off so that others have room.'
-  metrics.counter('model_proxy_streams_cut_total', cut, [], family => {
+  counterOf(metrics, 'model_proxy_streams_cut_total', family => {
     family.with().value = streams.cuts
   })
-  metrics.gauge('model_proxy_records_waiting', 'Usage records that are not written yet.', [], family => {
+  gaugeOf(metrics, 'model_proxy_records_waiting', family => {
     family.with().value = recorder.waiting()
   })
 }

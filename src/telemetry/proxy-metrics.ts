@@ -1,12 +1,9 @@
-/** What this proxy measures, under the names that dashboards and alerts rely on. No label holds a key, a prompt or an address. */
+/** Measures requests and calls of the stores. */
 import type { Database } from '../postgres/database.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { type Distribution, type Metrics, observe, type Series } from './metrics.ts'
-
-/** Of times, in seconds: from a cache hit to a long answer. */
-const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
-const SIMILARITIES = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 0.999]
+import { BATCH_SIZES, CALL_SECONDS, counterOf, histogramOf, SECONDS, SIMILARITIES } from './proxy-families.ts'
 
 /** The label of a model that no price list knows: what clients invent must not become series. */
 const OTHER_MODEL = 'other'
@@ -40,11 +37,9 @@ export type CallScope = 'process' | 'installation'
 export type NoteVerdict = (by: 'person' | 'judge', verdict: 'same' | 'different') => void
 
 export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
-  const help = 'Cosine similarity of the best candidate.'
-  const similarity = metrics.histogram('model_proxy_semantic_similarity', help, SIMILARITIES, ['outcome'])
-  const verdicts = metrics.counter('model_proxy_verdicts_total', 'Verdicts on pairs of questions.', ['by', 'verdict'])
-  const without = 'Answers that leave no record.'
-  const unrecorded = metrics.counter('model_proxy_unrecorded_requests_total', without, ['route', 'status'])
+  const similarity = histogramOf(metrics, 'model_proxy_semantic_similarity')
+  const verdicts = counterOf(metrics, 'model_proxy_verdicts_total')
+  const unrecorded = counterOf(metrics, 'model_proxy_unrecorded_requests_total')
   const counts = defineCounts(metrics)
   return {
     noteEmbedded({ listedModel, promptTokens, usd }) {
@@ -120,38 +115,24 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
 }
 
 function defineTimes(metrics: Metrics) {
-  const times = (name: string, help: string, labelNames: readonly string[]) =>
-    metrics.histogram(`model_proxy_${name}_seconds`, help, SECONDS, labelNames)
   return {
-    duration: times('request_duration', 'From arrival to the last byte.', ['endpoint', 'cache']),
-    overhead: times('overhead', 'Of the time to the response headers, the proxy’s own part.', ['cache']),
-    firstChunk: times('time_to_first_chunk', 'From arrival to the first chunk of a stream.', ['cache']),
-    upstream: times('upstream_duration', 'From asking a provider to the head of its response.', ['provider']),
+    duration: histogramOf(metrics, 'model_proxy_request_duration_seconds'),
+    overhead: histogramOf(metrics, 'model_proxy_overhead_seconds'),
+    firstChunk: histogramOf(metrics, 'model_proxy_time_to_first_chunk_seconds'),
+    upstream: histogramOf(metrics, 'model_proxy_upstream_duration_seconds'),
   }
 }
 
 function defineCounts(metrics: Metrics) {
-  const counter = (name: string, help: string, labelNames: readonly string[]) =>
-    metrics.counter(`model_proxy_${name}_total`, help, labelNames)
   return {
-    requests: counter('requests', 'Requests that have ended and are recorded.', [
-      'endpoint',
-      'model',
-      'provider',
-      'cache',
-      'status',
-    ]),
-    tokens: counter('tokens', 'Tokens as providers count them; saved ones were served from cache.', ['direction']),
-    costUsd: counter('cost_usd', 'What providers charge, in US dollars.', ['model', 'provider']),
-    savedUsd: counter('saved_usd', 'What hits would have cost, in US dollars.', ['kind']),
-    unverified: counter('unverified', 'Similar answers that were not served, by what stood against it.', ['veto']),
-    coalesced: counter('coalesced_requests', 'Requests answered by the call of an identical one.', ['scope']),
+    requests: counterOf(metrics, 'model_proxy_requests_total'),
+    tokens: counterOf(metrics, 'model_proxy_tokens_total'),
+    costUsd: counterOf(metrics, 'model_proxy_cost_usd_total'),
+    savedUsd: counterOf(metrics, 'model_proxy_saved_usd_total'),
+    unverified: counterOf(metrics, 'model_proxy_unverified_total'),
+    coalesced: counterOf(metrics, 'model_proxy_coalesced_requests_total'),
   }
 }
-
-/** Of calls of the stores. */
-const CALL_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 /** Runs a call and notes its time, and how many items travel in it; null for one that is no batch. */
 type Timed = <T>(call: string, items: number | null, run: () => Promise<T>) => Promise<T>
@@ -163,10 +144,8 @@ export interface Stores {
 
 /** The same stores, whose calls are noted with their names, times and sizes. */
 export function measureStores({ database, store }: Stores, metrics: Metrics): Stores {
-  const labels = ['store', 'call']
-  const help = 'Calls of the stores; one call may serve many requests.'
-  const seconds = metrics.histogram('model_proxy_store_duration_seconds', help, CALL_SECONDS, labels)
-  const sizes = metrics.histogram('model_proxy_batch_size', 'Items in one call of a store.', BATCH_SIZES, labels)
+  const seconds = histogramOf(metrics, 'model_proxy_store_duration_seconds')
+  const sizes = histogramOf(metrics, 'model_proxy_batch_size')
   const timeCalls = (name: string) =>
     timeInto(
       remembered(call => seconds.with(name, call)),

@@ -3,41 +3,59 @@
  * https://github.com/open-telemetry/semantic-conventions-genai, https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 
-export const HTTP = {
-  method: 'http.request.method',
-  route: 'http.route',
-  status: 'http.response.status_code',
-} as const
+interface Attribute {
+  name: string
+  /** The spans that have it. */
+  of: string
+  says: string
+}
 
-export const ERROR_TYPE = 'error.type'
+/** Each attribute; docs/metrics.md lists them. */
+export const ATTRIBUTES: Attribute[] = []
+
+/** Notes an attribute of `SERVER`, `CLIENT` or `INTERNAL` spans, and returns its name. */
+function on(of: string, name: string, says: string): string {
+  ATTRIBUTES.push({ name, of, says })
+  return name
+}
+
+export const HTTP = {
+  method: on('SERVER', 'http.request.method', 'As the client sent it.'),
+  route: on('SERVER', 'http.route', 'Ids in a path are `{id}`.'),
+  status: on('SERVER', 'http.response.status_code', 'What the client got.'),
+}
+
+export const ERROR_TYPE = on('both', 'error.type', 'The status or the error’s code.')
 
 export const GEN_AI = {
-  operation: 'gen_ai.operation.name',
-  provider: 'gen_ai.provider.name',
-  requestModel: 'gen_ai.request.model',
-  stream: 'gen_ai.request.stream',
-  responseModel: 'gen_ai.response.model',
-  firstChunkSeconds: 'gen_ai.response.time_to_first_chunk',
-  /** All of the prompt, what the provider had cached included. */
-  inputTokens: 'gen_ai.usage.input_tokens',
-  cachedInputTokens: 'gen_ai.usage.cache_read.input_tokens',
-  outputTokens: 'gen_ai.usage.output_tokens',
-} as const
+  operation: on('CLIENT', 'gen_ai.operation.name', '`chat`, `text_completion`, `embeddings`, or the endpoint.'),
+  provider: on('CLIENT', 'gen_ai.provider.name', 'Whom it was put to.'),
+  requestModel: on('CLIENT', 'gen_ai.request.model', 'The model that was asked.'),
+  stream: on('CLIENT', 'gen_ai.request.stream', 'Whether a stream was asked for.'),
+  responseModel: on('CLIENT', 'gen_ai.response.model', 'The model that the answer names.'),
+  firstChunkSeconds: on('CLIENT', 'gen_ai.response.time_to_first_chunk', 'Of a stream, in seconds.'),
+  inputTokens: on('CLIENT', 'gen_ai.usage.input_tokens', 'The whole prompt, cached tokens included.'),
+  cachedInputTokens: on('CLIENT', 'gen_ai.usage.cache_read.input_tokens', 'Of those, what the provider had cached.'),
+  outputTokens: on('CLIENT', 'gen_ai.usage.output_tokens', 'The answer.'),
+}
 
 export const OURS = {
-  requestId: 'model_proxy.request.id',
-  project: 'model_proxy.project.name',
-  endpoint: 'model_proxy.endpoint',
-  /** Of a call that is none of the request's own: why it is made. */
-  purpose: 'model_proxy.purpose',
-  model: 'model_proxy.model',
-  provider: 'model_proxy.provider',
-  costUsd: 'model_proxy.cost_usd',
-  cacheResult: 'model_proxy.cache.result',
-  cacheReason: 'model_proxy.cache.reason',
-  savedTokens: 'model_proxy.cache.saved_tokens',
-  savedUsd: 'model_proxy.cache.saved_usd',
-} as const
+  requestId: on('SERVER', 'model_proxy.request.id', 'Of a request that was recorded, as those below.'),
+  project: on('SERVER, INTERNAL', 'model_proxy.project.name', 'Its project.'),
+  endpoint: on('SERVER', 'model_proxy.endpoint', 'As in the records.'),
+  purpose: on(
+    'CLIENT, INTERNAL',
+    'model_proxy.purpose',
+    '`judge` or `embedder`, of a call that the proxy makes for itself.',
+  ),
+  model: on('SERVER', 'model_proxy.model', 'As in the records.'),
+  provider: on('SERVER', 'model_proxy.provider', 'As in the records.'),
+  costUsd: on('SERVER', 'model_proxy.cost_usd', 'As in the records.'),
+  cacheResult: on('SERVER', 'model_proxy.cache.result', 'As in the records.'),
+  cacheReason: on('SERVER', 'model_proxy.cache.reason', 'As in the records.'),
+  savedTokens: on('SERVER', 'model_proxy.cache.saved_tokens', 'As in the records.'),
+  savedUsd: on('SERVER', 'model_proxy.cache.saved_usd', 'As in the records.'),
+}
 
 /** Operations that have a name of their own; any other is named as its endpoint. */
 const OPERATIONS: Readonly<Record<string, string>> = {

@@ -1,0 +1,187 @@
+/**
+ * Every metric, under the name that dashboards and alerts rely on: its labels, and what it says, to Prometheus and in docs/metrics.md. No
+ * label holds a key, a prompt or an address.
+ */
+import type { Distribution, Family, Metrics, MetricType, Series } from './metrics.ts'
+
+/** Of times, in seconds: from a cache hit to a long answer. */
+export const SECONDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
+]
+export const SIMILARITIES = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 0.999]
+/** Of calls of the stores. */
+export const CALL_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+export const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+export const DELAY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+
+export interface Described {
+  type: MetricType
+  labels: readonly string[]
+  help: string
+  /** What the docs say besides. */
+  more?: string
+  /** Of a histogram. */
+  bounds?: readonly number[]
+}
+
+export const FAMILIES = {
+  model_proxy_requests_total: {
+    type: 'counter',
+    labels: ['endpoint', 'model', 'provider', 'cache', 'status'],
+    help: 'Requests that have ended and are recorded.',
+    more: 'As many as there are [records](requests.md): refused ones of a known key are among them.',
+  },
+  model_proxy_unrecorded_requests_total: {
+    type: 'counter',
+    labels: ['route', 'status'],
+    help: 'Answers that leave no record.',
+    more: 'Of the API: without a good key, of an unknown path (`other`), free, or refused of one key beyond 30 in a minute.',
+  },
+  model_proxy_request_duration_seconds: {
+    type: 'histogram',
+    labels: ['endpoint', 'cache'],
+    help: 'From arrival to the last byte.',
+    bounds: SECONDS,
+  },
+  model_proxy_overhead_seconds: {
+    type: 'histogram',
+    labels: ['cache'],
+    help: 'Of the time to the response headers, the proxy’s own part.',
+    bounds: SECONDS,
+  },
+  model_proxy_time_to_first_chunk_seconds: {
+    type: 'histogram',
+    labels: ['cache'],
+    help: 'From arrival to the first chunk of a stream.',
+    bounds: SECONDS,
+  },
+  model_proxy_upstream_duration_seconds: {
+    type: 'histogram',
+    labels: ['provider'],
+    help: 'From asking a provider to the head of its response.',
+    bounds: SECONDS,
+  },
+  model_proxy_tokens_total: {
+    type: 'counter',
+    labels: ['direction'],
+    help: 'Tokens as providers count them; saved ones were served from cache.',
+    more: '`input`, of which `cached_input`; `output`; `saved`; `embedder`: read by an embedder at an API, in no record.',
+  },
+  model_proxy_cost_usd_total: {
+    type: 'counter',
+    labels: ['model', 'provider'],
+    help: 'What providers charge, in US dollars.',
+    more: '`provider="embedder"`: for the embedder at an API, in no record and no budget.',
+  },
+  model_proxy_saved_usd_total: {
+    type: 'counter',
+    labels: ['kind'],
+    help: 'What hits would have cost, in US dollars.',
+    more: '`exact`, `semantic`, `vectors`.',
+  },
+  model_proxy_semantic_similarity: {
+    type: 'histogram',
+    labels: ['outcome'],
+    help: 'Cosine similarity of the best candidate.',
+    more: '`served`, `shadow`, `near-miss`.',
+    bounds: SIMILARITIES,
+  },
+  model_proxy_unverified_total: {
+    type: 'counter',
+    labels: ['veto'],
+    help: 'Similar answers that were not served, by what stood against it.',
+    more: 'Of the first 60 questions of a minute in each context.',
+  },
+  model_proxy_verdicts_total: {
+    type: 'counter',
+    labels: ['by', 'verdict'],
+    help: 'Verdicts on pairs of questions.',
+    more: 'By a `person` (not with psql) or the `judge`: `same`, `different`.',
+  },
+  model_proxy_coalesced_requests_total: {
+    type: 'counter',
+    labels: ['scope'],
+    help: 'Requests answered by the call of an identical one.',
+    more: 'Of the same `process` or another one of the `installation`.',
+  },
+  model_proxy_refused_total: {
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Refused requests, by the code of the error.',
+    more: 'Those, recorded or not, that got a 401, 403 or 429.',
+  },
+  model_proxy_store_duration_seconds: {
+    type: 'histogram',
+    labels: ['store', 'call'],
+    help: 'Calls of the stores; one call may serve many requests.',
+    more: '`postgres`, `redis`.',
+    bounds: CALL_SECONDS,
+  },
+  model_proxy_batch_size: {
+    type: 'histogram',
+    labels: ['store', 'call'],
+    help: 'Items in one call of a store.',
+    more: 'Of calls that take several.',
+    bounds: BATCH_SIZES,
+  },
+  model_proxy_database_connections: {
+    type: 'gauge',
+    labels: ['state'],
+    help: 'Connections of requests to PostgreSQL.',
+    more: 'Those that are `open`, and the `most` there may be.',
+  },
+  model_proxy_event_loop_delay_seconds: {
+    type: 'histogram',
+    labels: [],
+    help: 'How late a timer ran: everything else waited as long.',
+    bounds: DELAY_SECONDS,
+  },
+  model_proxy_budget_remaining_usd: {
+    type: 'gauge',
+    labels: ['project', 'budget', 'per'],
+    help: 'US dollars left of a budget in its present period.',
+    more: 'Of the 500 [budgets](budgets.md) with the least share left; all processes tell the same: take the `max`.',
+  },
+  model_proxy_circuits_open: { type: 'gauge', labels: ['provider'], help: 'Open circuits.' },
+  model_proxy_stores_up: {
+    type: 'gauge',
+    labels: ['store'],
+    help: 'Processes that reach the store.',
+    more: '`postgres` and `redis`, as of the scrape before.',
+  },
+  model_proxy_stream_bytes: {
+    type: 'gauge',
+    labels: ['state'],
+    help: 'Memory for what clients have not read of their streams.',
+    more: '`held`, and the `most` there may be (`MAX_UNREAD_BYTES` of each process).',
+  },
+  model_proxy_streams_cut_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Readers of streams that were cut off so that others have room.',
+  },
+  model_proxy_records_waiting: { type: 'gauge', labels: [], help: 'Usage records that are not written yet.' },
+} as const satisfies Record<string, Described>
+
+type Families = typeof FAMILIES
+type NameOf<Type extends MetricType> = {
+  [Name in keyof Families]: Families[Name]['type'] extends Type ? Name : never
+}[keyof Families]
+
+/** Sets the series of what is counted elsewhere, before each scrape. */
+type Read = (family: Family<Series>) => void
+
+export function counterOf(metrics: Metrics, name: NameOf<'counter'>, read?: Read): Family<Series> {
+  const { help, labels } = FAMILIES[name]
+  return metrics.counter(name, help, labels, read)
+}
+
+export function gaugeOf(metrics: Metrics, name: NameOf<'gauge'>, read: Read): Family<Series> {
+  const { help, labels } = FAMILIES[name]
+  return metrics.gauge(name, help, labels, read)
+}
+
+export function histogramOf(metrics: Metrics, name: NameOf<'histogram'>): Family<Distribution> {
+  const { help, labels, bounds } = FAMILIES[name]
+  return metrics.histogram(name, help, bounds, labels)
+}
