@@ -1,19 +1,21 @@
 /**
- * Writes what follows from sql/, or with --check fails when it differs: types of tables and functions, schemas of views, constants from rows
- * of seeds (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt.
+/**
+ * Writes what follows from sql/, or with --check fails when it differs: types of tables and functions, schemas of views and of the request
+ * record, constants from rows of seeds (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt.
  */
-
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { describeFunctions } from './generate/functions.ts'
+import { writeRecordColumns } from './generate/record-columns.ts'
 import { describeViews } from './generate/views.ts'
 
 const typesFile = new URL('../src/postgres/types.generated.ts', import.meta.url)
 const functionsFile = new URL('../src/postgres/functions.generated.ts', import.meta.url)
 const viewsFile = new URL('../src/postgres/admin/views.generated.ts', import.meta.url)
 const seedsFile = new URL('../src/postgres/seeds.generated.ts', import.meta.url)
+const recordFile = new URL('../src/postgres/usage-record.generated.ts', import.meta.url)
 const schemaFile = new URL('../sql/schema.txt', import.meta.url)
 const isCheck = process.argv.includes('--check')
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
@@ -105,6 +107,7 @@ await writeOrCompare(schemaFile, schema)
 await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */') + settingsType)
 await writeOrCompare(functionsFile, await describeFunctions(database))
 await writeOrCompare(viewsFile, await describeViews(database))
+await writeOrCompare(recordFile, await writeRecordColumns(database))
 const constants = await Promise.all(
   Object.entries(SEEDS).map(async ([name, select]) => {
     const rows = await database.call(select, [])

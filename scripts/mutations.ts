@@ -16,6 +16,7 @@ const ADMIT = 'test/integration/admit.test.ts'
 const KEYS = 'test/unit/admission/api-key.test.ts'
 const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const BUDGETS = 'test/integration/budgets.test.ts'
+const STORIES = 'test/integration/stories.test.ts'
 const LARGEST = 'test/integration/largest-cost.test.ts'
 const BOUNDS = 'test/unit/formats/bounds.test.ts'
 const SOUND = 'test/unit/formats/sound.test.ts'
@@ -297,6 +298,13 @@ export const MUTATIONS: readonly Mutation[] = [
     line: 'hasStepped ? records.map(redate) : records',
     becomes: 'records',
     noticedBy: [CLOCK_STEPS],
+  },
+  {
+    file: 'src/pipeline/request-record.ts',
+    line: "plainText('model' in target ? (target.model ?? '') : '', MAX_MODEL_LENGTH)",
+    becomes: "'model' in target ? (target.model ?? '') : ''",
+    noticedBy: [STORIES],
+    test: 'a model that only a path can name is recorded as text',
   },
   // A moment lies in one period, also where midnight comes twice, or never.
   {
@@ -602,6 +610,13 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '(false && ',
     noticedBy: [LEAVING],
     test: 'left in the middle under a budget, it is read to its end, and costs what it costs',
+  },
+  {
+    file: 'sql/functions/budgets/settle_response.sql',
+    line: '        and r.ctid = was.place\n',
+    becomes: '',
+    noticedBy: [BUDGETS],
+    test: 'what a response has used changes one record, whatever ended in the same millisecond',
   },
   {
     file: 'sql/functions/budgets/settle_response.sql',

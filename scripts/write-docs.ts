@@ -9,6 +9,7 @@ import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
 import { EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
+import { recordColumns } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/pass-through.ts'
@@ -26,6 +27,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
   'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
   '.env.example': page => withPart(page, "with a project's own keys.\n", writeVendorAddresses(), '\n\n'),
+  'docs/requests.md': page => withList(page, 'columns', writeRecordTable()),
   'docs/webhooks.md': page => withList(page, 'events', writeEventList()),
 }
 
@@ -167,6 +169,12 @@ function writeOperationTable(): string {
     'test keys',
   ]
   return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** What is recorded of a request; part of docs/requests.md. */
+function writeRecordTable(): string {
+  const rows = Object.entries(recordColumns).map(([name, { description }]) => `| \`${name}\` | ${description} |`)
+  return ['| column | what it is |', '| --- | --- |', ...rows].join('\n')
 }
 
 function page(parts: readonly string[]): string {

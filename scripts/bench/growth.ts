@@ -149,7 +149,8 @@ async function fill(into: Database): Promise<void> {
       set local statement_timeout = 0;
       set local synchronous_commit = off;
       -- In the order of their times, as they come: out of it, most of the work would be the indexes'.
-      insert into usage_records
+      insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed,
+        prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
       select m.start + (now() - m.start) * ((${part * records} + n) / ${PARTS * records}::float8), gen_random_uuid()::text,
         p.ids[1 + n % ${projects}], 1, 'chat', 'openai/gpt-4o-mini', 'openrouter', 'MISS', 200, false, 100, 0, 200, 0, 0.0001, 0, 12.5, 13.5
       from (select array_agg(id) as ids from projects where name like 'grown-%') p,

@@ -30,7 +30,8 @@ with drawn as (
 keys as (
     select k.id, k.project_id, (row_number() over (order by k.id) - 1)::integer as at from api_keys k
 )
-insert into usage_records
+insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed,
+    prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
 select
     now() - d.place * :days * interval '1 day', 'req_' || d.n, k.project_id, k.id, case when d.r < 0.9 then 'chat' else 'embeddings' end,
     'vendor/model-' || (k.id % 12), 'openai', case when d.r < 0.4 then 'HIT' when d.r < 0.55 then 'HIT-SEMANTIC' else 'MISS' end,

@@ -2,45 +2,44 @@
 
 create table usage_records (
     recorded_at timestamptz not null,
-    request_id text not null,
     project_id bigint not null,
-    key_id bigint not null,
+    request_id text not null,
+    status smallint not null,
+    error_code text,
+    error_message text,
     endpoint text not null,
     model text not null,
+    asked_model text,
+    fallbacks text,
     provider text,
+    provider_keys text,
     cache_result text
         check (cache_result in ('HIT', 'HIT-SEMANTIC', 'MISS')),
-    status smallint not null,
+    cache_reason text,
+    cache_id text,
+    similarity real,
     streamed boolean not null,
     prompt_tokens integer not null,
     cached_prompt_tokens integer not null,
     completion_tokens integer not null,
     tokens_saved integer not null,
+    completion_tokens_saved integer,
     cost_usd numeric(18, 9) not null,
+    presumed boolean,
     saved_usd numeric(18, 9) not null,
     latency_ms real not null,
     duration_ms real not null,
-    id uuid not null default gen_random_uuid(),
-    tags jsonb,
-    error_code text,
-    error_message text,
-    upstream_status smallint,
-    upstream_message text,
-    attempts smallint,
-    asked_model text,
-    fallbacks text,
-    cache_reason text,
-    cache_id text,
-    similarity real,
-    completion_tokens_saved integer,
     admission_ms real,
     lookup_ms real,
     embed_ms real,
     upstream_ms real,
     first_chunk_ms real,
+    attempts smallint,
+    upstream_status smallint,
+    upstream_message text,
+    key_id bigint not null,
     end_user text,
-    presumed boolean,
-    provider_keys text
+    tags jsonb
 ) partition by range (recorded_at);
 
 create index usage_records_project_id_idx on usage_records (project_id, recorded_at);
@@ -53,44 +52,43 @@ create index usage_records_failed_idx on usage_records (project_id, status, reco
 
 comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';
 comment on column usage_records.recorded_at is 'When the answer ended.';
-comment on column usage_records.request_id is 'X-Request-Id of the answer.';
 comment on column usage_records.project_id is 'The project. No foreign key: records outlive what they speak of.';
-comment on column usage_records.key_id is 'The key.';
+comment on column usage_records.request_id is 'X-Request-Id of the answer.';
+comment on column usage_records.status is 'HTTP status of the answer; 499 where the client went away first.';
+comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null for an answer.';
+comment on column usage_records.error_message is 'What the client was told, if the proxy said so itself; at most 300 characters.';
 comment on column usage_records.endpoint is 'chat, completions, embeddings, responses, messages; what is passed on by its path: images/generations, moderations, files.';
 comment on column usage_records.model is 'The model that answered: the one that was asked for, or the fallback that stood in for it.';
+comment on column usage_records.asked_model is 'The name that was asked for, where it was an alias or a fallback answered.';
+comment on column usage_records.fallbacks is 'Fallbacks that were asked, in order, with commas between them.';
 comment on column usage_records.provider is 'Who answered, or first answered; null where none was reached.';
+comment on column usage_records.provider_keys is 'Where the project has several keys of the provider: the names of those that were asked, in order, with commas between them. One that was refused has the status after it; the last one answered.';
 comment on column usage_records.cache_result is 'HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.';
-comment on column usage_records.status is 'HTTP status of the answer; 499 where the client went away first.';
+comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the answer: why the cache answered, or why not.';
+comment on column usage_records.cache_id is 'The cache entry that was served, or the one that nearly was.';
+comment on column usage_records.similarity is 'Cosine similarity of that entry''s question; null for an exact match.';
 comment on column usage_records.streamed is 'Whether the client asked for a stream.';
 comment on column usage_records.prompt_tokens is 'Prompt tokens that the provider charged for; 0 on a hit.';
 comment on column usage_records.cached_prompt_tokens is 'Of these, how many the provider had cached on its side.';
 comment on column usage_records.completion_tokens is 'Completion tokens that the provider charged for; 0 on a hit.';
 comment on column usage_records.tokens_saved is 'Prompt tokens served from the cache; 0 on a miss.';
+comment on column usage_records.completion_tokens_saved is 'Completion tokens served from the cache; null on a miss.';
 comment on column usage_records.cost_usd is 'What the provider charged, as it reported or as the catalogue has it; 0 on a hit.';
+comment on column usage_records.presumed is 'True: nobody knows what the provider charged, and tokens and cost are the most that it may have been, as far as can be told; null: they are known.';
 comment on column usage_records.saved_usd is 'What the same answer would have cost; 0 on a miss.';
 comment on column usage_records.latency_ms is 'From the request''s arrival to its response headers.';
 comment on column usage_records.duration_ms is 'From the request''s arrival to the last byte.';
-comment on column usage_records.id is 'The record''s own name; a client may send the same X-Request-Id twice.';
-comment on column usage_records.tags is 'What the client says the request is for: names and values; null for no tags.';
-comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null for an answer.';
-comment on column usage_records.error_message is 'What the client was told, if the proxy said so itself; at most 300 characters.';
+comment on column usage_records.admission_ms is 'From the request''s arrival until it was admitted.';
+comment on column usage_records.lookup_ms is 'Looking for the answer in the database, the vector and the judge included; null: not looked for.';
+comment on column usage_records.embed_ms is 'Of that, waiting for the question''s vector; null: none was asked for.';
+comment on column usage_records.upstream_ms is 'From asking the upstream to the head of its answer; null: none answered.';
+comment on column usage_records.first_chunk_ms is 'From the request''s arrival to the first part of a stream.';
+comment on column usage_records.attempts is 'How often upstreams were asked, retries and fallbacks included; null: not at all.';
 comment on column usage_records.upstream_status is 'The status of the first upstream that failed; null: none answered with one.';
 comment on column usage_records.upstream_message is 'What that upstream said, without what it quotes of the prompt; at most 300 characters.';
-comment on column usage_records.attempts is 'How often upstreams were asked, retries and fallbacks included; null: not at all.';
-comment on column usage_records.asked_model is 'The name that was asked for, where it was an alias or a fallback answered.';
-comment on column usage_records.fallbacks is 'Fallbacks that were asked, in order, with commas between them.';
-comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the answer: why the cache answered, or why not.';
-comment on column usage_records.cache_id is 'The cache entry that was served, or the one that nearly was.';
-comment on column usage_records.similarity is 'Cosine similarity of that entrys question; null for an exact match.';
-comment on column usage_records.completion_tokens_saved is 'Completion tokens served from the cache; null on a miss.';
-comment on column usage_records.admission_ms is 'From the requests arrival until it was admitted.';
-comment on column usage_records.lookup_ms is 'Looking for the answer in the database, the vector and the judge included; null: not looked for.';
-comment on column usage_records.embed_ms is 'Of that, waiting for the questions vector; null: none was asked for.';
-comment on column usage_records.upstream_ms is 'From asking the upstream to the head of its answer; null: none answered.';
-comment on column usage_records.first_chunk_ms is 'From the requests arrival to the first part of a stream.';
+comment on column usage_records.key_id is 'The key.';
 comment on column usage_records.end_user is 'Whom the client asks for: safety_identifier, user, or metadata.user_id; at most 128 characters.';
-comment on column usage_records.presumed is 'True: nobody knows what the provider charged, and tokens and cost are the most that it may have been, as far as can be told; null: they are known.';
-comment on column usage_records.provider_keys is 'Where the project has several keys of the provider: the names of those that were asked, in order, with commas between them. One that was refused has the status after it; the last one answered.';
+comment on column usage_records.tags is 'What the client says the request is for: names and values; null for no tags.';
 
 create table request_contents (
     recorded_at timestamptz not null,

@@ -1,4 +1,5 @@
 /** Writes requests as a file, page by page as the client reads it: CSV for spreadsheets, or JSON. */
+import { recordColumns } from '../postgres/usage-record.generated.ts'
 
 export type ExportFormat = 'csv' | 'json'
 
@@ -13,54 +14,13 @@ const PAGE = 1_000
 
 const TYPES: Record<ExportFormat, string> = { csv: 'text/csv; charset=utf-8', json: 'application/json' }
 
-/** In the order of the file. The list's id stands last: it is long, and of use to programs. */
+/** As the table has them, the key by its name. The list's id stands last: it is long, and of use to programs. */
 const COLUMNS = [
-  ...[
-    'recorded_at',
-    'request_id',
-    'status',
-    'error_code',
-    'error_message',
-    'endpoint',
-    'model',
-    'asked_model',
-    'fallbacks',
-    'provider',
-    'provider_keys',
-  ],
-  ...[
-    'cache_result',
-    'cache_reason',
-    'cache_id',
-    'similarity',
-    'streamed',
-    'prompt_tokens',
-    'cached_prompt_tokens',
-    'completion_tokens',
-  ],
-  ...[
-    'tokens_saved',
-    'completion_tokens_saved',
-    'cost_usd',
-    'presumed',
-    'saved_usd',
-    'latency_ms',
-    'duration_ms',
-    'admission_ms',
-    'lookup_ms',
-  ],
-  ...[
-    'embed_ms',
-    'upstream_ms',
-    'first_chunk_ms',
-    'attempts',
-    'upstream_status',
-    'upstream_message',
-    'api_key_id',
-    'key_name',
-  ],
-  ...['end_user', 'tags', 'id'],
-] as const
+  ...Object.keys(recordColumns)
+    .filter(column => column !== 'project_id')
+    .flatMap(column => (column === 'key_id' ? ['api_key_id', 'key_name'] : [column])),
+  'id',
+]
 
 /** The stream fails if a page cannot be read: a file that is cut short does not pass for a whole one. */
 export function exportItems(format: ExportFormat, limit: number, read: ReadItems): Response {

@@ -150,12 +150,11 @@ function open(sealed: string | null | undefined, project: number, wordings: Word
 }
 
 function describeRequest({ record, key_name, key_prefix }: RequestRow) {
-  const { id, recorded_at, key_id, project_id, ...rest } = record
+  const { key_id, project_id, ...rest } = record
   return {
-    id: formatTimeCursor({ at: recorded_at, requestId: record.request_id }),
+    id: formatTimeCursor({ at: record.recorded_at, requestId: record.request_id }),
     object: 'request' as const,
-    created_at: toSeconds(recorded_at),
-    recorded_at,
+    created_at: toSeconds(record.recorded_at),
     ...rest,
     api_key_id: formatId('key', key_id),
     key_name,

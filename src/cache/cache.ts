@@ -1,5 +1,5 @@
 /** Stored responses: looked up exactly, by equal normalized text, then by meaning; stored when complete. */
-import { nowMs } from '../event-loop/clock.ts'
+import { msSince, nowMs } from '../event-loop/clock.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { MOST_STORED_BYTES } from '../formats/text-meter.ts'
 import type { FastStore } from '../stores/fast-store.ts'
@@ -71,7 +71,7 @@ export function createCache(options: CacheOptions): Cache {
         log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
         return { match: null, missReason: 'no-candidate', vector: null }
       })
-      lookup.tookMs = performance.now() - startedAtMs
+      lookup.tookMs = msSince(startedAtMs)
       return lookup
     },
 

@@ -1,5 +1,6 @@
 /** Looks a request up in PostgreSQL: exactly, by equal normalized text, by meaning. An undecided candidate goes to the judge. */
 
+import { msSince } from '../event-loop/clock.ts'
 import { createMinuteBudget, type TakeOfMinute } from '../event-loop/minute-budget.ts'
 import type { FoundAnswer, FoundAnswers, SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery } from './cache-query.ts'
@@ -78,7 +79,7 @@ export function createLookups(options: LookupOptions): Lookups {
     if (vectors.isFree || first.match || !semantic.needsVector) return first
     const startedAtMs = performance.now()
     const vector = await vectors.find(query.account, semantic.reading.normalized, query.trace)
-    const embedMs = performance.now() - startedAtMs
+    const embedMs = msSince(startedAtMs)
     if (!vector) return { ...first, vector: 'late', embedMs }
     return { ...(await conclude(query, { vector, answers: await search(query, semantic, vector) })), embedMs }
   }

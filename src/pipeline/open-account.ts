@@ -5,9 +5,11 @@ import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMat
 import type { Lookup } from '../cache/lookup.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { ClientGone } from '../errors/errors.ts'
+import { msSince } from '../event-loop/clock.ts'
 import type { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { RequestStory } from '../postgres/usage-record.ts'
 import { PROVIDER_KEY } from '../providers/balanced.ts'
 import { DROPPED_TOOLS } from '../providers/translations/with-translations.ts'
 import type { Provider } from '../providers/upstream.ts'
@@ -33,7 +35,6 @@ import {
   nameTarget,
   noteAttempts,
   type Outcome,
-  openStory,
   statusOf,
   tokensOf,
 } from './request-record.ts'
@@ -71,7 +72,7 @@ export class OpenAccount implements RequestAccounting {
   #storedBy: string | null = null
   #askedAtMs: number | null = null
   #calledAtMs = 0
-  readonly #story = openStory()
+  readonly #story: RequestStory = {}
   #failure: unknown = null
   #body: Uint8Array | null = null
   #latencyMs: number | null = null
@@ -93,12 +94,12 @@ export class OpenAccount implements RequestAccounting {
     const isLimited = account.has_budgets || account.tokens_per_minute !== null
     this.spending = onFinish && isLimited ? new Spending(options, account) : null
     if (!this.#isFinished) request.isRecorded = true
-    this.#story.admission_ms = performance.now() - request.arrivedAtMs
+    this.#story.admission_ms = msSince(request.arrivedAtMs)
   }
 
   noteQuery(query: NotedQuery, tags: string | null = null): void {
     this.#query = query
-    this.#story.tags = tags
+    this.#story.tags = tags === null ? null : JSON.parse(tags)
     if (this.spending) this.spending.tags = tags
   }
 
@@ -107,8 +108,7 @@ export class OpenAccount implements RequestAccounting {
     if (provider !== this.#provider) this.#askedAtMs = null
     this.#provider = provider
     this.#model = model ?? null
-    const { fallbacks } = this.#story
-    if (model !== undefined) this.#story.fallbacks = fallbacks === null ? model : `${fallbacks}, ${model}`
+    if (model !== undefined) this.#story.fallbacks = [this.#story.fallbacks ?? [], model].flat().join(', ')
   }
 
   noteMatch({ reason, id, entry }: Match): void {
@@ -151,7 +151,7 @@ export class OpenAccount implements RequestAccounting {
 
   noteAnswered(answer: Parameters<RequestAccounting['noteAnswered']>[0]): void {
     this.#calls.noteAnswered(answer.status)
-    if (this.#askedAtMs !== null) this.#story.upstream_ms = performance.now() - this.#calledAtMs
+    if (this.#askedAtMs !== null) this.#story.upstream_ms = msSince(this.#calledAtMs)
     noteAttempts(this.#story, answer)
     this.#droppedTools = answer.headers.get(DROPPED_TOOLS)
     this.#keeper = this.#provider && keeperOf(this.#provider, answer.headers.get(PROVIDER_KEY))
@@ -162,11 +162,11 @@ export class OpenAccount implements RequestAccounting {
   }
 
   noteChunk(): void {
-    this.#story.first_chunk_ms ??= performance.now() - this.#request.arrivedAtMs
+    this.#story.first_chunk_ms ??= msSince(this.#request.arrivedAtMs)
   }
 
   noteHeaders(): void {
-    this.#latencyMs ??= performance.now() - this.#request.arrivedAtMs
+    this.#latencyMs ??= msSince(this.#request.arrivedAtMs)
   }
 
   noteBody(body: Uint8Array): void {
@@ -217,7 +217,7 @@ export class OpenAccount implements RequestAccounting {
     const [account, request, provider] = [this.#account, this.#request, this.#provider]
     const query = this.#query ?? nameTarget(request)
     if (!outcome.counts) quota.refund(account)
-    const isRefused = !outcome.counts && isRefusal(outcome.status) && this.#story.attempts === null
+    const isRefused = !outcome.counts && isRefusal(outcome.status) && !this.#story.attempts
     request.isRecorded = query !== null && (!isRefused || takeRefused(`${account.key_id}`))
     if (!query || !request.isRecorded) return void this.spending?.release()
     const model = this.#model ?? query.model

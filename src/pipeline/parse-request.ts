@@ -19,10 +19,9 @@ import { planResponses } from '../formats/responses/plan-responses.ts'
 import { renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { readEmbeddingsQuery } from './embeddings/read-query.ts'
-import type { CompletionQuery, ParsedBody } from './query.ts'
+import { type CompletionQuery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 
-const MAX_MODEL_LENGTH = 256
 /** Control characters have no place in a name that is logged and stored. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/

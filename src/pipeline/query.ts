@@ -9,6 +9,9 @@ import type { Endpoint, PassedBody } from '../providers/upstream.ts'
 import type { EmbeddingsQuery } from './embeddings/read-query.ts'
 import type { SoundLength } from './pass-through/sound-length.ts'
 
+/** In characters. */
+export const MAX_MODEL_LENGTH = 256
+
 /** What is recorded about any request. */
 export interface NotedQuery {
   /** The operation's name in records. */

@@ -1,11 +1,11 @@
 /** What is recorded about a request when it is over. */
 
-import { nowIso } from '../event-loop/clock.ts'
+import { msSince, nowIso } from '../event-loop/clock.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { RequestStory, SpentPart, UsageRecord } from '../postgres/usage-record.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
-import type { NotedQuery } from './query.ts'
+import { MAX_MODEL_LENGTH, type NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
 import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
 import { plainText, tellError } from './tell-failure.ts'
@@ -43,32 +43,6 @@ export interface Recorded {
   reservation: string | null
 }
 
-/** A story of which nothing is known yet. */
-export function openStory(): RequestStory {
-  return {
-    tags: null,
-    error_code: null,
-    error_message: null,
-    upstream_status: null,
-    upstream_message: null,
-    attempts: null,
-    asked_model: null,
-    fallbacks: null,
-    provider_keys: null,
-    cache_reason: null,
-    cache_id: null,
-    similarity: null,
-    completion_tokens_saved: null,
-    admission_ms: null,
-    lookup_ms: null,
-    embed_ms: null,
-    upstream_ms: null,
-    first_chunk_ms: null,
-    presumed: null,
-    end_user: null,
-  }
-}
-
 const NOTHING: readonly Spent[] = []
 
 export function createRecord(
@@ -88,7 +62,7 @@ export function createRecord(
   }: Recorded,
   { status, cacheResult, usage }: Outcome,
 ): UsageRecord {
-  const durationMs = performance.now() - request.arrivedAtMs
+  const durationMs = msSince(request.arrivedAtMs)
   const askedModel = query.alias?.name ?? query.model
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : costOf(worth))
@@ -118,29 +92,14 @@ export function createRecord(
     cost_usd: sumOf(spent, ({ usd }) => usd ?? 0) + judgeUsd,
     presumed: spent.some(({ usage }) => usage.isPresumed) || null,
     saved_usd: price(saved) ?? 0,
-    latency_ms: round(latencyMs ?? durationMs),
-    duration_ms: round(durationMs),
-    // One by one: every request is recorded, and a spread takes as long as all the rest.
-    tags: story.tags,
-    error_code: story.error_code,
-    error_message: story.error_message,
-    upstream_status: story.upstream_status,
-    upstream_message: story.upstream_message,
-    attempts: story.attempts,
-    fallbacks: story.fallbacks,
-    provider_keys: story.provider_keys,
-    cache_reason: story.cache_reason,
-    cache_id: story.cache_id,
-    similarity: story.similarity,
-    admission_ms: roundKnown(story.admission_ms),
-    lookup_ms: roundKnown(story.lookup_ms),
-    embed_ms: roundKnown(story.embed_ms),
-    upstream_ms: roundKnown(story.upstream_ms),
-    first_chunk_ms: roundKnown(story.first_chunk_ms),
+    latency_ms: latencyMs ?? durationMs,
+    duration_ms: durationMs,
     asked_model: model === askedModel ? null : askedModel,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
     end_user: readEndUser(query.body),
     spent: isPriced || reservation !== null ? spent.map(each => partOf(reservation, each)).filter(isSpent) : [],
+    // Last: it takes twice as long where what follows it may replace something.
+    ...story,
   }
 }
 
@@ -178,15 +137,6 @@ function readEndUser({ safety_identifier, user, metadata }: NotedQuery['body']):
   return typeof named === 'string' && named !== '' ? plainText(named, LONGEST_END_USER) : null
 }
 
-/** To a microsecond: further digits cost more to write and to read than the rest of the record. */
-function round(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000
-}
-
-function roundKnown(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : round(milliseconds)
-}
-
 const INTERNAL_STATUS = 500
 
 /** Of an error, or of an upstream's own response. */
@@ -208,7 +158,7 @@ export function createRefusal(
   const status = statusOf(error)
   const query = parsed ?? nameTarget(request)
   if (!query || !isRefusal(status)) return null
-  const story = { ...openStory(), ...tellError(error) }
+  const story = tellError(error)
   const reached = {
     provider: null,
     isPriced: false,
@@ -232,10 +182,12 @@ export function isRefusal(status: number): boolean {
 
 /** What is known of a request that was not parsed; null for one that is not recorded. */
 export function nameTarget({ target }: { target: Target }): NotedQuery | null {
-  const named = { model: '', stream: false, body: {} }
+  // A path may say anything.
+  const model = plainText('model' in target ? (target.model ?? '') : '', MAX_MODEL_LENGTH)
+  const named = { model, stream: false, body: {} }
   if (target.kind === 'kept') return { ...named, endpoint: target.collection }
-  if (target.kind === 'operation') return { ...named, endpoint: target.operation, model: target.model ?? '' }
-  return target.kind === 'endpoint' ? { ...named, endpoint: target.endpoint, model: target.model ?? '' } : null
+  if (target.kind === 'operation') return { ...named, endpoint: target.operation }
+  return target.kind === 'endpoint' ? { ...named, endpoint: target.endpoint } : null
 }
 
 /** Each key is named once, the last at the end: a batch of embeddings asks many times. */

@@ -3,54 +3,7 @@ import { nowIso, nowMs } from '../event-loop/clock.ts'
 import { call } from './call.ts'
 import type { Database } from './database.ts'
 import { inPartitions } from './upkeep.ts'
-import type { UsageRecord } from './usage-record.ts'
-
-/** In the order of record_usage()'s parameters. */
-const COLUMNS: readonly [keyof UsageRecord, string][] = [
-  ['recorded_at', 'timestamptz'],
-  ['request_id', 'text'],
-  ['project_id', 'bigint'],
-  ['key_id', 'bigint'],
-  ['endpoint', 'text'],
-  ['model', 'text'],
-  ['provider', 'text'],
-  ['cache_result', 'text'],
-  ['status', 'smallint'],
-  ['streamed', 'boolean'],
-  ['prompt_tokens', 'integer'],
-  ['cached_prompt_tokens', 'integer'],
-  ['completion_tokens', 'integer'],
-  ['tokens_saved', 'integer'],
-  ['cost_usd', 'numeric'],
-  ['saved_usd', 'numeric'],
-  ['latency_ms', 'real'],
-  ['duration_ms', 'real'],
-  ['error_code', 'text'],
-  ['error_message', 'text'],
-  ['upstream_status', 'smallint'],
-  ['upstream_message', 'text'],
-  ['attempts', 'smallint'],
-  ['asked_model', 'text'],
-  ['fallbacks', 'text'],
-  ['cache_reason', 'text'],
-  ['cache_id', 'text'],
-  ['similarity', 'real'],
-  ['completion_tokens_saved', 'integer'],
-  ['admission_ms', 'real'],
-  ['lookup_ms', 'real'],
-  ['embed_ms', 'real'],
-  ['upstream_ms', 'real'],
-  ['first_chunk_ms', 'real'],
-  ['end_user', 'text'],
-  ['provider_keys', 'text'],
-  ['presumed', 'boolean'],
-]
-
-const RECORD_USAGE = `select model_proxy.record_usage(
-    ${COLUMNS.map(([, type], i) => `$${i + 1}::text::${type}[]`).join(', ')},
-    $${COLUMNS.length + 1}::text::jsonb[], $${COLUMNS.length + 2}::text::integer[],
-    $${COLUMNS.length + 3}::json, $${COLUMNS.length + 4}::text::json, $${COLUMNS.length + 5}::uuid
-  ) as now`
+import type { SpentPart, UsageRecord } from './usage-record.ts'
 
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
 export function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
@@ -58,16 +11,8 @@ export function recordUsage(database: Database, records: readonly UsageRecord[],
 }
 
 async function write(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
-  const columns = COLUMNS.map(([name]) => formatArray(records, name))
-  const [told] = await database.call<{ now: Date }>(RECORD_USAGE, [
-    ...columns,
-    ...formatTags(records),
-    JSON.stringify(sumUsage(records)),
-    spendingOf(records),
-    batch,
-  ])
-  if (!told) throw new Error('record_usage() returned nothing')
-  return told.now
+  // What is no column is passed over.
+  return call(database, 'record_usage', { records, sums: sumUsage(records), spending: spendingOf(records), batch })
 }
 
 const AHEAD_MS = 2_000
@@ -80,43 +25,16 @@ function redate(record: UsageRecord): UsageRecord {
   return ageMs >= -AHEAD_MS && ageMs <= BEHIND_MS ? record : { ...record, recorded_at: nowIso() }
 }
 
+interface Spending extends SpentPart, Pick<UsageRecord, 'project_id' | 'key_id' | 'tags'> {
+  at: string
+}
+
 /** What budgets have to know; null for nothing. The database decides which of them it concerns: they may be newer than the request. */
-function spendingOf(records: readonly UsageRecord[]): string | null {
-  const spent = records.flatMap(({ spent: parts = [], project_id, key_id, tags, recorded_at }) =>
-    parts.map(part => ({
-      ...part,
-      project_id,
-      key_id,
-      tags: tags === null ? null : JSON.parse(tags),
-      at: recorded_at,
-    })),
+function spendingOf(records: readonly UsageRecord[]): Spending[] | null {
+  const spent = records.flatMap(({ spent: parts = [], project_id, key_id, tags = null, recorded_at }) =>
+    parts.map(part => ({ ...part, project_id, key_id, tags, at: recorded_at })),
   )
-  return spent.length === 0 ? null : JSON.stringify(spent)
-}
-
-function formatArray(records: readonly UsageRecord[], column: keyof UsageRecord): string {
-  // unnest() fills up short arrays: what no record has costs nothing.
-  return records.every(record => record[column] === null) ? '{}' : writeArray(records.map(record => record[column]))
-}
-
-/**
- * As PostgreSQL's array text, which both drivers pass on and the server parses faster than JSON. JSON.stringify is the fastest writer, and
- * differs only in the brackets. It would also escape control characters differently, but records contain none.
- */
-function writeArray(values: readonly unknown[]): string {
-  return `{${JSON.stringify(values).slice(1, -1)}}`
-}
-
-/** The tags that there are, and for each record which of them it has, 0 for none: parsing them anew costs more than the rest of the row. */
-function formatTags(records: readonly UsageRecord[]): [tags: string, at: string] {
-  const places = new Map<string, number>()
-  const at = records.map(({ tags }) => {
-    if (tags === null) return 0
-    const place = places.get(tags) ?? places.size + 1
-    places.set(tags, place)
-    return place
-  })
-  return [writeArray([...places.keys()]), places.size === 0 ? '{}' : writeArray(at)]
+  return spent.length === 0 ? null : spent
 }
 
 /** A row of usage_pending. */
@@ -153,7 +71,7 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
 
 function nameSum(record: UsageRecord, bucket: number): string {
   const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
-  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${tags}\n${model}`
+  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${tags ? JSON.stringify(tags) : ''}\n${model}`
 }
 
 function openSum(record: UsageRecord, bucket: number) {
@@ -177,7 +95,7 @@ function openSum(record: UsageRecord, bucket: number) {
     latency_ms: 0,
     duration_ms: 0,
     bucket,
-    tags: tags === null ? null : JSON.parse(tags),
+    tags: tags ?? null,
   }
 }
 

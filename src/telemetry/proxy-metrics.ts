@@ -95,7 +95,7 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
   }
 
   return (record, listedModel, followed = 'process') => {
-    const { upstream_ms: upstreamMs, first_chunk_ms: firstChunkMs, cache_reason: reason } = record
+    const { upstream_ms: upstreamMs = null, first_chunk_ms: firstChunkMs = null, cache_reason: reason } = record
     const series = seriesOf(record, listedModel)
     series.requests.value++
     observe(series.duration, SECONDS, record.duration_ms / 1000)

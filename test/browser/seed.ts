@@ -1,6 +1,5 @@
 /** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
 import { hashPassword } from '../../src/admin/login.ts'
-import { openStory } from '../../src/pipeline/request-record.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { ask } from '../harness/client.ts'
@@ -40,8 +39,7 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   }
   await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf', 'default', 1)`)
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
-  const whole = records.map(record => ({ ...openStory(), ...record }))
-  await recordUsage(proxy.stores.database, whole, crypto.randomUUID())
+  await recordUsage(proxy.stores.database, records, crypto.randomUUID())
   await proxy.query(
     `select record_refusals(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
   )

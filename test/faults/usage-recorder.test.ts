@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openStory } from '../../src/pipeline/request-record.ts'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
@@ -29,7 +28,6 @@ function makeRecord(id: string, changes: Partial<UsageRecord> = {}): UsageRecord
     saved_usd: 0,
     latency_ms: 1,
     duration_ms: 1,
-    ...openStory(),
     tags: null,
     ...changes,
   }

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../src/admission/budgets.ts'
 import { serveMetrics } from '../../src/http/metrics-server.ts'
 import { TARGETS } from '../../src/http/paths.ts'
-import { openStory } from '../../src/pipeline/request-record.ts'
 import { call } from '../../src/postgres/call.ts'
 import { AnswerLost, type Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
@@ -708,7 +707,6 @@ describeReal('a budget that is set while records are written', backend => {
     const [row] = await proxy.query<{ id: string }>(`select id::text from projects where name = '${project}'`)
     const tokens = { prompt_tokens: 5, cached_prompt_tokens: 0, completion_tokens: 5, tokens_saved: 0 }
     return {
-      ...openStory(),
       ...tokens,
       recorded_at: new Date().toISOString(),
       request_id: 'r',
@@ -750,6 +748,23 @@ describeReal('a budget that is set while records are written', backend => {
     await other.call('commit', [])
     await later
     expect(await spentBy(project)).toBe(5)
+  })
+
+  test('what a response has used changes one record, whatever ended in the same millisecond', async () => {
+    const project = `w-${crypto.randomUUID()}`
+    await proxy.createKey({ project, type: 'project' })
+    const record = { ...(await costing(project, 5)), presumed: true }
+    const { project_id, recorded_at } = record
+    const another = { ...record, request_id: 'another' }
+    await recordUsage(proxy.stores.database, [record, record, another], crypto.randomUUID())
+    await proxy.query(`select follow_response(${project_id}, 'resp', 'openai', 'r', '${recorded_at}', '${recorded_at}', 5, 10),
+      settle_response(${project_id}, 'resp', 3, 0, 1, 2)`)
+    const rows = await proxy.query(`select cost_usd::float8, prompt_tokens, presumed from usage_records
+      where project_id = ${project_id} order by 1`)
+    expect(rows).toEqual([
+      { cost_usd: 2, prompt_tokens: 3, presumed: null },
+      ...Array(2).fill({ cost_usd: 5, prompt_tokens: 5, presumed: true }),
+    ])
   })
 })
 

@@ -1,7 +1,6 @@
 /** The database's clock steps: what it dated is dated anew, and what is kept for long is not deleted before its time. */
 
 import { expect, test } from 'vitest'
-import { openStory } from '../../src/pipeline/request-record.ts'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
@@ -25,7 +24,6 @@ const daysOf = async (database: Database, query: string) =>
 
 function recordOf(daysAhead: number): UsageRecord {
   return {
-    ...openStory(),
     recorded_at: new Date(Date.now() + daysAhead * 86_400_000).toISOString(),
     request_id: 'r',
     project_id: 1,

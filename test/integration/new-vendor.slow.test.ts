@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { createProject, issueKey } from '../../src/postgres/projects.ts'
+import { call } from '../../src/postgres/call.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -71,8 +71,8 @@ describe('a new vendor', () => {
   test('is reached with a project’s own key, by its models’ native names, in the format of whoever asks', async () => {
     const url = await embeddedUrl(settings.DATA_DIR ?? '', settings.EMBEDDED_PG_PORT ?? '')
     const database = openRealDatabase({ url, maxConnections: 1 })
-    await createProject(database, 'ours', 'pro')
-    const key = await issueKey(database, 'ours', 'project', 'test')
+    await call(database, 'create_project', { project: 'ours', plan: 'pro' })
+    const key = await call(database, 'issue_key', { project: 'ours', key_type: 'project', key_name: 'test' })
     const question = (model: string) => ({ model, messages: [{ role: 'user', content: `Hello ${model}` }] })
     const before = await ask(proxy, key, question('acme/llama-9'))
     expect([before.status, before.json.error.code]).toEqual([503, 'service_unavailable'])

@@ -316,7 +316,8 @@ describe.skipIf(!psqlPath)(title, () => {
         insert into monthly_counters (project_id, key_type, month, requests)
         values (find_project(${project}), 'project', current_month(), 4)`.execute(backend.database.queries)
       await sql`
-        insert into usage_records
+        insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed,
+          prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
         select now(), 'r' || n, find_project(${project}), 1, 'chat', u.model, u.provider, u.cache_result, u.status, false,
           u.prompt_tokens, 0, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, 1, 2
         from (values

@@ -1,7 +1,6 @@
 /** The month's report: what it tells is what was recorded. */
 
 import { beforeAll, expect, test } from 'vitest'
-import { openStory } from '../../src/pipeline/request-record.ts'
 import { call } from '../../src/postgres/call.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import { rollUpUsage } from '../../src/postgres/upkeep.ts'
@@ -23,7 +22,7 @@ describeBackends('a month’s report', backend => {
     }
     const acme = await call(stores.database, 'find_project', { project: 'acme' })
     const other = await call(stores.database, 'find_project', { project: 'other' })
-    const team = (name: string) => ({ tags: JSON.stringify({ env: 'prod', team: name }) })
+    const team = (name: string) => ({ tags: { env: 'prod', team: name } })
     await recordUsage(
       stores.database,
       [
@@ -45,7 +44,6 @@ describeBackends('a month’s report', backend => {
   let made = 0
   function record(projectId: number, changes: Partial<UsageRecord>): UsageRecord {
     return {
-      ...openStory(),
       recorded_at: NOW.toISOString(),
       request_id: `r-${made++}`,
       project_id: projectId,

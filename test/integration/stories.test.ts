@@ -50,6 +50,18 @@ describeBackends('the story of a request', backend => {
     return { answer, row }
   }
 
+  test('a model that only a path can name is recorded as text', async () => {
+    const id = crypto.randomUUID()
+    const root = { baseUrl: proxy.baseUrl.replace(/\/v1$/, '') }
+    const path = '/openai/deployments/a%00b/chat/completions?api-version=1'
+    const { model: _, ...unnamed } = question('Hello')
+    const refused = await post(root, sandboxKey, path, unnamed, { headers: { 'x-request-id': id } })
+    expect(refused.status).toBe(400)
+    await proxy.settle()
+    const rows = await proxy.query<Row>(`select status, model from usage_records where request_id = '${id}'`)
+    expect(rows).toEqual([{ status: 400, model: 'a b' }])
+  })
+
   test.each(Object.keys(BODIES))('at %s: a miss, its repeat, and a request that makes no sense', async path => {
     const body = {
       ...BODIES[path],

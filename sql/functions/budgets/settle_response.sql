@@ -13,7 +13,7 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     open open_responses;
-    was usage_records;
+    was record;
     usd_more numeric;
     tokens_more bigint;
 begin
@@ -24,14 +24,16 @@ begin
     where o.project_id = of_project
         and o.id = response_id
     returning * into open;
-    select r.* into was
+    -- One of them: a client may send the same X-Request-Id twice.
+    select r.*, r.tableoid as partition, r.ctid as place into was
     from usage_records r
     where r.project_id = of_project
         and r.recorded_at = open.recorded_at
         and r.request_id = open.request_id
         and r.presumed
-    limit 1;
-    if was.id is null then
+    limit 1
+    for update;
+    if not found then
         return false;
     end if;
     usd_more := cost - open.usd;
@@ -43,9 +45,9 @@ begin
         completion_tokens = written_tokens,
         cost_usd = greatest(0, r.cost_usd + usd_more),
         presumed = null
-    where r.project_id = of_project
-        and r.recorded_at = was.recorded_at
-        and r.id = was.id;
+    where r.recorded_at = was.recorded_at
+        and r.ctid = was.place
+        and r.tableoid = was.partition;
 
     -- What the sums have too much, or too little, of no further request.
     insert into usage_pending (

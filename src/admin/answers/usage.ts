@@ -1,6 +1,7 @@
 /** Requests, and what they come to. */
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
-import { counts, latency, orNull, overviewBucket, share, words } from '../../postgres/admin/rows.ts'
+import { counts, latency, orNull, overviewBucket, share } from '../../postgres/admin/rows.ts'
+import { recordColumns } from '../../postgres/usage-record.generated.ts'
 import { count, objectOf, seconds, text, usd } from './shared.ts'
 
 const perhaps = t.Optional(orNull(count))
@@ -85,61 +86,17 @@ export function bucketsOf(row: TSchema) {
   })
 }
 
-const countOrNull = orNull(count)
-const milliseconds = t.Number({ minimum: 0 })
-const msOrNull = orNull(milliseconds)
+const { project_id: _, key_id: __, ...recorded } = recordColumns
 export const request = objectOf(
   'Request',
   'request',
   {
     id: t.String({ description: 'The list’s cursor.' }),
-    request_id: t.String({ description: 'X-Request-Id of the answer.' }),
     created_at: seconds,
-    recorded_at: t.String({ description: 'ISO 8601: when the answer ended.' }),
+    ...recorded,
     api_key_id: text,
     key_name: textOrNull,
     api_key_redacted_value: textOrNull,
-    endpoint: text,
-    model: t.String({ description: 'The model that answered.' }),
-    asked_model: orNull(t.String({ description: 'If a fallback answered: the model that was wanted.' })),
-    fallbacks: orNull(t.String({ description: 'Those that were asked, in order, with commas between them.' })),
-    provider: textOrNull,
-    provider_keys: orNull(
-      t.String({
-        description:
-          'Where the project has several keys of the provider: the names of those that were asked, in order, with commas between them. One that was refused has the status after it; the last one answered.',
-      }),
-    ),
-    cache_result: orNull(words('HIT', 'HIT-SEMANTIC', 'MISS')),
-    cache_reason: textOrNull,
-    cache_id: orNull(t.String({ description: 'Of the entry that was served, or nearly was.' })),
-    similarity: orNull(t.Number()),
-    status: t.Integer(),
-    streamed: t.Boolean(),
-    prompt_tokens: count,
-    cached_prompt_tokens: count,
-    completion_tokens: count,
-    tokens_saved: count,
-    completion_tokens_saved: countOrNull,
-    cost_usd: usd,
-    presumed: orNull(
-      t.Boolean({ description: 'Nobody knows what was used: tokens and cost are the most that it may have been.' }),
-    ),
-    saved_usd: usd,
-    latency_ms: t.Number({ minimum: 0, description: 'From arrival to the head of the response.' }),
-    duration_ms: t.Number({ minimum: 0, description: 'From arrival to the last byte.' }),
-    admission_ms: msOrNull,
-    lookup_ms: msOrNull,
-    embed_ms: msOrNull,
-    upstream_ms: msOrNull,
-    first_chunk_ms: msOrNull,
-    attempts: countOrNull,
-    upstream_status: orNull(t.Integer()),
-    upstream_message: textOrNull,
-    error_code: textOrNull,
-    error_message: textOrNull,
-    end_user: orNull(t.String({ description: 'Who the client says it asks for.' })),
-    tags: orNull(t.Record(t.String(), text)),
   },
   'One answered, refused or failed request, and its story.',
 )

@@ -18,7 +18,6 @@ export type {
   Settings,
   Webhook,
 } from '../../admin/answers/projects.ts'
-export type { ApiKey, CacheEntry, Project } from '../../admin/objects.ts'
 export type { Counts, Overview, ProxyRequest, Refusal, Share } from '../../admin/answers/usage.ts'
 export type {
   AdminKey,
@@ -30,6 +29,7 @@ export type {
   Session,
   User,
 } from '../../admin/answers/users.ts'
+export type { ApiKey, CacheEntry, Project } from '../../admin/objects.ts'
 export type { SettingKindRow as SettingKind } from '../../postgres/admin/rows.ts'
 
 import type { Project } from '../../admin/objects.ts'

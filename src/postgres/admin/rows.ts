@@ -3,7 +3,7 @@
  * too. The dashboard's pages import only types of this file.
  */
 import { type Static, Type as t } from '@sinclair/typebox'
-import type { UsageRecord } from '../usage-record.ts'
+import type { RecordedRequest } from '../usage-record.ts'
 
 export { orNull, words } from './schemas.ts'
 
@@ -72,8 +72,7 @@ export type LatencyRow = Static<typeof latency>
 
 /** One request of a project, and the key it came with. */
 export interface RequestRow {
-  /** `id` is the record's own. */
-  record: Omit<UsageRecord, 'tags' | 'spent'> & { id: string; tags: Record<string, string> | null }
+  record: RecordedRequest
   key_name: string | null
   key_prefix: string | null
 }

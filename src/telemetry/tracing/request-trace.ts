@@ -184,7 +184,7 @@ export class Untraced implements RequestTrace, TaskTrace {
 }
 
 function spentAttributes({ record, answeredAs }: TracedEnd): Attributes {
-  const { first_chunk_ms: firstChunkMs } = record
+  const { first_chunk_ms: firstChunkMs = null } = record
   return {
     [GEN_AI.inputTokens]: record.prompt_tokens,
     [GEN_AI.cachedInputTokens]: record.cached_prompt_tokens,
@@ -203,9 +203,9 @@ function requestAttributes({ record, project }: TracedEnd): Attributes {
     [OURS.costUsd]: record.cost_usd,
     [OURS.savedTokens]: record.tokens_saved,
     [OURS.savedUsd]: record.saved_usd,
-    ...(record.provider !== null && { [OURS.provider]: record.provider }),
-    ...(record.cache_result !== null && { [OURS.cacheResult]: record.cache_result }),
-    ...(record.cache_reason !== null && { [OURS.cacheReason]: record.cache_reason }),
+    ...(record.provider && { [OURS.provider]: record.provider }),
+    ...(record.cache_result && { [OURS.cacheResult]: record.cache_result }),
+    ...(record.cache_reason && { [OURS.cacheReason]: record.cache_reason }),
   }
 }
 

@@ -2,7 +2,6 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStory } from '../../../src/pipeline/request-record.ts'
 import { recordUsage } from '../../../src/postgres/record-usage.ts'
 import { rollUpUsage } from '../../../src/postgres/upkeep.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
@@ -71,7 +70,6 @@ describeBackends('finding requests', backend => {
   function recordOf(n: number): UsageRecord {
     const secondsAgo = n % 3 === 0 ? (n * 104_729) % (DAYS * 86_400) : (n * 7919) % 20_000
     return {
-      ...openStory(),
       recorded_at: new Date((now - secondsAgo) * 1000).toISOString(),
       request_id: `r${n}`,
       project_id: n % 11 === 0 ? project + 1 : project,
@@ -92,7 +90,7 @@ describeBackends('finding requests', backend => {
       latency_ms: 10,
       duration_ms: (n % 13) * 200,
       end_user: n % 50 === 0 ? FORMULA : n % 50 === 1 ? WIDE : n % 7 === 0 ? `user-${n % 4}` : null,
-      tags: [null, '{"team":"search"}', '{"env":"prod","team":"ads"}'][n % 3] ?? null,
+      tags: [null, { team: 'search' }, { env: 'prod', team: 'ads' }][n % 3] ?? null,
     }
   }
 

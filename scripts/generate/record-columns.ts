@@ -1,0 +1,67 @@
+/** Writes the columns of usage_records as schemas: what the proxy records, what the admin API answers, and what the docs say. */
+import type { Database } from '../../src/postgres/database.ts'
+
+interface Column {
+  name: string
+  type: string
+  nullable: boolean
+  comment: string
+  /** Those that a check allows; null for any. */
+  words: string[] | null
+}
+
+const COLUMNS = `
+select a.attname as name, format_type(a.atttypid, null) as type, not a.attnotnull as nullable, col_description(a.attrelid, a.attnum) as comment,
+    (
+        select array_agg(m.word[1] order by m.place)
+        from pg_constraint c, regexp_matches(pg_get_constraintdef(c.oid), '''([^'']+)''::text', 'g') with ordinality as m (word, place)
+        where c.conrelid = a.attrelid and c.contype = 'c' and c.conkey = array[a.attnum]
+    ) as words
+from pg_attribute a
+where a.attrelid = 'model_proxy.usage_records'::regclass and a.attnum > 0 and not a.attisdropped
+order by a.attnum`
+
+const COUNT = { name: 'Integer', options: ['minimum: 0'] }
+/** As JSON has them. */
+const KINDS = new Map<string, { name: string; options?: string[] }>([
+  ['text', { name: 'String' }],
+  ['timestamp with time zone', { name: 'String' }],
+  ['smallint', COUNT],
+  ['integer', COUNT],
+  ['bigint', COUNT],
+  ['numeric', { name: 'Number' }],
+  ['real', { name: 'Number' }],
+  ['boolean', { name: 'Boolean' }],
+])
+
+export async function writeRecordColumns(database: Pick<Database, 'call'>): Promise<string> {
+  const columns = await database.call<Column>(COLUMNS, [])
+  return `/** Written by \`bun run generate-types\`: the columns of usage_records. */
+import { Type as t } from '@sinclair/typebox'
+
+export const recordColumns = {
+${columns.map(column => `  ${column.name}: ${writeSchema(column)},`).join('\n')}
+}
+`
+}
+
+function writeSchema(column: Column): string {
+  const description = `description: ${JSON.stringify(column.comment)}`
+  return column.nullable
+    ? `t.Union([${writeKind(column)}, t.Null()], { ${description} })`
+    : writeKind(column, description)
+}
+
+function writeKind({ type, words }: Column, ...options: string[]): string {
+  if (words) {
+    const quoted = words.map(word => JSON.stringify(word))
+    return `t.Unsafe<${quoted.join(' | ')}>({ ${["type: 'string'", `enum: [${quoted.join(', ')}]`, ...options].join(', ')} })`
+  }
+  // Names and values.
+  if (type === 'jsonb')
+    return `t.Record(t.String(), t.String()${options.length === 0 ? '' : `, { ${options.join(', ')} }`})`
+  const kind = KINDS.get(type)
+  if (!kind) throw new Error(`Say in record-columns.ts what a ${type} is in JSON.`)
+  const all = [...(kind.options ?? []), ...options]
+  return `t.${kind.name}(${all.length === 0 ? '' : `{ ${all.join(', ')} }`})`
+}
