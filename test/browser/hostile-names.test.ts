@@ -1,7 +1,7 @@
 /** Every page on the narrowest screen, with the longest and worst names that people and clients may give to anything. */
+import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PATHS } from '../../src/dashboard/pages/paths.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
@@ -10,6 +10,10 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator } from './seed.ts'
 
+/** Checked apart, with a browser's types: the compiler does not follow an address. */
+const { PAGES }: { PAGES: { path: string }[] } = await import(
+  fileURLToPath(new URL('../../src/dashboard/pages/pages.ts', import.meta.url))
+)
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 /** What turns text around it, in what the page shows or says. */
 const TURNED = `[document.body, ...document.body.querySelectorAll('[title], [aria-label]')].flatMap(each =>
@@ -91,7 +95,13 @@ describe.skipIf(!chromiumPath)(title, () => {
     }
 
     const VIEWS = ['near-misses', 'verdicts', 'similarity', 'answers'].map(view => `/$project/cache?view=${view}`)
-    const EVERY = [...PATHS, ...VIEWS, '/$project/settings/keys?all=true', '/$project/requests?outcome=failed']
+    const EVERY = [
+      ...PAGES.map(({ path }) => path),
+      '/$',
+      ...VIEWS,
+      '/$project/settings/keys?all=true',
+      '/$project/requests?outcome=failed',
+    ]
 
     test.each(EVERY)('%s fits, has a title and turns nothing', async path => {
       const address = path.replace(/\$\w*/g, part => parts[part] ?? '')

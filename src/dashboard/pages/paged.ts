@@ -3,7 +3,7 @@ import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@
 import { get, type Query } from './api.ts'
 import type { Page } from './types.ts'
 
-/** `refetchMs`: for lists whose newest items come first. */
+/** `refetchMs`: for lists whose newest items come first, or which are one page. */
 export function usePaged<Item extends { id: string }>(
   path: string,
   query: Query = {},
@@ -36,15 +36,18 @@ export function usePaged<Item extends { id: string }>(
   }
 }
 
-/** Puts the newest page before what is known of it already. If so much is new that the two do not meet, only the newest page is kept. */
-export function withNewest<Item extends { id: string }>(
+/**
+ * Puts the newest page before what is known of it already. If so much is new that the two do not meet, or if it is the whole list, only the
+ * newest page is kept.
+ */
+function withNewest<Item extends { id: string }>(
   known: InfiniteData<Page<Item>>,
   fresh: Page<Item>,
 ): InfiniteData<Page<Item>> {
   const [first, ...rest] = known.pages
   const ids = new Set(fresh.data.map(({ id }) => id))
   const older = first?.data.filter(({ id }) => !ids.has(id)) ?? []
-  if (!first || older.length === first.data.length) {
+  if (!first || !fresh.has_more || older.length === first.data.length) {
     return { pages: [fresh], pageParams: known.pageParams.slice(0, 1) }
   }
   return { ...known, pages: [{ ...first, data: [...fresh.data, ...older] }, ...rest] }

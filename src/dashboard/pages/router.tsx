@@ -1,52 +1,17 @@
 /** Gives each path its page. A page's code is loaded when it is first opened. */
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  type RouteComponent,
-} from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import { refuseUnreachable } from './api.ts'
-import { PATHS, type Path } from './paths.ts'
-import { Home } from './screens/home.tsx'
+import { PAGES, type PageEntry } from './pages.ts'
 import { NotFound, NotLoaded, Shell } from './screens/shell.tsx'
 
 /** Where the proxy is gone, the frame stays. Where it is there, it has a newer version of the page: the router loads it whole. */
-function page<Module extends Record<string, unknown>, Name extends keyof Module & string>(
-  load: () => Promise<Module>,
-  name: Name,
-): RouteComponent {
-  const loadOrTell = () =>
+function screenOf(load: PageEntry['load']) {
+  return lazyRouteComponent(() =>
     load().catch(async error => {
       await fetch('/dashboard', { method: 'HEAD' }).catch(refuseUnreachable)
       throw error
-    })
-  return lazyRouteComponent(loadOrTell, name) as RouteComponent
-}
-
-const auditLog = page(() => import('./screens/audit-log.tsx'), 'AuditLog')
-
-const PAGES: Record<Path, RouteComponent> = {
-  '/': Home,
-  '/projects': page(() => import('./screens/projects.tsx'), 'Projects'),
-  '/users': page(() => import('./screens/users.tsx'), 'Users'),
-  '/audit': auditLog,
-  '/account': page(() => import('./screens/account.tsx'), 'Account'),
-  '/$project/overview': page(() => import('./screens/overview.tsx'), 'Overview'),
-  '/$project/requests': page(() => import('./screens/requests.tsx'), 'Requests'),
-  '/$project/requests/$request': page(() => import('./screens/request-story.tsx'), 'RequestStory'),
-  '/$project/cache': page(() => import('./screens/cache.tsx'), 'Cache'),
-  '/$project/playground': page(() => import('./screens/playground.tsx'), 'Playground'),
-  '/$project/audit': auditLog,
-  '/$project/settings': page(() => import('./screens/project-settings.tsx'), 'ProjectSettings'),
-  '/$project/settings/keys': page(() => import('./screens/api-keys.tsx'), 'ApiKeys'),
-  '/$project/settings/provider-keys': page(() => import('./screens/provider-keys.tsx'), 'ProviderKeys'),
-  '/$project/settings/policy': page(() => import('./screens/policy.tsx'), 'Policy'),
-  '/$project/settings/limits': page(() => import('./screens/limits.tsx'), 'LimitsPage'),
-  '/$project/settings/webhooks': page(() => import('./screens/webhooks.tsx'), 'Webhooks'),
-  '/$project/settings/members': page(() => import('./screens/members.tsx'), 'Members'),
-  '/$': NotFound,
+    }),
+  )
 }
 
 /** Filters are kept in the URL as plain text. Each page parses its own. */
@@ -59,10 +24,13 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, v
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: page(() => import('./screens/invitation.tsx'), 'Invitation'),
+  component: screenOf(() => import('./screens/invitation.tsx')),
 })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
-const pages = PATHS.map(path => createRoute({ getParentRoute: () => shell, path, component: PAGES[path] }))
+const pages = PAGES.map(({ path, load }) =>
+  createRoute({ getParentRoute: () => shell, path, component: screenOf(load) }),
+)
+const anyOther = createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound })
 
 export function makeRouter() {
   return createRouter({
@@ -71,6 +39,6 @@ export function makeRouter() {
     defaultPreload: 'intent',
     defaultErrorComponent: NotLoaded,
     scrollRestoration: true,
-    routeTree: root.addChildren([invitation, shell.addChildren(pages)]),
+    routeTree: root.addChildren([invitation, shell.addChildren([...pages, anyOther])]),
   })
 }

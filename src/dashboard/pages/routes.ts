@@ -16,7 +16,7 @@ export interface RouteQuery {
 export function useRoutes(projectId: string, query: RouteQuery, enabled = true) {
   const path = `/v1/organization/projects/${projectId}/routes`
   return useQuery({
-    queryKey: ['routes', projectId, query],
+    queryKey: [path, query],
     queryFn: () => get<Page<Route>>(path, { ...query }).then(page => page.data),
     enabled,
   })

@@ -5,7 +5,7 @@ import { ApiError, call, get, keepCsrfToken } from './api.ts'
 import type { ApiKey, Page, Project, Session } from './types.ts'
 
 const LAST_PROJECT = 'model-proxy-project'
-const PROJECTS = '/v1/organization/projects'
+export const PROJECTS = '/v1/organization/projects'
 
 export function useSession() {
   return useQuery({
@@ -33,7 +33,7 @@ export function isAdministrator(session: Session | null | undefined): boolean {
 
 export function useProjects() {
   return useQuery({
-    queryKey: ['projects'],
+    queryKey: [PROJECTS],
     queryFn: () => get<Page<Project>>(PROJECTS, { limit: 100 }).then(page => page.data),
     staleTime: 30_000,
   })
@@ -50,7 +50,7 @@ export function useProjectInAddress() {
   const { data: projects } = useProjects()
   const listed = projects?.find(project => project.id === id)
   const unlisted = useQuery({
-    queryKey: ['projects', id],
+    queryKey: [PROJECTS, id],
     queryFn: () => get<Project>(`${PROJECTS}/${id}`),
     enabled: id !== undefined && projects !== undefined && !listed,
     staleTime: 30_000,
@@ -58,6 +58,12 @@ export function useProjectInAddress() {
     retryOnMount: false,
   })
   return { data: listed ?? unlisted.data, isUnknown: !listed && unlisted.isError }
+}
+
+/** An address of the API below the project's own; null while that is not known. */
+export function useProjectPath(below: string): string | null {
+  const project = useProject()
+  return project && `${PROJECTS}/${project.id}/${below}`
 }
 
 /** A project's keys for a choice, those that are no longer valid too: the first hundred; undefined while they are not known. */

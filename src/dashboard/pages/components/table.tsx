@@ -1,7 +1,7 @@
 /** A table that scrolls sideways on narrow screens, and says what to do when it is empty. */
 import type { ReactNode } from 'react'
-import { isolated, plain } from '../format.ts'
-import { Loading, Name, Problem, RowButton } from './basics.tsx'
+import { plain } from '../format.ts'
+import { Loading, Name, Problem } from './basics.tsx'
 import { type More, ShowMore } from './show-more.tsx'
 
 export interface Column<Row> {
@@ -17,28 +17,6 @@ const LOOKS = {
   strong: 'font-medium',
   code: 'font-mono text-xs whitespace-nowrap',
   line: 'whitespace-nowrap',
-}
-
-/** A column with a button in each row. `name` says for screen readers what it acts on; null leaves the button out. */
-export function buttonColumn<Row>(
-  title: string,
-  name: (row: Row) => string | null,
-  onClick: (row: Row) => void,
-): Column<Row> {
-  return {
-    title: '',
-    numeric: true,
-    cell: row => {
-      const named = name(row)
-      return (
-        named !== null && (
-          <RowButton aria-label={`${title} ${isolated(named)}`} onClick={() => onClick(row)}>
-            {title}
-          </RowButton>
-        )
-      )
-    },
-  }
 }
 
 /** A cell's content. Text may be what somebody else wrote, whichever column it stands in. */

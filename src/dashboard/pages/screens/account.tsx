@@ -9,7 +9,7 @@ import { isAdministrator, useSession } from '../session.ts'
 import { AdminKeys } from './admin-keys.tsx'
 import { Sessions } from './sessions.tsx'
 
-export function Account() {
+export default function Account() {
   const session = useSession()
   return (
     <>

@@ -1,19 +1,15 @@
 /** API keys: generates them, shows each once, limits, rotates and deactivates them. */
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, Name, PageHeader, RowButton } from '../components/basics.tsx'
-import { Confirm } from '../components/confirm.tsx'
+import { Badge, Card, Name } from '../components/basics.tsx'
+import { Resource } from '../components/resource.tsx'
+import type { ResourceColumn } from '../components/resource-columns.tsx'
 import { Segments } from '../components/segments.tsx'
 import { Snippets } from '../components/snippets.tsx'
-import { type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
-import { formatAgo, formatCount, formatDate, formatTime, isolated } from '../format.ts'
-import { usePaged } from '../paged.ts'
-import { may, useProject } from '../session.ts'
-import type { ApiKey, Project } from '../types.ts'
-import { type ChangeKeyProps, LimitKey, RotateKey } from './change-key.tsx'
-import { GenerateKey } from './generate-key.tsx'
+import { formatAgo, formatCount, formatDate, formatTime } from '../format.ts'
+import { useProject, useProjectPath } from '../session.ts'
+import type { ApiKey } from '../types.ts'
+import { actionsIn, generateIn } from './key-actions.tsx'
 
 const KEY_TYPES = [
   ['project', 'Project key'],
@@ -21,59 +17,37 @@ const KEY_TYPES = [
 ] as const
 const STATES = { active: 'good', expired: 'warn', deactivated: 'neutral' } as const
 
-export function ApiKeys() {
+export default function ApiKeys() {
   const project = useProject()
-  const queries = useQueryClient()
   const [filters, change] = useFilters()
-  const [isGenerating, setGenerating] = useState(false)
-  const [acting, setActing] = useState<Acting | null>(null)
   const all = filters.all === 'true'
-  const path = `/v1/organization/projects/${project?.id}/api_keys`
-  const keys = usePaged<ApiKey>(path, { include_inactive: all, limit: 50 }, { enabled: project !== null })
-  const refresh = () => queries.invalidateQueries({ queryKey: [path] })
-  const mayChange = may(project, 'member')
-  const generate = mayChange && project?.status === 'active' && (
-    <Button look="primary" onClick={() => setGenerating(true)}>
-      Generate new key
-    </Button>
-  )
-
   return (
-    <>
-      <PageHeader title="API keys" action={generate}>
-        Clients send one as <code className="font-mono">Authorization: Bearer …</code>. Rotating gives a key another
-        value: its present one can go on working for a while.
-      </PageHeader>
-      <Card
-        title={all ? 'All keys' : 'Keys in use'}
-        action={<ShowAll all={all} onChange={shows => change({ all: shows ? 'true' : '' })} />}
-      >
-        <Table
-          label="API keys"
-          {...keys}
-          keyOf={key => key.id}
-          empty={
-            <Empty title="No keys yet" action={generate}>
-              A test key is answered by the built-in sandbox, at no cost; a project key reaches real models.
-            </Empty>
-          }
-          columns={columnsOf(actionsOf(project), setActing)}
-        />
-      </Card>
+    <Resource<ApiKey>
+      page={{
+        title: 'API keys',
+        help: (
+          <>
+            Clients send one as <code className="font-mono">Authorization: Bearer …</code>. Rotating gives a key another
+            value: its present one can go on working for a while.
+          </>
+        ),
+      }}
+      path={useProjectPath('api_keys')}
+      query={{ include_inactive: all, limit: 50 }}
+      title={all ? 'All keys' : 'Keys in use'}
+      label="API keys"
+      side={<ShowAll all={all} onChange={shows => change({ all: shows ? 'true' : '' })} />}
+      empty={{
+        title: 'No keys yet',
+        help: 'A test key is answered by the built-in sandbox, at no cost; a project key reaches real models.',
+      }}
+      nameOf={key => key.name}
+      columns={COLUMNS}
+      make={project?.status === 'active' && generateIn(project.id)}
+      actions={actionsIn(project?.id ?? '')}
+    >
       {project && <UseKey key={project.id} projectId={project.id} />}
-      {isGenerating && project && (
-        <GenerateKey projectId={project.id} onDone={refresh} onClose={() => setGenerating(false)} />
-      )}
-      {acting && project && (
-        <Act
-          {...acting}
-          projectId={project.id}
-          path={`${path}/${acting.apiKey.id}`}
-          onDone={refresh}
-          onClose={() => setActing(null)}
-        />
-      )}
-    </>
+    </Resource>
   )
 }
 
@@ -84,7 +58,6 @@ function UseKey({ projectId }: { projectId: string }) {
     <Card
       title="Use a key"
       id="use"
-      className="mt-5"
       action={<Segments label="Type of key" value={type} choices={KEY_TYPES} onChange={setType} />}
     >
       <div className="space-y-3 p-4">
@@ -94,44 +67,6 @@ function UseKey({ projectId }: { projectId: string }) {
         <Snippets projectId={projectId} keyType={type === 'test' ? 'test' : 'project'} apiKey={null} />
       </div>
     </Card>
-  )
-}
-
-const ACTIONS = { limit: 'Limits', rotate: 'Rotate', deactivate: 'Deactivate' } as const
-type Action = keyof typeof ACTIONS
-
-interface Acting {
-  action: Action
-  apiKey: ApiKey
-}
-
-function actionsOf(project: Project | null): Action[] {
-  return [
-    ...(may(project, 'owner') ? (['limit'] as const) : []),
-    ...(may(project, 'member') ? (['rotate', 'deactivate'] as const) : []),
-  ]
-}
-
-/** A former value ends by itself or is deactivated; it has the limits of its key. */
-function isPossible(action: Action, { state, former_value_of }: ApiKey): boolean {
-  return action === 'deactivate' ? state !== 'deactivated' : state === 'active' && former_value_of === null
-}
-
-function Act({ action, ...props }: Acting & ChangeKeyProps) {
-  if (action === 'limit') return <LimitKey {...props} />
-  if (action === 'rotate') return <RotateKey {...props} />
-  const { path, apiKey, onDone, onClose } = props
-  return (
-    <Confirm
-      title={`Deactivate “${isolated(apiKey.name)}”?`}
-      action="Deactivate key"
-      run={() => call('DELETE', path)}
-      onDone={onDone}
-      onClose={onClose}
-    >
-      Requests with <code className="font-mono text-ink">{apiKey.redacted_value}</code> are refused from the next one
-      on. A key cannot be made active again.
-    </Confirm>
   )
 }
 
@@ -165,51 +100,28 @@ function limitsOf({
   return stated.flat().join(', ')
 }
 
-/** `actions`: those that the user may take. */
-function columnsOf(actions: readonly Action[], act: (acting: Acting) => void): Column<ApiKey>[] {
-  return [
-    {
-      title: 'Name',
-      look: 'strong',
-      cell: key => (
-        <span title={`Created ${formatTime(key.created_at)}`}>
-          <Name className="!min-w-24">{key.name}</Name>
-        </span>
-      ),
-    },
-    { title: 'Key', look: 'code', cell: key => key.redacted_value },
-    { title: 'Limits', cell: key => limitsOf(key) || <span className="text-muted">None</span> },
-    { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
-    { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
-    {
-      title: 'Last used',
-      look: 'line',
-      cell: key => (
-        <span title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}>
-          {formatAgo(key.last_used_at)}
-        </span>
-      ),
-    },
-    { title: 'Expires', look: 'line', cell: key => (key.expires_at === null ? 'Never' : formatDate(key.expires_at)) },
-    {
-      title: '',
-      numeric: true,
-      cell: apiKey => (
-        <span className="flex justify-end gap-1">
-          {actions
-            .filter(action => isPossible(action, apiKey))
-            .map(action => (
-              <RowButton
-                key={action}
-                look={action === 'deactivate' ? 'danger' : 'plain'}
-                aria-label={`${ACTIONS[action]} ${isolated(apiKey.name)}`}
-                onClick={() => act({ action, apiKey })}
-              >
-                {ACTIONS[action]}
-              </RowButton>
-            ))}
-        </span>
-      ),
-    },
-  ]
-}
+const COLUMNS: ResourceColumn<ApiKey>[] = [
+  {
+    title: 'Name',
+    look: 'strong',
+    cell: key => (
+      <span title={`Created ${formatTime(key.created_at)}`}>
+        <Name className="!min-w-24">{key.name}</Name>
+      </span>
+    ),
+  },
+  { title: 'Key', look: 'code', cell: key => key.redacted_value },
+  { title: 'Limits', cell: key => limitsOf(key) || <span className="text-muted">None</span> },
+  { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
+  { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
+  {
+    title: 'Last used',
+    look: 'line',
+    cell: key => (
+      <span title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}>
+        {formatAgo(key.last_used_at)}
+      </span>
+    ),
+  },
+  { title: 'Expires', look: 'line', cell: key => (key.expires_at === null ? 'Never' : formatDate(key.expires_at)) },
+]

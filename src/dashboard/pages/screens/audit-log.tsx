@@ -1,12 +1,11 @@
 /** The audit log of one project, or of the whole installation. */
-
 import { useParams } from '@tanstack/react-router'
-import { Badge, Card, Empty, Name, PageHeader } from '../components/basics.tsx'
+import { Badge, Name } from '../components/basics.tsx'
+import { Resource } from '../components/resource.tsx'
 import { Select } from '../components/select.tsx'
-import { Table } from '../components/table.tsx'
+import type { Column } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatShortTime, plain } from '../format.ts'
-import { usePaged } from '../paged.ts'
 import type { AuditEvent } from '../types.ts'
 
 const TYPES = [
@@ -36,56 +35,44 @@ const TYPES = [
   'rate_limit.updated',
 ]
 
-export function AuditLog() {
+export default function AuditLog() {
   const { project } = useParams({ strict: false })
-  const [filters, change] = useFilters()
-  const events = usePaged<AuditEvent>(
-    '/v1/organization/audit_logs',
-    {
-      limit: 50,
-      ...(project === undefined ? {} : { 'project_ids[]': project }),
-      ...(filters.type ? { 'event_types[]': filters.type } : {}),
-    },
-    { refetchMs: 10_000 },
-  )
+  const [{ type = '' }, change] = useFilters()
   return (
-    <>
-      <PageHeader title="Audit log">
-        Every change, made here, with an admin API key, or by an operator with psql.
-      </PageHeader>
-      <Card
-        title={project === undefined ? 'Whole installation' : 'This project'}
-        action={
-          <Select
-            aria-label="Kind of event"
-            choices={[['', 'All events'], ...TYPES]}
-            value={filters.type ?? ''}
-            onChange={type => change({ type })}
-          />
-        }
-      >
-        <Table
-          label="Audit log"
-          {...events}
-          keyOf={event => event.id}
-          empty={<Empty title="Nothing of this kind">Choose another kind of event to see more.</Empty>}
-          columns={[
-            { title: 'When', look: 'line', cell: event => formatShortTime(event.effective_at) },
-            {
-              title: 'What',
-              cell: event => <Badge look={event.type.endsWith('failed') ? 'bad' : 'neutral'}>{event.type}</Badge>,
-            },
-            { title: 'Who', cell: event => <Actor actor={event.actor} /> },
-            ...(project === undefined
-              ? [{ title: 'Project', cell: (event: AuditEvent) => event.project?.name ?? '' }]
-              : []),
-            { title: 'Details', cell: event => <Details event={event} /> },
-          ]}
+    <Resource<AuditEvent>
+      page={{
+        title: 'Audit log',
+        help: 'Every change, made here, with an admin API key, or by an operator with psql.',
+      }}
+      path="/v1/organization/audit_logs"
+      query={{ limit: 50, 'project_ids[]': project, 'event_types[]': type }}
+      refreshMs={10_000}
+      title={project === undefined ? 'Whole installation' : 'This project'}
+      label="Audit log"
+      side={
+        <Select
+          aria-label="Kind of event"
+          choices={[['', 'All events'], ...TYPES]}
+          value={type}
+          onChange={chosen => change({ type: chosen })}
         />
-      </Card>
-    </>
+      }
+      empty={{ title: 'Nothing of this kind', help: 'Choose another kind of event to see more.' }}
+      columns={project === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Project')}
+    />
   )
 }
+
+const COLUMNS: Column<AuditEvent>[] = [
+  { title: 'When', look: 'line', cell: event => formatShortTime(event.effective_at) },
+  {
+    title: 'What',
+    cell: event => <Badge look={event.type.endsWith('failed') ? 'bad' : 'neutral'}>{event.type}</Badge>,
+  },
+  { title: 'Who', cell: event => <Actor actor={event.actor} /> },
+  { title: 'Project', cell: event => event.project?.name ?? '' },
+  { title: 'Details', cell: event => <Details event={event} /> },
+]
 
 function Actor({ actor }: { actor: AuditEvent['actor'] }) {
   const { session, api_key: key } = actor

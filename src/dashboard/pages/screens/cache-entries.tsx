@@ -2,17 +2,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, get } from '../api.ts'
-import { Badge, Card, Empty, Loading, Name, Problem } from '../components/basics.tsx'
-import { Confirm } from '../components/confirm.tsx'
+import { get } from '../api.ts'
+import type { Action } from '../components/actions.tsx'
+import { Badge, Loading, Name, Problem } from '../components/basics.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { buttonColumn, type Column, Table } from '../components/table.tsx'
+import { Resource } from '../components/resource.tsx'
+import type { Column } from '../components/table.tsx'
 import { TextFilter } from '../components/text-filter.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatBytes, formatPlural, plain } from '../format.ts'
-import { usePaged } from '../paged.ts'
+import { may } from '../session.ts'
 import { useSettings } from '../settings.ts'
-import type { CacheEntry } from '../types.ts'
+import type { CacheEntry, Project } from '../types.ts'
+
+const PATH = '/v1/cache/entries'
 
 const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 'Similar wording' }
 
@@ -39,31 +42,42 @@ const COLUMNS: Column<CacheEntry>[] = [
   { title: 'Expires', look: 'line', cell: entry => formatAgo(entry.expires_at) },
 ]
 
-interface CacheEntriesProps {
-  projectId: string
-  mayChange: boolean
-  /** Called after an entry was deleted. */
-  onChange(): void
+const NOTHING_FOUND = {
+  title: 'No such question',
+  help: 'Among the newest 50,000 answers, none that is found by its wording has this in its question.',
+}
+const NOTHING_STORED = {
+  title: 'Nothing is stored yet',
+  help: 'The project’s first complete answer will be stored, unless the request forbids it.',
 }
 
-export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesProps) {
-  const [going, setGoing] = useState<CacheEntry | null>(null)
+const FORGET: Action<CacheEntry> = {
+  title: 'Forget',
+  needs: 'member',
+  method: 'DELETE',
+  ask: () => ({
+    title: 'Forget this answer?',
+    action: 'Forget answer',
+    text: 'The next request for it goes to the provider, and its answer is stored again.',
+  }),
+}
+
+export function CacheEntries({ project }: { project: Project }) {
   const [read, setRead] = useState<CacheEntry | null>(null)
   const [filters, change] = useFilters()
-  const { data } = useSettings(projectId)
-  const mayRead = mayChange && data?.settings.log_content === 'sealed'
+  const { data } = useSettings(project.id)
+  const mayRead = may(project, 'member') && data?.settings.log_content === 'sealed'
   const question = mayRead ? filters.question : undefined
-  const entries = usePaged<CacheEntry>('/v1/cache/entries', { project_id: projectId, question, limit: 50 })
-  const columns = [
-    ...(mayRead ? [{ title: 'Question', cell: (entry: CacheEntry) => <Read entry={entry} onRead={setRead} /> }] : []),
-    ...COLUMNS,
-    ...(mayChange ? [buttonColumn<CacheEntry>('Forget', entry => entry.id, setGoing)] : []),
-  ]
+  const questions = { title: 'Question', cell: (entry: CacheEntry) => <Read entry={entry} onRead={setRead} /> }
   return (
     <>
-      <Card
+      <Resource<CacheEntry>
+        path={PATH}
+        query={{ project_id: project.id, question, limit: 50 }}
+        addressOf={({ id }) => `${PATH}/${id}?project_id=${project.id}`}
+        refreshes={['/v1/cache']}
         title="Stored answers"
-        action={
+        side={
           mayRead && (
             <search>
               <TextFilter
@@ -74,50 +88,26 @@ export function CacheEntries({ projectId, mayChange, onChange }: CacheEntriesPro
             </search>
           )
         }
-      >
-        {mayChange && data && !mayRead && (
-          <p className="border-b border-line px-4 py-2.5 text-xs text-muted">
-            Questions and answers can be read here once the project keeps the text of requests:{' '}
-            <Link to={`/${projectId}/settings/policy` as never} className="text-accent underline">
-              Policy
-            </Link>
-            .
-          </p>
-        )}
-        <Table
-          label="Stored answers"
-          {...entries}
-          keyOf={entry => entry.id}
-          empty={
-            question ? (
-              <Empty title="No such question">
-                Among the newest 50,000 answers, none that is found by its wording has this in its question.
-              </Empty>
-            ) : (
-              <Empty title="Nothing is stored yet">
-                The project’s first complete answer will be stored, unless the request forbids it.
-              </Empty>
-            )
-          }
-          columns={columns}
-        />
-      </Card>
-      {read && <EntryContent projectId={projectId} entry={read} onClose={() => setRead(null)} />}
-      {going && (
-        <Confirm
-          title="Forget this answer?"
-          action="Forget answer"
-          run={() => call('DELETE', `/v1/cache/entries/${going.id}?project_id=${projectId}`)}
-          onDone={() => {
-            setGoing(null)
-            onChange()
-          }}
-          onClose={() => setGoing(null)}
-        >
-          The next request for it goes to the provider, and its answer is stored again.
-        </Confirm>
-      )}
+        note={may(project, 'member') && data && !mayRead && <HowToRead project={project} />}
+        empty={question ? NOTHING_FOUND : NOTHING_STORED}
+        nameOf={({ id }) => id}
+        columns={mayRead ? [questions, ...COLUMNS] : COLUMNS}
+        actions={[FORGET]}
+      />
+      {read && <EntryContent projectId={project.id} entry={read} onClose={() => setRead(null)} />}
     </>
+  )
+}
+
+function HowToRead({ project }: { project: Project }) {
+  return (
+    <p className="border-b border-line px-4 py-2.5 text-xs text-muted">
+      Questions and answers can be read here once the project keeps the text of requests:{' '}
+      <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
+        Policy
+      </Link>
+      .
+    </p>
   )
 }
 
@@ -130,7 +120,7 @@ function Read({ entry, onRead }: { entry: CacheEntry; onRead(entry: CacheEntry):
 }
 
 function EntryContent({ projectId, entry, onClose }: { projectId: string; entry: CacheEntry; onClose(): void }) {
-  const path = `/v1/cache/entries/${entry.id}/content`
+  const path = `${PATH}/${entry.id}/content`
   const { data, error } = useQuery({
     queryKey: [path],
     queryFn: () => get<{ question: string | null; response: string }>(path, { project_id: projectId }),

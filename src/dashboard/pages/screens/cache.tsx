@@ -23,7 +23,7 @@ const VIEWS = [
   ['answers', 'Answers'],
 ] as const
 
-export function Cache() {
+export default function Cache() {
   const project = useProject()
   const queries = useQueryClient()
   const [filters, change] = useFilters()
@@ -67,9 +67,7 @@ export function Cache() {
           choices={VIEWS}
           onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen, request: '', question: '' })}
         />
-        {project && (
-          <Shown key={`${project.id} ${view}`} project={project} view={view} onChange={() => void refresh()} />
-        )}
+        {project && <Shown key={`${project.id} ${view}`} project={project} view={view} />}
       </div>
       {isPurging && project && (
         <PurgeCache
@@ -85,21 +83,14 @@ export function Cache() {
   )
 }
 
-interface ShownProps {
-  project: Project
-  view: (typeof VIEWS)[number][0]
-  onChange(): void
-}
-
-function Shown({ project, view, onChange }: ShownProps) {
-  const mayChange = may(project, 'member')
+function Shown({ project, view }: { project: Project; view: (typeof VIEWS)[number][0] }) {
   switch (view) {
     case 'verdicts':
       return <Verdicts project={project} />
     case 'similarity':
       return <Similarity project={project} />
     case 'answers':
-      return <CacheEntries projectId={project.id} mayChange={mayChange} onChange={onChange} />
+      return <CacheEntries project={project} />
     default:
       return <Matches project={project} kind={view} />
   }

@@ -1,10 +1,11 @@
 /** The start page: opens a project, or asks for the first one to be created. */
 import { Navigate } from '@tanstack/react-router'
+import { ActionButton } from '../components/actions.tsx'
 import { Loading, PageHeader, Problem } from '../components/basics.tsx'
-import { isAdministrator, lastProject, useProjects, useSession } from '../session.ts'
-import { NewProject } from './new-project.tsx'
+import { isAdministrator, lastProject, PROJECTS, useProjects, useSession } from '../session.ts'
+import { useNewProject } from './project-actions.tsx'
 
-export function Home() {
+export default function Home() {
   const { data, error } = useProjects()
   const session = useSession()
   if (error) return <Problem error={error} />
@@ -20,5 +21,11 @@ export function Home() {
     <PageHeader title="You are not a member of any project">
       Ask an owner of a project, or an administrator, to add your e-mail address.
     </PageHeader>
+  )
+}
+
+function NewProject() {
+  return (
+    <ActionButton action={useNewProject()} subject={null} address={PROJECTS} refreshes={[PROJECTS]} look="primary" />
   )
 }

@@ -6,7 +6,7 @@ import { Button, Problem } from '../components/basics.tsx'
 import { NewPasswordField, TextField } from '../components/fields.tsx'
 import { LoginLayout } from './login.tsx'
 
-export function Invitation() {
+export default function Invitation() {
   // The fragment after # is not sent to the server, so the token reaches no access log.
   const [invitation, setInvitation] = useState(() => window.location.hash.slice(1))
   const [password, setPassword] = useState('')

@@ -1,58 +1,32 @@
-/** Adds a person by their e-mail address, and shows the link with which they set a password, if they need one. */
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
-import { call } from '../api.ts'
-import { SelectField, TextField } from '../components/fields.tsx'
-import { FormDialog } from '../components/form-dialog.tsx'
-import { ShownOnce } from '../components/shown-once.tsx'
+/** Adding a person by their e-mail address, and the link with which they set a password, if they need one. */
+import type { Action } from '../components/actions.tsx'
+import type { Choice } from '../components/select.tsx'
 import { isolated } from '../format.ts'
 
-interface InviteProps {
-  /** What the dialog is called, and its button. */
-  title: string
-  /** Takes the address and the role. */
-  path: string
-  /** The first is chosen at first. */
-  roles: readonly (readonly [role: string, title: string])[]
-  onDone(): void
-  onClose(): void
+/** `title`: what the dialog is called, and its buttons. The first of the roles is chosen at first. */
+export function inviteAs(title: string, roles: readonly Choice[]): Action<null> {
+  return {
+    title,
+    ask: () => ({
+      title,
+      action: title,
+      fields: [
+        { name: 'email', label: 'E-mail address', inputMode: 'email', required: true },
+        { name: 'role', label: 'Role', choices: roles },
+      ],
+    }),
+    showOnce: showInvitation,
+  }
 }
 
-export function Invite({ title, path, roles, onDone, onClose }: InviteProps) {
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState(roles[0]?.[0] ?? '')
-  const adding = useMutation({
-    mutationFn: () => call<{ invitation?: string }>('POST', path, { email, role }),
-    onSuccess: added => {
-      onDone()
-      if (added.invitation === undefined) onClose()
-    },
-  })
-  const invitation = adding.data?.invitation
-  if (invitation !== undefined) return <InvitationLink email={email} invitation={invitation} onClose={onClose} />
-  return (
-    <FormDialog title={title} action={title} sending={adding} onClose={onClose}>
-      <TextField
-        label="E-mail address"
-        inputMode="email"
-        required
-        autoComplete="off"
-        value={email}
-        onChange={setEmail}
-      />
-      <SelectField label="Role" value={role} choices={roles} onChange={setRole} />
-    </FormDialog>
-  )
-}
-
-export function InvitationLink({ email, invitation, onClose }: { email: string; invitation: string; onClose(): void }) {
-  return (
-    <ShownOnce
-      title={`Invitation for ${isolated(email)}`}
-      notice="Send them this link to set their password. It is shown only now, works once, and expires after seven days."
-      value={`${window.location.origin}/dashboard/invitation#${invitation}`}
-      copy="Copy link"
-      onClose={onClose}
-    />
-  )
+/** Null for whoever can log in already. */
+export function showInvitation({ email, invitation }: { email: string; invitation?: string }) {
+  if (invitation === undefined) return null
+  return {
+    title: `Invitation for ${isolated(email)}`,
+    notice:
+      'Send them this link to set their password. It is shown only now, works once, and expires after seven days.',
+    value: `${window.location.origin}/dashboard/invitation#${invitation}`,
+    copy: 'Copy link',
+  }
 }

@@ -7,10 +7,10 @@ import { formatCount, formatPercent } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { Limits } from '../types.ts'
 import { Budgets } from './budgets.tsx'
-import { usePlans } from './new-project.tsx'
+import { usePlans } from './project-actions.tsx'
 import { Refused } from './refused.tsx'
 
-export function LimitsPage() {
+export default function LimitsPage() {
   const project = useProject()
   const plans = usePlans()
   const limits = useQuery({
@@ -47,7 +47,7 @@ export function LimitsPage() {
               <Figure title="A minute, for each test key" value={plan?.test_requests_per_minute} />
             </dl>
           </Card>
-          {project && <Budgets project={project} />}
+          <Budgets />
           <Card title="This minute, by key">
             <Table
               label="Requests of the last minute by key"

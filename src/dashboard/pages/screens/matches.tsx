@@ -4,8 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { nameDifference } from '../../../cache/reasons.ts'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, Loading, Name, Problem } from '../components/basics.tsx'
-import { ShowMore } from '../components/show-more.tsx'
+import { Badge, Button, Card, Name, Problem } from '../components/basics.tsx'
+import { List } from '../components/list.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatUsd } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -43,15 +43,12 @@ export function Matches({ project, kind }: { project: Project; kind: keyof typeo
         title={request ? `${title}: one request` : title}
         action={request && <Button onClick={() => change({ request: '' })}>Show all</Button>}
       >
-        {list.error && <Problem error={list.error} />}
-        {list.rows === undefined && !list.error && <Loading />}
-        {list.rows?.length === 0 && <Empty title={empty}>{hint}</Empty>}
-        <ul className="divide-y divide-line">
-          {list.rows?.map(match => (
-            <Match key={match.id} match={match} project={project} />
-          ))}
-        </ul>
-        <ShowMore more={list.more} />
+        <List
+          {...list}
+          className="space-y-3"
+          empty={{ title: empty, help: hint }}
+          item={match => <Match match={match} project={project} />}
+        />
       </Card>
     </div>
   )
@@ -93,7 +90,7 @@ const REASONS: Record<CacheMatch['reason'], string> = {
 function Match({ match, project }: { match: CacheMatch; project: Project }) {
   const { similarity, reason, difference, wordings, model } = match
   return (
-    <li className="space-y-3 px-4 py-3.5">
+    <>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5">
           <span className="font-semibold tabular-nums" title="Cosine similarity">
@@ -129,7 +126,7 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
           {match.entry_id === null ? 'The stored answer is gone.' : 'The wording was not kept.'}
         </p>
       )}
-    </li>
+    </>
   )
 }
 

@@ -21,7 +21,7 @@ const REFRESH_MS = 2_000
 const MEASURES = { requests: 'Requests', money: 'Money', tokens: 'Tokens', errors: 'Errors' }
 type Measure = keyof typeof MEASURES
 
-export function Overview() {
+export default function Overview() {
   const project = useProject()
   const [filters, change] = useFilters()
   const span = readSpan(filters)

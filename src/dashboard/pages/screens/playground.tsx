@@ -15,7 +15,7 @@ import { SettingsForm, toFrame, UNCHANGED } from './playground-settings.tsx'
 /** What a browser keeps, sends and repeats in each turn without effort. */
 const MOST_IMAGE_BYTES = 4 * 1024 * 1024
 
-export function Playground() {
+export default function Playground() {
   const project = useProject()
   const session = useSession()
   return (

@@ -1,13 +1,13 @@
 /** What a project's cache may serve, and which models it may use: a field for each of the settings that the server knows. */
 import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { Ask } from '../components/ask.tsx'
 import { Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
-import { Confirm } from '../components/confirm.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
 import { may, useProject } from '../session.ts'
 import { useChangeSettings, useSettings } from '../settings.ts'
 
-export function Policy() {
+export default function Policy() {
   const project = useProject()
   return (
     <>
@@ -32,36 +32,39 @@ function PolicyForm({ projectId, mayChange }: { projectId: string; mayChange: bo
     saving.mutate(draft, { onSuccess: () => setDraft({}) })
   }
   return (
-    <form onSubmit={submit} className="space-y-5">
-      <KeepDraft isChanged={isChanged} />
-      {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (
-        <Card key={area} title={area}>
-          <div className="grid gap-x-6 gap-y-5 p-4 *:min-w-0 sm:grid-cols-2">
-            {ofArea.map(kind => (
-              <SettingField
-                key={kind.name}
-                kind={kind}
-                value={draft[kind.name] ?? asText(settings[kind.name])}
-                disabled={!mayChange}
-                onChange={value => setDraft(before => ({ ...before, [kind.name]: value }))}
-              />
-            ))}
+    <>
+      <form onSubmit={submit} className="space-y-5">
+        {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (
+          <Card key={area} title={area}>
+            <div className="grid gap-x-6 gap-y-5 p-4 *:min-w-0 sm:grid-cols-2">
+              {ofArea.map(kind => (
+                <SettingField
+                  key={kind.name}
+                  kind={kind}
+                  value={draft[kind.name] ?? asText(settings[kind.name])}
+                  disabled={!mayChange}
+                  onChange={value => setDraft(before => ({ ...before, [kind.name]: value }))}
+                />
+              ))}
+            </div>
+          </Card>
+        ))}
+        <Problem error={saving.error} />
+        {mayChange && (
+          <div className="sticky bottom-0 flex flex-wrap items-center justify-end gap-3 border-t border-line bg-canvas py-3">
+            <span role="status" className="text-xs text-muted">
+              {saving.isSuccess && !isChanged ? 'Saved: it holds from the next request on.' : ''}
+            </span>
+            {isChanged && <Button onClick={() => setDraft({})}>Discard</Button>}
+            <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
+              Save policy
+            </Button>
           </div>
-        </Card>
-      ))}
-      <Problem error={saving.error} />
-      {mayChange && (
-        <div className="sticky bottom-0 flex flex-wrap items-center justify-end gap-3 border-t border-line bg-canvas py-3">
-          <span role="status" className="text-xs text-muted">
-            {saving.isSuccess && !isChanged ? 'Saved: it holds from the next request on.' : ''}
-          </span>
-          {isChanged && <Button onClick={() => setDraft({})}>Discard</Button>}
-          <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
-            Save policy
-          </Button>
-        </div>
-      )}
-    </form>
+        )}
+      </form>
+      {/* Beside the form: its question is a form of its own. */}
+      <KeepDraft isChanged={isChanged} />
+    </>
   )
 }
 
@@ -74,15 +77,13 @@ function KeepDraft({ isChanged }: { isChanged: boolean }) {
   })
   if (leaving.status !== 'blocked') return null
   return (
-    <Confirm
+    <Ask
       title="Leave without saving?"
       action="Leave"
-      run={async () => leaving.proceed()}
-      onDone={() => {}}
+      text="Your changes to the policy are not saved."
+      sending={{ mutate: leaving.proceed, isPending: false, error: null }}
       onClose={leaving.reset}
-    >
-      Your changes to the policy are not saved.
-    </Confirm>
+    />
   )
 }
 

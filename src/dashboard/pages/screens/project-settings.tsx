@@ -2,13 +2,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
+import { ActionButton } from '../components/actions.tsx'
 import { Badge, Button, Card, PageHeader, Problem } from '../components/basics.tsx'
 import { TextField } from '../components/fields.tsx'
-import { may, useProject } from '../session.ts'
+import { may, PROJECTS, useProject } from '../session.ts'
 import type { Project } from '../types.ts'
-import { ArchiveProject } from './archive-project.tsx'
+import { ARCHIVE } from './project-actions.tsx'
 
-export function ProjectSettings() {
+export default function ProjectSettings() {
   const project = useProject()
   return (
     <>
@@ -30,8 +31,8 @@ function NameAndPlan({ project }: { project: Project }) {
   const queries = useQueryClient()
   const [name, setName] = useState(project.name)
   const renaming = useMutation({
-    mutationFn: () => call('POST', `/v1/organization/projects/${project.id}`, { name }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] }),
+    mutationFn: () => call('POST', `${PROJECTS}/${project.id}`, { name }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [PROJECTS] }),
   })
   const mayChange = may(project, 'owner')
   function submit(event: FormEvent) {
@@ -78,16 +79,18 @@ function NameAndPlan({ project }: { project: Project }) {
 }
 
 function Archive({ project }: { project: Project }) {
-  const [isAsked, setAsked] = useState(false)
   return (
     <Card title="Archive">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="text-muted">Ends all use of this project for good, and keeps its records.</p>
-        <Button look="danger" onClick={() => setAsked(true)}>
-          Archive project…
-        </Button>
+        <ActionButton
+          action={{ ...ARCHIVE, title: 'Archive project…' }}
+          subject={project}
+          address={`${PROJECTS}/${project.id}`}
+          refreshes={[PROJECTS]}
+          look="danger"
+        />
       </div>
-      {isAsked && <ArchiveProject project={project} onClose={() => setAsked(false)} />}
     </Card>
   )
 }

@@ -1,92 +1,52 @@
 /** All projects and their plans, for administrators. */
-
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
-import { call } from '../api.ts'
-import { Badge, Card, Empty, Name, PageHeader, Problem } from '../components/basics.tsx'
-import { Select } from '../components/select.tsx'
-import { buttonColumn, type Column, Table } from '../components/table.tsx'
+import { Badge, Card, Empty, Name } from '../components/basics.tsx'
+import { Resource } from '../components/resource.tsx'
+import { Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
-import { usePaged } from '../paged.ts'
+import { PROJECTS } from '../session.ts'
 import type { Plan, Project } from '../types.ts'
-import { ArchiveProject } from './archive-project.tsx'
-import { NewProject, usePlans } from './new-project.tsx'
+import { ARCHIVE, useNewProject, usePlans } from './project-actions.tsx'
 
-const PATH = '/v1/organization/projects'
-
-export function Projects() {
-  const queries = useQueryClient()
+export default function Projects() {
   const plans = usePlans()
-  const projects = usePaged<Project>(PATH, { include_archived: true, limit: 50 })
-  const [going, setGoing] = useState<Project | null>(null)
-  const refresh = () =>
-    Promise.all([
-      queries.invalidateQueries({ queryKey: [PATH] }),
-      queries.invalidateQueries({ queryKey: ['projects'] }),
-    ])
-  const move = useMutation({
-    mutationFn: ({ id, plan }: { id: string; plan: string }) => call('POST', `${PATH}/${id}`, { plan }),
-    onSettled: refresh,
-  })
   return (
-    <>
-      <PageHeader title="Projects and plans" action={<NewProject />}>
-        Projects never share cached answers or counts. A project’s limits are those of its plan; a new plan applies from
-        the next request on.
-      </PageHeader>
-      <div className="space-y-5">
-        <Problem error={move.error} />
-        <Card title="Projects">
-          <Table
-            label="Projects"
-            {...projects}
-            keyOf={project => project.id}
-            empty={<Empty title="No project yet">Create one for each application.</Empty>}
-            columns={columnsOf({ plans: plans.data ?? [], move: move.mutate, archive: setGoing })}
-          />
-        </Card>
-        <Plans plans={plans.data} error={plans.error} />
-      </div>
-      {going && <ArchiveProject project={going} onClose={() => setGoing(null)} />}
-    </>
+    <Resource<Project>
+      page={{
+        title: 'Projects and plans',
+        help: 'Projects never share cached answers or counts. A project’s limits are those of its plan; a new plan applies from the next request on.',
+      }}
+      path={PROJECTS}
+      query={{ include_archived: true, limit: 50 }}
+      title="Projects"
+      empty={{ title: 'No project yet', help: 'Create one for each application.' }}
+      nameOf={project => project.name}
+      columns={[
+        {
+          title: 'Name',
+          cell: project => (
+            <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
+              <Name>{project.name}</Name>
+            </Link>
+          ),
+        },
+        {
+          title: 'State',
+          cell: project => <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{project.status}</Badge>,
+        },
+        {
+          title: 'Plan',
+          cell: project => project.plan,
+          ...(plans.data && { change: { field: 'plan', choices: plans.data.map(({ name }) => name) } }),
+        },
+        { title: 'Created', look: 'line', cell: project => formatDate(project.created_at) },
+      ]}
+      make={useNewProject()}
+      actions={[ARCHIVE]}
+    >
+      <Plans plans={plans.data} error={plans.error} />
+    </Resource>
   )
-}
-
-interface ProjectActions {
-  plans: readonly Pick<Plan, 'name'>[]
-  move(to: { id: string; plan: string }): void
-  archive(project: Project): void
-}
-
-function columnsOf({ plans, move, archive }: ProjectActions): Column<Project>[] {
-  return [
-    {
-      title: 'Name',
-      cell: project => (
-        <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
-          <Name>{project.name}</Name>
-        </Link>
-      ),
-    },
-    {
-      title: 'State',
-      cell: project => <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{project.status}</Badge>,
-    },
-    {
-      title: 'Plan',
-      cell: project => (
-        <Select
-          aria-label={`Plan of ${project.name}`}
-          choices={plans.length > 0 ? plans.map(plan => plan.name) : [project.plan]}
-          value={project.plan}
-          onChange={plan => move({ id: project.id, plan })}
-        />
-      ),
-    },
-    { title: 'Created', look: 'line', cell: project => formatDate(project.created_at) },
-    buttonColumn('Archive', project => (project.status === 'active' ? project.name : null), archive),
-  ]
 }
 
 function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | null }) {

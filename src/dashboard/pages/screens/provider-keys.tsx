@@ -1,37 +1,30 @@
 /** The project's own keys for direct providers. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { byVendor } from '../../../config/vendors.ts'
-import { call, get } from '../api.ts'
+import { get } from '../api.ts'
+import { type Action, useActions } from '../components/actions.tsx'
+import type { Field } from '../components/ask.tsx'
 import { Badge, Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
-import { Confirm } from '../components/confirm.tsx'
-import { TextField } from '../components/fields.tsx'
-import { FormDialog } from '../components/form-dialog.tsx'
 import { Ways } from '../components/ways.tsx'
 import { formatTime, isolated } from '../format.ts'
 import { useRoutes } from '../routes.ts'
-import { may, useProject } from '../session.ts'
-import type { Page, ProviderKey } from '../types.ts'
+import { may, PROJECTS, useProject } from '../session.ts'
+import type { Page, Project, ProviderKey } from '../types.ts'
 
 const TITLES: Readonly<Record<string, string>> = byVendor(({ title }) => title)
 
-export function ProviderKeys() {
-  const project = useProject()
-  const queries = useQueryClient()
-  const [storing, setStoring] = useState<KeyToStore | null>(null)
-  const [removing, setRemoving] = useState<ProviderKey | null>(null)
-  const path = `/v1/organization/projects/${project?.id}/provider_keys`
-  const stored = useQuery({
-    queryKey: [path],
-    queryFn: () => get<Page<ProviderKey> & { providers: string[] }>(path),
-    enabled: project !== null,
-  })
-  const refresh = () => {
-    for (const queryKey of [[path], ['routes']]) void queries.invalidateQueries({ queryKey })
-  }
-  const others = stored.data?.data.filter(key => key !== removing).map(({ provider }) => provider) ?? []
-  const mayChange = may(project, 'owner')
+/** The name of a key that was stored without one. */
+const DEFAULT_KEY = 'default'
 
+type NamedKey = Pick<ProviderKey, 'provider' | 'name'>
+
+function titleOf({ provider, name }: NamedKey): string {
+  const title = TITLES[provider] ?? provider
+  return name === DEFAULT_KEY ? title : `${title} ${name}`
+}
+
+export default function ProviderKeys() {
+  const project = useProject()
   return (
     <>
       <PageHeader title="Provider keys">
@@ -39,6 +32,19 @@ export function ProviderKeys() {
         are encrypted before they are stored and never shown again; changes apply from the next request on. Several keys
         of one provider share its requests by their weights.
       </PageHeader>
+      {project ? <Providers project={project} /> : <Loading />}
+    </>
+  )
+}
+
+function Providers({ project }: { project: Project }) {
+  const own = `${PROJECTS}/${project.id}`
+  const path = `${own}/provider_keys`
+  const stored = useQuery({ queryKey: [path], queryFn: () => get<Page<ProviderKey> & { providers: string[] }>(path) })
+  const { act, dialog } = useActions<null>([path, `${own}/routes`])
+  const mayChange = may(project, 'owner')
+  return (
+    <>
       <Problem error={stored.error} />
       {stored.isPending && <Loading />}
       <ul className="grid gap-4 lg:grid-cols-3">
@@ -46,43 +52,143 @@ export function ProviderKeys() {
           <li key={provider}>
             <ProviderCard
               provider={provider}
-              projectId={project?.id ?? ''}
-              keys={stored.data.data.filter(each => each.provider === provider)}
-              actions={mayChange ? { store: setStoring, remove: setRemoving } : null}
+              projectId={project.id}
+              keys={stored.data.data}
+              act={mayChange ? action => act({ action, subject: null, address: `${path}/${provider}` }) : null}
             />
           </li>
         ))}
       </ul>
       {!mayChange && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
-      {storing && (
-        <StoreKey
-          {...storing}
-          path={`${path}/${storing.provider}`}
-          onDone={() => {
-            setStoring(null)
-            refresh()
-          }}
-          onClose={() => setStoring(null)}
-        />
-      )}
-      {removing && (
-        <Confirm
-          title={`Remove the ${titleOf(removing)} key?`}
-          action="Remove key"
-          run={() => call('DELETE', `${path}/${removing.provider}?name=${encodeURIComponent(removing.name)}`)}
-          onDone={refresh}
-          onClose={() => setRemoving(null)}
-        >
-          <p className="mb-2">From the next request on, until another key is stored:</p>
-          <WaysOfNative
-            projectId={project?.id ?? ''}
-            provider={removing.provider}
-            withKeysOf={others.length > 0 ? others : ['']}
-          />
-        </Confirm>
-      )}
+      {dialog}
     </>
   )
+}
+
+interface ProviderCardProps {
+  projectId: string
+  provider: string
+  /** Of all providers. */
+  keys: readonly ProviderKey[]
+  /** Null when the user may change nothing. */
+  act: ((action: Action<null>) => void) | null
+}
+
+function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
+  const title = TITLES[provider] ?? provider
+  const own = keys.filter(each => each.provider === provider)
+  const isFirst = own.length === 0
+  const button = (action: Action<null>, of: string, look: 'primary' | 'plain' | 'danger' = 'plain') => (
+    <Button look={look} onClick={() => act?.(action)}>
+      {action.title}
+      <span className="sr-only"> for {of}</span>
+    </Button>
+  )
+  return (
+    <Card className="flex h-full flex-col p-4">
+      <div className="flex items-center justify-between gap-2">
+        <h2 className="font-semibold">{title}</h2>
+        {isFirst ? <Badge>Not set</Badge> : <Badge look="good">Stored</Badge>}
+      </div>
+      {own.map(key => (
+        <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
+          <p>
+            <code className="font-mono">{key.redacted_value}</code>
+            {own.length > 1 && ` ${isolated(key.name)}, weight ${key.weight}`}
+            <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
+          </p>
+          {act && (
+            <span className="flex gap-2">
+              {button(storeAs('Replace', key), titleOf(key))}
+              {button(remove(projectId, key, keys), titleOf(key), 'danger')}
+            </span>
+          )}
+        </div>
+      ))}
+      <div className="mt-3 flex-1">
+        <WaysOfNative projectId={projectId} provider={provider} />
+      </div>
+      {act && (
+        <div className="mt-4">
+          {isFirst
+            ? button(storeAs('Store key', { provider, name: DEFAULT_KEY }), title, 'primary')
+            : button(addTo(provider), title)}
+        </div>
+      )}
+    </Card>
+  )
+}
+
+const VALUE: Field = {
+  name: 'value',
+  label: 'Key',
+  type: 'password',
+  required: true,
+  spellCheck: false,
+  hint: 'Only its last four characters are shown afterwards.',
+  read: text => text.trim(),
+}
+
+function storeAs(title: string, { provider, name }: NamedKey): Action<null> {
+  return {
+    title,
+    ask: () => ({
+      title: `${titleOf({ provider, name })} key`,
+      action: 'Store key',
+      fields: [{ ...VALUE, hint: `Replaces the stored key. ${VALUE.hint}` }],
+      toBody: read => ({ ...read, name }),
+    }),
+  }
+}
+
+function addTo(provider: string): Action<null> {
+  return {
+    title: 'Add another key',
+    ask: () => ({
+      title: `${TITLES[provider] ?? provider} key`,
+      action: 'Store key',
+      fields: [
+        {
+          name: 'name',
+          label: 'Name',
+          required: true,
+          hint: 'Letters, digits, dots, dashes and underscores. Replaces a key of the same name.',
+          read: text => text.trim(),
+        },
+        {
+          name: 'weight',
+          label: 'Weight',
+          type: 'number',
+          required: true,
+          min: 1,
+          max: 1000,
+          hint: 'Its share of the requests, against the other keys.',
+          initial: '1',
+          read: Number,
+        },
+        VALUE,
+      ],
+    }),
+  }
+}
+
+function remove(projectId: string, key: ProviderKey, keys: readonly ProviderKey[]): Action<null> {
+  const others = keys.filter(each => each !== key).map(({ provider }) => provider)
+  return {
+    title: 'Remove',
+    method: 'DELETE',
+    at: `?name=${encodeURIComponent(key.name)}`,
+    ask: () => ({
+      title: `Remove the ${titleOf(key)} key?`,
+      action: 'Remove key',
+      text: (
+        <>
+          <p className="mb-2">From the next request on, until another key is stored:</p>
+          <WaysOfNative projectId={projectId} provider={key.provider} withKeysOf={others.length > 0 ? others : ['']} />
+        </>
+      ),
+    }),
+  }
 }
 
 interface WaysOfNativeProps {
@@ -98,135 +204,4 @@ function WaysOfNative({ projectId, provider, withKeysOf }: WaysOfNativeProps) {
   const routes = useRoutes(projectId, { native_to: provider, ...supposed })
   if (routes.error) return <Problem error={routes.error} />
   return routes.data === undefined ? <Loading /> : <Ways routes={routes.data} />
-}
-
-/** `name` is null for one that is to be named. */
-interface KeyToStore {
-  provider: string
-  name: string | null
-}
-
-interface ProviderCardProps {
-  projectId: string
-  provider: string
-  keys: readonly ProviderKey[]
-  /** Null when the user may change nothing. */
-  actions: { store(key: KeyToStore): void; remove(key: ProviderKey): void } | null
-}
-
-/** The name of a key that was stored without one. */
-const DEFAULT_KEY = 'default'
-
-function titleOf({ provider, name }: Pick<ProviderKey, 'provider' | 'name'>): string {
-  const title = TITLES[provider] ?? provider
-  return name === DEFAULT_KEY ? title : `${title} ${name}`
-}
-
-function ProviderCard({ projectId, provider, keys, actions }: ProviderCardProps) {
-  const title = TITLES[provider] ?? provider
-  const isFirst = keys.length === 0
-  return (
-    <Card className="flex h-full flex-col p-4">
-      <div className="flex items-center justify-between gap-2">
-        <h2 className="font-semibold">{title}</h2>
-        {isFirst ? <Badge>Not set</Badge> : <Badge look="good">Stored</Badge>}
-      </div>
-      {keys.map(key => (
-        <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
-          <p>
-            <code className="font-mono">{key.redacted_value}</code>
-            {keys.length > 1 && ` ${isolated(key.name)}, weight ${key.weight}`}
-            <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
-          </p>
-          {actions && (
-            <span className="flex gap-2">
-              <Button onClick={() => actions.store(key)}>
-                Replace<span className="sr-only"> for {titleOf(key)}</span>
-              </Button>
-              <Button look="danger" onClick={() => actions.remove(key)}>
-                Remove<span className="sr-only"> for {titleOf(key)}</span>
-              </Button>
-            </span>
-          )}
-        </div>
-      ))}
-      <div className="mt-3 flex-1">
-        <WaysOfNative projectId={projectId} provider={provider} />
-      </div>
-      {actions && (
-        <div className="mt-4">
-          <Button
-            look={isFirst ? 'primary' : 'plain'}
-            onClick={() => actions.store({ provider, name: isFirst ? DEFAULT_KEY : null })}
-          >
-            {isFirst ? 'Store key' : 'Add another key'}
-            <span className="sr-only"> for {title}</span>
-          </Button>
-        </div>
-      )}
-    </Card>
-  )
-}
-
-function StoreKey({
-  provider,
-  name,
-  path,
-  onDone,
-  onClose,
-}: KeyToStore & { path: string; onDone(): void; onClose(): void }) {
-  const [value, setValue] = useState('')
-  const [chosen, setChosen] = useState('')
-  const [weight, setWeight] = useState('1')
-  const isNew = name === null
-  const named = isNew ? { name: chosen.trim(), weight: Number(weight) } : { name }
-  const storing = useMutation({
-    mutationFn: () => call('POST', path, { value: value.trim(), ...named }),
-    onSuccess: onDone,
-  })
-  return (
-    <FormDialog
-      title={`${isNew ? (TITLES[provider] ?? provider) : titleOf({ provider, name })} key`}
-      action="Store key"
-      sending={storing}
-      onClose={onClose}
-    >
-      {isNew && (
-        <>
-          <TextField
-            label="Name"
-            required
-            autoComplete="off"
-            hint="Letters, digits, dots, dashes and underscores. Replaces a key of the same name."
-            value={chosen}
-            onChange={setChosen}
-          />
-          <TextField
-            label="Weight"
-            type="number"
-            required
-            min={1}
-            max={1000}
-            hint="Its share of the requests, against the other keys."
-            value={weight}
-            onChange={setWeight}
-          />
-        </>
-      )}
-      <TextField
-        label="Key"
-        type="password"
-        required
-        autoComplete="off"
-        spellCheck={false}
-        hint={
-          isNew
-            ? 'Only its last four characters are shown afterwards.'
-            : 'Replaces the stored key. Only its last four characters are shown afterwards.'
-        }
-        value={value}
-        onChange={setValue}
-      />
-    </FormDialog>
-  )
 }

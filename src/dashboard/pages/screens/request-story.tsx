@@ -11,7 +11,7 @@ import { may, useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
 import { ResultBadge } from './result-badge.tsx'
 
-export function RequestStory() {
+export default function RequestStory() {
   const project = useProject()
   const { request: id = '' } = useParams({ strict: false })
   const path = `/v1/requests/${id}`

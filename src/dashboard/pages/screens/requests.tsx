@@ -1,11 +1,10 @@
 /** Lists requests: any span, filtered, the newest, slowest or dearest first. */
-
 import { Link } from '@tanstack/react-router'
-import { Badge, Card, Empty, Name, PageHeader } from '../components/basics.tsx'
-import { type Column, Table } from '../components/table.tsx'
+import { Badge, Name, PageHeader } from '../components/basics.tsx'
+import { Resource } from '../components/resource.tsx'
+import type { Column } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatMs, formatShortTime, formatTime, formatUsd } from '../format.ts'
-import { usePaged } from '../paged.ts'
 import { useAllKeys, useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
 import { ExportRequests } from './export-requests.tsx'
@@ -18,18 +17,19 @@ const ORDER_NOTES: Record<string, string> = {
   dearest: ' Those that cost anything.',
 }
 
-export function Requests() {
+const NONE_YET = {
+  title: 'No requests yet',
+  help: 'Send one with a key of this project; it appears here within two seconds.',
+}
+const NONE_MATCHES = { title: 'No matching requests', help: 'Remove a filter to see more.' }
+
+export default function Requests() {
   const project = useProject()
   const [filters, change] = useFilters()
   const keys = useAllKeys(project?.id) ?? []
   const query = useRequestQuery(filters, project?.id)
   // What is over does not change, and neither does an order in which the newest is not the first.
   const isLive = !filters.sort && query.end_time === undefined
-  const requests = usePaged<ProxyRequest>(
-    '/v1/requests',
-    { ...query, limit: 50 },
-    { refetchMs: isLive ? REFRESH_MS : undefined, enabled: project !== null },
-  )
   return (
     <>
       <PageHeader title="Requests" action={<ExportRequests query={query} />}>
@@ -38,25 +38,14 @@ export function Requests() {
         {ORDER_NOTES[filters.sort ?? '']}
       </PageHeader>
       <RequestFilters filters={filters} change={change} keys={keys} />
-      <Card>
-        <Table
-          label="Requests"
-          rows={requests.rows}
-          error={requests.error}
-          more={requests.more}
-          keyOf={request => request.id}
-          empty={
-            isFiltered(filters) ? (
-              <Empty title="No matching requests">Remove a filter to see more.</Empty>
-            ) : (
-              <Empty title="No requests yet">
-                Send one with a key of this project; it appears here within two seconds.
-              </Empty>
-            )
-          }
-          columns={columnsOf(project?.id ?? '')}
-        />
-      </Card>
+      <Resource<ProxyRequest>
+        path={project && '/v1/requests'}
+        query={{ ...query, limit: 50 }}
+        refreshMs={isLive ? REFRESH_MS : undefined}
+        label="Requests"
+        empty={isFiltered(filters) ? NONE_MATCHES : NONE_YET}
+        columns={columnsOf(project?.id ?? '')}
+      />
     </>
   )
 }

@@ -13,6 +13,7 @@ import { Activity, useEffect, useState } from 'react'
 import { Button, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { type Choice, Select } from '../components/select.tsx'
 import { plain } from '../format.ts'
+import { PAGES } from '../pages.ts'
 import {
   isAdministrator,
   lastProject,
@@ -26,30 +27,6 @@ import {
 import { applyTheme, readTheme, type Theme } from '../theme.ts'
 import type { Session } from '../types.ts'
 import { Login, Mark } from './login.tsx'
-
-const PROJECT_PAGES = [
-  ['overview', 'Overview'],
-  ['requests', 'Requests'],
-  ['cache', 'Cache'],
-  ['playground', 'Playground'],
-  ['audit', 'Audit log'],
-] as const
-const SETTINGS_PAGES = [
-  ['settings', 'Settings'],
-  ['settings/keys', 'API keys'],
-  ['settings/provider-keys', 'Provider keys'],
-  ['settings/policy', 'Policy'],
-  ['settings/limits', 'Limits and budgets'],
-  ['settings/webhooks', 'Webhooks'],
-  ['settings/members', 'Members'],
-] as const
-
-const ADMINISTRATORS_PAGES = [
-  ['projects', 'Projects and plans'],
-  ['users', 'Users'],
-  ['audit', 'Whole audit log'],
-] as const
-const OWN_PAGES = [['account', 'Account']] as const
 
 /** Where a session ends, its page waits out of sight, with all that was typed, until the same person has logged in again. */
 export function Shell() {
@@ -87,7 +64,7 @@ function Frame({ session }: { session: Session }) {
   const isRefused =
     id === undefined &&
     !isAdministrator(session) &&
-    ADMINISTRATORS_PAGES.some(([path]) => pathname.endsWith(`/${path}`))
+    linksOf('administrators').some(({ path }) => pathname.endsWith(path))
   // Navigation closes the menu, so that it does not cover the new page.
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
@@ -179,32 +156,29 @@ function Navigation({ session }: { session: Session }) {
   const id = inAddress ?? lastProject(data ?? [])?.id
   return (
     <nav aria-label="Pages" className="flex-1 space-y-5">
-      {id !== undefined && (
-        <>
-          <PageLinks below={`/${id}`} pages={PROJECT_PAGES} />
-          <PageLinks below={`/${id}`} pages={SETTINGS_PAGES} />
-        </>
-      )}
-      <PageLinks below="" pages={isAdministrator(session) ? [...ADMINISTRATORS_PAGES, ...OWN_PAGES] : OWN_PAGES} />
+      {id !== undefined &&
+        (['project', 'settings'] as const).map(menu => <PageLinks key={menu} pages={linksOf(menu, id)} />)}
+      <PageLinks pages={[...(isAdministrator(session) ? linksOf('administrators') : []), ...linksOf('own')]} />
     </nav>
   )
 }
 
-interface PageLinksProps {
-  below: string
-  pages: readonly (readonly [path: string, title: string])[]
+function linksOf(menu: string, projectId = ''): { path: string; title: string }[] {
+  return PAGES.flatMap(({ path, link: [of, title] = ['', ''] }) =>
+    of === menu ? [{ path: path.replace('$project', projectId), title }] : [],
+  )
 }
 
-function PageLinks({ below, pages }: PageLinksProps) {
+function PageLinks({ pages }: { pages: ReturnType<typeof linksOf> }) {
   return (
     <ul className="space-y-0.5 border-line not-first:border-t not-first:pt-4">
-      {pages.map(([path, title]) => (
+      {pages.map(({ path, title }) => (
         <li key={path}>
           <Link
-            to={`${below}/${path}` as never}
+            to={path as never}
             className={LINK}
             activeProps={ACTIVE}
-            activeOptions={{ includeSearch: false, exact: path === 'settings' }}
+            activeOptions={{ includeSearch: false, exact: path.endsWith('/settings') }}
           >
             {title}
           </Link>

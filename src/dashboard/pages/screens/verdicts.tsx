@@ -1,16 +1,13 @@
 /** The verdicts that people and the judge gave on pairs of questions. Each can be withdrawn. */
-
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { nameDifference } from '../../../cache/reasons.ts'
-import { call } from '../api.ts'
-import { Badge, Button, Card, Empty, Loading, Name, Problem } from '../components/basics.tsx'
-import { Confirm } from '../components/confirm.tsx'
-import { ShowMore } from '../components/show-more.tsx'
+import { type Action, mayDo, useActions } from '../components/actions.tsx'
+import { Badge, Button, Card, Name } from '../components/basics.tsx'
+import { List } from '../components/list.tsx'
 import { formatAgo, plain } from '../format.ts'
 import { usePaged } from '../paged.ts'
-import { may } from '../session.ts'
 import type { CacheVerdict, Project } from '../types.ts'
+
+const PATH = '/v1/cache/verdicts'
 
 const SOURCES: Record<CacheVerdict['source'], string> = {
   person: 'A person',
@@ -18,46 +15,47 @@ const SOURCES: Record<CacheVerdict['source'], string> = {
   judge: 'The judge',
 }
 
+const TAKE_BACK: Action<CacheVerdict> = {
+  title: 'Take back',
+  needs: 'member',
+  method: 'DELETE',
+  ask: () => ({
+    title: 'Take this verdict back?',
+    action: 'Take back',
+    text: 'From the next request on, the policy decides anew whether the one question may be answered by the other’s answer.',
+  }),
+}
+
 export function Verdicts({ project }: { project: Project }) {
-  const queries = useQueryClient()
-  const [chosen, choose] = useState<CacheVerdict | null>(null)
-  const list = usePaged<CacheVerdict>('/v1/cache/verdicts', { project_id: project.id, limit: 20 })
+  const list = usePaged<CacheVerdict>(PATH, { project_id: project.id, limit: 20 })
+  const { act, dialog } = useActions<CacheVerdict>(['/v1/cache'])
+  const takeBack = (verdict: CacheVerdict) =>
+    act({
+      action: TAKE_BACK,
+      subject: verdict,
+      address: `${PATH}/${verdict.verdict_id}?project_id=${project.id}`,
+    })
   return (
     <Card title="Verdicts">
-      {list.error && <Problem error={list.error} />}
-      {list.rows === undefined && !list.error && <Loading />}
-      {list.rows?.length === 0 && (
-        <Empty title="No verdicts yet">
-          Verdicts on matches and near misses appear here. A person’s verdict overrides the judge’s.
-        </Empty>
-      )}
-      <ul className="divide-y divide-line">
-        {list.rows?.map(verdict => (
-          <li key={verdict.id} className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3.5">
+      <List
+        {...list}
+        className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2"
+        empty={{
+          title: 'No verdicts yet',
+          help: 'Verdicts on matches and near misses appear here. A person’s verdict overrides the judge’s.',
+        }}
+        item={verdict => (
+          <>
             <VerdictDetails verdict={verdict} />
-            {may(project, 'member') && (
-              <Button look="quiet" className="!min-h-8 !py-1 text-xs" onClick={() => choose(verdict)}>
-                Take back
+            {mayDo(TAKE_BACK, project) && (
+              <Button look="quiet" className="!min-h-8 !py-1 text-xs" onClick={() => takeBack(verdict)}>
+                {TAKE_BACK.title}
               </Button>
             )}
-          </li>
-        ))}
-      </ul>
-      <ShowMore more={list.more} />
-      {chosen && (
-        <Confirm
-          title="Take this verdict back?"
-          action="Take back"
-          run={() => call('DELETE', `/v1/cache/verdicts/${chosen.verdict_id}?project_id=${project.id}`)}
-          onDone={() =>
-            void queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('/v1/cache') })
-          }
-          onClose={() => choose(null)}
-        >
-          From the next request on, the policy decides anew whether the one question may be answered by the other’s
-          answer.
-        </Confirm>
-      )}
+          </>
+        )}
+      />
+      {dialog}
     </Card>
   )
 }

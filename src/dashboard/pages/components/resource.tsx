@@ -1,0 +1,84 @@
+/** A list of the admin API as people see it: its rows as a table, what may be done with each, and making another. */
+import type { ReactNode } from 'react'
+import type { Query } from '../api.ts'
+import { usePaged } from '../paged.ts'
+import { useProject } from '../session.ts'
+import { type Action, mayDo, useActions } from './actions.tsx'
+import { Button, Card, Empty, PageHeader, Problem } from './basics.tsx'
+import { columnsOf, type Doing } from './resource-columns.tsx'
+import { Table } from './table.tsx'
+
+interface ResourceProps<Row> extends Doing<Row> {
+  /** The heading, and what it is about, of a page that is this list; without it, it is a card among others. */
+  page?: { title: string; help: ReactNode }
+  /** The card's title, and the table's name, if that is another. */
+  title?: string
+  label?: string
+  /** Null while it is not known. */
+  path: string | null
+  query?: Query
+  /** How often it is asked for again: for lists in one page, or with the newest first. */
+  refreshMs?: number | undefined
+  /** What of its address is not `path` and `id`. */
+  addressOf?(row: Row): string
+  /** What is asked for again after a change, by how its address begins; the list alone, unless it is said. */
+  refreshes?: readonly string[]
+  /** Makes another; its subject is nothing. */
+  make?: Action<null> | false | undefined
+  /** Beside the card’s title, in place of the button that makes another: what narrows the list down. */
+  side?: ReactNode
+  /** Between the card's head and the table. */
+  note?: ReactNode
+  empty: { title: string; help: ReactNode }
+  /** More cards of the same page. */
+  children?: ReactNode
+}
+
+export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) {
+  const { page, path, query, refreshMs, title, label = title ?? page?.title ?? '', make, empty, children } = props
+  const project = useProject()
+  const list = usePaged<Row>(path ?? '', query ?? { limit: 50 }, { refetchMs: refreshMs, enabled: path !== null })
+  const { act, error, dialog } = useActions<Row | null>(props.refreshes ?? [path ?? ''])
+  const maker = make && path !== null && mayDo(make, project) && (
+    <Button look={page ? 'primary' : 'plain'} onClick={() => act({ action: make, subject: null, address: path })}>
+      {make.title}
+    </Button>
+  )
+  const columns = columnsOf(props, project, (action, row, body) => {
+    act({ action, subject: row, address: props.addressOf?.(row) ?? `${path}/${row.id}` }, body)
+  })
+  const card = (
+    <Card {...(title !== undefined && { title })} action={props.side ?? (!page && maker)}>
+      {props.note}
+      {error && (
+        <div className="p-4">
+          <Problem error={error} />
+        </div>
+      )}
+      <Table
+        label={label}
+        {...list}
+        keyOf={row => row.id}
+        empty={
+          <Empty title={empty.title} action={page && maker}>
+            {empty.help}
+          </Empty>
+        }
+        columns={columns}
+      />
+      {dialog}
+    </Card>
+  )
+  if (!page) return card
+  return (
+    <>
+      <PageHeader title={page.title} action={maker}>
+        {page.help}
+      </PageHeader>
+      <div className="space-y-5">
+        {card}
+        {children}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,43 @@
+/** All pages below /dashboard: where each is, what it is made of, and its link in the menu. */
+import type { ComponentType } from 'react'
+
+export interface PageEntry {
+  /** `$name` stands for one part of a path. */
+  path: string
+  /** Its code, when it is first opened. */
+  load(): Promise<{ default: ComponentType }>
+  /** The part of the menu that has its link, and what the link says. Links stand in the order of this table. */
+  link?: readonly [menu: 'project' | 'settings' | 'administrators' | 'own', title: string]
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: '/', load: () => import('./screens/home.tsx') },
+
+  { path: '/$project/overview', load: () => import('./screens/overview.tsx'), link: ['project', 'Overview'] },
+  { path: '/$project/requests', load: () => import('./screens/requests.tsx'), link: ['project', 'Requests'] },
+  { path: '/$project/requests/$request', load: () => import('./screens/request-story.tsx') },
+  { path: '/$project/cache', load: () => import('./screens/cache.tsx'), link: ['project', 'Cache'] },
+  { path: '/$project/playground', load: () => import('./screens/playground.tsx'), link: ['project', 'Playground'] },
+  { path: '/$project/audit', load: () => import('./screens/audit-log.tsx'), link: ['project', 'Audit log'] },
+
+  { path: '/$project/settings', load: () => import('./screens/project-settings.tsx'), link: ['settings', 'Settings'] },
+  { path: '/$project/settings/keys', load: () => import('./screens/api-keys.tsx'), link: ['settings', 'API keys'] },
+  {
+    path: '/$project/settings/provider-keys',
+    load: () => import('./screens/provider-keys.tsx'),
+    link: ['settings', 'Provider keys'],
+  },
+  { path: '/$project/settings/policy', load: () => import('./screens/policy.tsx'), link: ['settings', 'Policy'] },
+  {
+    path: '/$project/settings/limits',
+    load: () => import('./screens/limits.tsx'),
+    link: ['settings', 'Limits and budgets'],
+  },
+  { path: '/$project/settings/webhooks', load: () => import('./screens/webhooks.tsx'), link: ['settings', 'Webhooks'] },
+  { path: '/$project/settings/members', load: () => import('./screens/members.tsx'), link: ['settings', 'Members'] },
+
+  { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Projects and plans'] },
+  { path: '/users', load: () => import('./screens/users.tsx'), link: ['administrators', 'Users'] },
+  { path: '/audit', load: () => import('./screens/audit-log.tsx'), link: ['administrators', 'Whole audit log'] },
+  { path: '/account', load: () => import('./screens/account.tsx'), link: ['own', 'Account'] },
+]

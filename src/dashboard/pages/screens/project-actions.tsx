@@ -1,0 +1,57 @@
+/** Making a project, and archiving one. */
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { get } from '../api.ts'
+import type { Action } from '../components/actions.tsx'
+import { formatPlural, isolated } from '../format.ts'
+import type { Page, Plan, Project } from '../types.ts'
+
+export function usePlans() {
+  return useQuery({
+    queryKey: ['plans'],
+    queryFn: () => get<Page<Plan>>('/v1/organization/plans').then(page => page.data),
+  })
+}
+
+export function useNewProject(): Action<null> {
+  const { data: plans = [] } = usePlans()
+  const navigate = useNavigate()
+  return {
+    title: 'New project',
+    ask: () => ({
+      title: 'New project',
+      action: 'Create project',
+      fields: [
+        {
+          name: 'name',
+          label: 'Name',
+          required: true,
+          maxLength: 63,
+          hint: 'Letters, digits, dots, dashes and underscores.',
+        },
+        {
+          name: 'plan',
+          label: 'Plan',
+          initial: 'free',
+          choices: plans.map(
+            ({ name, requests_per_month: most }) =>
+              [name, `${name} – ${formatPlural(most, 'request')} a month`] as const,
+          ),
+        },
+      ],
+    }),
+    // Before the list is read again: the start page leads to the overview as soon as there is a project.
+    onDone: ({ id }: Project) => navigate({ to: `/${id}/settings/keys` as never }),
+  }
+}
+
+export const ARCHIVE: Action<Project> = {
+  title: 'Archive',
+  at: '/archive',
+  isFor: project => project.status === 'active',
+  ask: project => ({
+    title: `Archive ${isolated(project.name)}?`,
+    action: 'Archive project',
+    text: 'All its keys are deactivated immediately and permanently. Its records are kept.',
+  }),
+}
