@@ -135,6 +135,15 @@ describe.skipIf(!chromiumPath)(title, () => {
         if (name !== 'what it is for') expect([name, await opener.and(focused).count()]).toEqual([name, 1])
       }
       expect((await proxy.query(`select from projects where name = 'by-keyboard'`)).length).toBe(1)
+
+      // A row's button, too.
+      await page.goto(`${root}/dashboard/projects`)
+      const archive = page.getByRole('button', { name: 'Archive by-keyboard' })
+      await archive.press('Enter')
+      await page.getByRole('dialog').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect(await archive.and(focused).count()).toBe(1)
     }, 60_000)
 
     test('end their sessions one by one', async () => {

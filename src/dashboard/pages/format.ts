@@ -70,8 +70,8 @@ export function formatShortTime(at: number | string): string {
   return shortTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
 }
 
-export function formatDate(seconds: number): string {
-  return date.format(new Date(seconds * 1000))
+export function formatDate(seconds: number | null): string {
+  return seconds === null ? 'Never' : date.format(new Date(seconds * 1000))
 }
 
 /** Controls but for line breaks and tabs, and what turns the direction of the text around it. */

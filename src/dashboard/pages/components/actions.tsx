@@ -21,7 +21,8 @@ export interface Action<Subject> {
   method?: 'DELETE'
   /** Where it is sent, below the subject's own address. */
   at?: string
-  ask?(subject: Subject): Question
+  /** The question's title is the action's, unless it is said. */
+  ask?(subject: Subject): Omit<Question, 'title'> & { title?: string }
   /** A secret in the answer; null where it has none. */
   showOnce?(answer: unknown, subject: Subject): Omit<ComponentProps<typeof ShownOnce>, 'onClose'> | null
   /** Called before anything is asked for again. */
@@ -32,29 +33,32 @@ export function mayDo({ needs }: Action<never>, project: Project | null): boolea
   return needs === undefined || may(project, needs)
 }
 
-interface Done<Subject> {
-  action: Action<Subject>
-  subject: Subject
-  /** The subject's, in the API. */
-  address: string
-}
+/** Without a question, `body` is what is sent. */
+export type Act<Subject> = (action: Action<Subject>, subject: Subject, body?: unknown) => void
 
 interface Actions<Subject> {
-  /** Without a question, `body` is what is sent. */
-  act(done: Done<Subject>, body?: unknown): void
+  act: Act<Subject>
   /** Of what is done without a question. */
   error: Error | null
   /** To be put anywhere on the page. */
   dialog: ReactNode
 }
 
+interface Asked<Subject> {
+  action: Action<Subject>
+  subject: Subject
+}
+
 /** `refreshes`: how the addresses begin whose answers are asked for again after each action. */
-export function useActions<Subject>(refreshes: readonly string[]): Actions<Subject> {
+export function useActions<Subject>(
+  addressOf: (subject: Subject) => string,
+  refreshes: readonly string[],
+): Actions<Subject> {
   const queries = useQueryClient()
-  const [asked, setAsked] = useState<Done<Subject> | null>(null)
+  const [asked, setAsked] = useState<Asked<Subject> | null>(null)
   const sending = useMutation({
-    mutationFn: ({ action, address, body }: Done<Subject> & { body: unknown }) => {
-      const path = `${address}${action.at ?? ''}`
+    mutationFn: ({ action, subject, body }: Asked<Subject> & { body: unknown }) => {
+      const path = `${addressOf(subject)}${action.at ?? ''}`
       return action.method ? call(action.method, path) : call('POST', path, body)
     },
     onSuccess: async (answer, { action, subject }) => {
@@ -74,10 +78,10 @@ export function useActions<Subject>(refreshes: readonly string[]): Actions<Subje
   const secret = data !== undefined && done?.action.showOnce?.(data, done.subject)
   const question = asked?.action.ask?.(asked.subject)
   return {
-    act(chosen, body = {}) {
+    act(action, subject, body = {}) {
       sending.reset()
-      if (chosen.action.ask) setAsked(chosen)
-      else sending.mutate({ ...chosen, body })
+      if (action.ask) setAsked({ action, subject })
+      else sending.mutate({ action, subject, body })
     },
     error: asked ? null : sending.error,
     dialog: secret ? (
@@ -86,6 +90,7 @@ export function useActions<Subject>(refreshes: readonly string[]): Actions<Subje
       asked &&
       question && (
         <Ask
+          title={asked.action.title}
           {...question}
           sending={{ ...sending, mutate: body => sending.mutate({ ...asked, body }) }}
           onClose={close}
@@ -95,18 +100,19 @@ export function useActions<Subject>(refreshes: readonly string[]): Actions<Subje
   }
 }
 
-interface ActionButtonProps<Subject> extends Done<Subject> {
+interface ActionButtonProps<Subject> extends Asked<Subject> {
+  address: string
   refreshes: readonly string[]
   look: 'primary' | 'plain' | 'danger'
 }
 
 /** A button with what it asks, outside of any list. */
-export function ActionButton<Subject>({ refreshes, look, ...done }: ActionButtonProps<Subject>) {
-  const { act, dialog } = useActions<Subject>(refreshes)
+export function ActionButton<Subject>({ action, subject, address, refreshes, look }: ActionButtonProps<Subject>) {
+  const { act, dialog } = useActions<Subject>(() => address, refreshes)
   return (
     <>
-      <Button look={look} onClick={() => act(done)}>
-        {done.action.title}
+      <Button look={look} onClick={() => act(action, subject)}>
+        {action.title}
       </Button>
       {dialog}
     </>

@@ -1,4 +1,4 @@
-/** A dialog that asks before something is done: a question, or a form for what it takes. It shows the error if that fails. */
+/** Asking: a form for what is to be sent, and a dialog with one, or with a question, before something is done. */
 import { type ComponentProps, type FormEvent, type ReactNode, useState } from 'react'
 import { Button, Problem } from './basics.tsx'
 import { Dialog } from './dialog.tsx'
@@ -8,7 +8,7 @@ import type { Choice } from './select.tsx'
 /** What the fields hold, by their names. */
 export type Values = Record<string, string>
 
-/** A field of a form: a text, or a choice of one among a few. */
+/** A field of a form: a text, which must be given unless it is said, or a choice of one among a few. */
 export interface Field extends Omit<ComponentProps<typeof TextField>, 'value' | 'onChange'> {
   /** As the API calls it. */
   name: string
@@ -20,23 +20,34 @@ export interface Field extends Omit<ComponentProps<typeof TextField>, 'value' | 
   isShown?(values: Values): boolean
 }
 
-export interface Question {
-  title: string
-  /** The button's label. */
-  action: string
+export const PASSWORD = {
+  name: 'password',
+  label: 'Password',
+  type: 'password',
+  autoComplete: 'current-password',
+} satisfies Field
+/** One that is being set: password managers offer to generate and save it. */
+export const NEW_PASSWORD = {
+  label: 'New password',
+  type: 'password',
+  autoComplete: 'new-password',
+  minLength: 12,
+} satisfies Omit<Field, 'name'>
+
+interface FormProps {
+  /** Above the fields. */
   text?: ReactNode
-  /** Without any, it asks before something that cannot be undone. */
   fields?: readonly Field[]
   /** What is sent, where it is more than each field under its name. */
   toBody?(read: Record<string, unknown>): unknown
-}
-
-interface AskProps extends Question {
   sending: { mutate(body: unknown): void; isPending: boolean; error: Error | null }
-  onClose(): void
+  className?: string
+  /** The buttons. */
+  children: ReactNode
 }
 
-export function Ask({ title, action, text, fields = [], toBody = read => read, sending, onClose }: AskProps) {
+/** Shows the error if sending fails. */
+export function Form({ text, fields = [], toBody = read => read, sending, className = '', children }: FormProps) {
   const [values, setValues] = useState(() => Object.fromEntries(fields.map(field => [field.name, initialOf(field)])))
   const shown = fields.filter(({ isShown }) => isShown?.(values) ?? true)
   function submit(event: FormEvent) {
@@ -45,26 +56,19 @@ export function Ask({ title, action, text, fields = [], toBody = read => read, s
     sending.mutate(toBody(Object.fromEntries(read)))
   }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit} className="space-y-4">
-        {text && <div className="text-muted">{text}</div>}
-        {shown.map(field => (
-          <AskedField
-            key={field.name}
-            field={field}
-            value={values[field.name] ?? ''}
-            onChange={value => setValues(before => ({ ...before, [field.name]: value }))}
-          />
-        ))}
-        <Problem error={sending.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look={fields.length > 0 ? 'primary' : 'danger'} disabled={sending.isPending}>
-            {action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <form onSubmit={submit} className={`space-y-4 ${className}`}>
+      {text && <div className="text-muted">{text}</div>}
+      {shown.map(field => (
+        <FormField
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          onChange={value => setValues(before => ({ ...before, [field.name]: value }))}
+        />
+      ))}
+      <Problem error={sending.error} />
+      {children}
+    </form>
   )
 }
 
@@ -72,8 +76,35 @@ function initialOf({ initial, choices: [first = ''] = [] }: Field): string {
   return initial ?? (typeof first === 'string' ? first : first[0])
 }
 
-function AskedField({ field, ...now }: { field: Field; value: string; onChange(value: string): void }) {
+function FormField({ field, ...now }: { field: Field; value: string; onChange(value: string): void }) {
   const { name, choices, initial, read, isShown, ...input } = field
   if (choices) return <SelectField label={input.label} hint={input.hint} choices={choices} {...now} />
-  return <TextField autoComplete="off" {...input} {...now} />
+  return <TextField required autoComplete="off" {...input} {...now} />
+}
+
+/** What a dialog asks. Without fields, it is about something that cannot be undone. */
+export interface Question extends Pick<FormProps, 'text' | 'fields' | 'toBody'> {
+  /** The button's label is the title, unless it is said. */
+  title: string
+  action?: string
+}
+
+interface AskProps extends Question {
+  sending: FormProps['sending']
+  onClose(): void
+}
+
+export function Ask({ title, action = title, onClose, ...form }: AskProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form {...form}>
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look={form.fields ? 'primary' : 'danger'} disabled={form.sending.isPending}>
+            {action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
 }

@@ -8,7 +8,8 @@ import {
 } from 'react'
 import { Select } from './select.tsx'
 
-const FIELD = 'min-h-9 w-full rounded-lg border border-line bg-surface px-3 py-1.5 text-ink placeholder:text-muted'
+export const FIELD_LOOK = 'min-h-9 rounded-lg border border-line bg-surface px-3 py-1.5 text-ink'
+const FIELD = `${FIELD_LOOK} w-full placeholder:text-muted`
 
 interface FieldProps {
   label: string
@@ -45,11 +46,6 @@ export function TextArea({ label, hint, className = '', onChange, ...area }: Tex
   )
 }
 
-/** Asks for a password that is being set: password managers offer to generate and save it. */
-export function NewPasswordField(field: TextFieldProps) {
-  return <TextField type="password" autoComplete="new-password" required minLength={12} {...field} />
-}
-
 type SelectFieldProps = Omit<ComponentProps<typeof Select>, keyof FieldProps> & FieldProps
 
 export function SelectField({ label, hint, className, ...select }: SelectFieldProps) {
@@ -64,7 +60,8 @@ interface LabelledProps extends Omit<FieldProps, 'onChange'> {
   children(named: { id: string; 'aria-describedby': string | undefined }): ReactNode
 }
 
-function Labelled({ label, hint, className, children }: LabelledProps) {
+/** `children` get what ties them to the label and the hint. */
+export function Labelled({ label, hint, className, children }: LabelledProps) {
   const id = useId()
   const hintId = hint ? `${id}-hint` : undefined
   return (

@@ -2,7 +2,7 @@
 import { isolated } from '../format.ts'
 import { may } from '../session.ts'
 import type { Project, Role } from '../types.ts'
-import { type Action, mayDo } from './actions.tsx'
+import { type Act, type Action, mayDo } from './actions.tsx'
 import { RowButton } from './basics.tsx'
 import { type Choice, Select } from './select.tsx'
 import type { Column } from './table.tsx'
@@ -12,18 +12,16 @@ export interface ResourceColumn<Row> extends Column<Row> {
   change?: { field: keyof Row & string; choices: readonly Choice[]; needs?: Role }
 }
 
-export interface Doing<Row> {
+export interface ColumnsProps<Row> {
   columns: readonly ResourceColumn<Row>[]
   actions?: readonly Action<Row>[]
   /** What a row is called, for screen readers. */
   nameOf?(row: Row): string
 }
 
-type Act<Row> = (action: Action<Row>, row: Row, body?: unknown) => void
-
 /** Those of the buttons that the user may use in this project. */
 export function columnsOf<Row>(
-  { columns, actions = [], nameOf = () => '' }: Doing<Row>,
+  { columns, actions = [], nameOf = () => '' }: ColumnsProps<Row>,
   project: Project | null,
   act: Act<Row>,
 ): Column<Row>[] {

@@ -5,10 +5,10 @@ import { usePaged } from '../paged.ts'
 import { useProject } from '../session.ts'
 import { type Action, mayDo, useActions } from './actions.tsx'
 import { Button, Card, Empty, PageHeader, Problem } from './basics.tsx'
-import { columnsOf, type Doing } from './resource-columns.tsx'
+import { type ColumnsProps, columnsOf } from './resource-columns.tsx'
 import { Table } from './table.tsx'
 
-interface ResourceProps<Row> extends Doing<Row> {
+interface ResourceProps<Row> extends ColumnsProps<Row> {
   /** The heading, and what it is about, of a page that is this list; without it, it is a card among others. */
   page?: { title: string; help: ReactNode }
   /** The card's title, and the table's name, if that is another. */
@@ -16,16 +16,17 @@ interface ResourceProps<Row> extends Doing<Row> {
   label?: string
   /** Null while it is not known. */
   path: string | null
+  /** Fifty rows to a page, unless it is said. */
   query?: Query
   /** How often it is asked for again: for lists in one page, or with the newest first. */
   refreshMs?: number | undefined
-  /** What of its address is not `path` and `id`. */
+  /** Where a row is, if not below `path` under its id. */
   addressOf?(row: Row): string
   /** What is asked for again after a change, by how its address begins; the list alone, unless it is said. */
   refreshes?: readonly string[]
   /** Makes another; its subject is nothing. */
   make?: Action<null> | false | undefined
-  /** Beside the card’s title, in place of the button that makes another: what narrows the list down. */
+  /** Beside the card's title, in place of the button that makes another: what narrows the list down. */
   side?: ReactNode
   /** Between the card's head and the table. */
   note?: ReactNode
@@ -38,15 +39,13 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
   const { page, path, query, refreshMs, title, label = title ?? page?.title ?? '', make, empty, children } = props
   const project = useProject()
   const list = usePaged<Row>(path ?? '', query ?? { limit: 50 }, { refetchMs: refreshMs, enabled: path !== null })
-  const { act, error, dialog } = useActions<Row | null>(props.refreshes ?? [path ?? ''])
+  const addressOf = (row: Row | null) => (row === null ? `${path}` : (props.addressOf?.(row) ?? `${path}/${row.id}`))
+  const { act, error, dialog } = useActions<Row | null>(addressOf, props.refreshes ?? [`${path}`])
   const maker = make && path !== null && mayDo(make, project) && (
-    <Button look={page ? 'primary' : 'plain'} onClick={() => act({ action: make, subject: null, address: path })}>
+    <Button look={page ? 'primary' : 'plain'} onClick={() => act(make, null)}>
       {make.title}
     </Button>
   )
-  const columns = columnsOf(props, project, (action, row, body) => {
-    act({ action, subject: row, address: props.addressOf?.(row) ?? `${path}/${row.id}` }, body)
-  })
   const card = (
     <Card {...(title !== undefined && { title })} action={props.side ?? (!page && maker)}>
       {props.note}
@@ -64,7 +63,7 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
             {empty.help}
           </Empty>
         }
-        columns={columns}
+        columns={columnsOf(props, project, act)}
       />
       {dialog}
     </Card>

@@ -1,7 +1,8 @@
 /** A field for one setting, as the server describes it: a choice with a hint on each option, an amount in a readable unit, or text. */
 import { useId, useState } from 'react'
 import type { SettingKind } from '../types.ts'
-import { TextField } from './fields.tsx'
+import { FIELD_LOOK, Labelled, TextField } from './fields.tsx'
+import { Select } from './select.tsx'
 
 interface SettingFieldProps {
   kind: SettingKind
@@ -82,7 +83,6 @@ function ChoiceField({ kind: { title, words, choices }, value, disabled, onChang
 }
 
 function AmountField({ kind: { name, title, help, most }, value, disabled, onChange }: SettingFieldProps) {
-  const id = useId()
   const units = UNITS[unitOf(name)] ?? []
   const [chosen, setChosen] = useState<number | null>(null)
   // The largest unit that divides the amount.
@@ -91,47 +91,37 @@ function AmountField({ kind: { name, title, help, most }, value, disabled, onCha
   const size = units[at]?.[1] ?? 1
   const keep = (text: string, unitSize: number) =>
     onChange(text === '' ? '' : String(Math.round(Number(text) * unitSize)))
-  const field = 'min-h-9 rounded-lg border border-line bg-surface px-3 py-1.5 text-ink'
+  const shown = value === '' ? '' : String(Number(value) / size)
   return (
-    <div>
-      <label htmlFor={id} className="mb-1 block font-medium">
-        {title}
-      </label>
-      <div className="flex gap-2">
-        <input
-          id={id}
-          type="number"
-          required
-          min={0}
-          max={(most ?? Number.MAX_SAFE_INTEGER) / size}
-          step="any"
-          disabled={disabled}
-          aria-describedby={`${id}-hint`}
-          value={value === '' ? '' : String(Number(value) / size)}
-          onChange={event => keep(event.target.value, size)}
-          className={`min-w-0 flex-1 ${field}`}
-        />
-        <select
-          aria-label={`Unit of ${title.toLowerCase()}`}
-          disabled={disabled}
-          value={at}
-          onChange={event => {
-            const next = Number(event.target.value)
-            setChosen(next)
-            if (value !== '') keep(String(Number(value) / size), units[next]?.[1] ?? 1)
-          }}
-          className={field}
-        >
-          {units.map(([unit], index) => (
-            <option key={unit} value={index}>
-              {unit}
-            </option>
-          ))}
-        </select>
-      </div>
-      <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
-        {help}
-      </p>
-    </div>
+    <Labelled label={title} hint={help}>
+      {named => (
+        <div className="flex gap-2">
+          <input
+            {...named}
+            type="number"
+            required
+            min={0}
+            max={(most ?? Number.MAX_SAFE_INTEGER) / size}
+            step="any"
+            disabled={disabled}
+            value={shown}
+            onChange={event => keep(event.target.value, size)}
+            className={`min-w-0 flex-1 ${FIELD_LOOK}`}
+          />
+          <Select
+            aria-label={`Unit of ${title.toLowerCase()}`}
+            disabled={disabled}
+            choices={units.map(([unit], index) => [String(index), unit] as const)}
+            value={at}
+            onChange={index => {
+              const next = Number(index)
+              setChosen(next)
+              keep(shown, units[next]?.[1] ?? 1)
+            }}
+            className={FIELD_LOOK}
+          />
+        </div>
+      )}
+    </Labelled>
   )
 }

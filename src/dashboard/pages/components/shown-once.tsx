@@ -6,17 +6,19 @@ import { Dialog } from './dialog.tsx'
 
 interface ShownOnceProps {
   title: string
-  /** Tells the user what to do with the secret. */
-  notice: string
+  /** Tells the user what to do with the secret; of a key, unless it is said. */
+  notice?: string
   value: string
   /** The copy button's label. */
-  copy: string
+  copy?: string
   onClose(): void
   /** Usage instructions. */
   children?: ReactNode
 }
 
-export function ShownOnce({ title, notice, value, copy, onClose, children }: ShownOnceProps) {
+const KEY_NOTICE = 'Copy it now: it is shown only once and not stored.'
+
+export function ShownOnce({ title, notice = KEY_NOTICE, value, copy = 'Copy key', onClose, children }: ShownOnceProps) {
   // Neither Back nor another address takes it away; before the page itself goes, the browser asks.
   useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true })
   return (

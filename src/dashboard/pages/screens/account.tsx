@@ -1,9 +1,9 @@
 /** The user's own account: password, sessions and admin API keys. */
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { call } from '../api.ts'
-import { Button, Card, PageHeader, Problem } from '../components/basics.tsx'
-import { NewPasswordField, TextField } from '../components/fields.tsx'
+import { Form, NEW_PASSWORD, PASSWORD } from '../components/ask.tsx'
+import { Button, Card, PageHeader } from '../components/basics.tsx'
 import { plain } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
 import { AdminKeys } from './admin-keys.tsx'
@@ -23,33 +23,21 @@ export default function Account() {
   )
 }
 
+const PASSWORDS = [
+  { ...PASSWORD, name: 'password', label: 'Current password' },
+  { ...NEW_PASSWORD, name: 'new_password', hint: 'At least 12 characters.' },
+]
+
 function Password() {
-  const [password, setPassword] = useState('')
-  const [next, setNext] = useState('')
+  const [changes, setChanges] = useState(0)
   const changing = useMutation({
-    mutationFn: () => call('POST', '/dashboard/api/password', { password, new_password: next }),
-    onSuccess: () => {
-      setPassword('')
-      setNext('')
-    },
+    mutationFn: (passwords: unknown) => call('POST', '/dashboard/api/password', passwords),
+    onSuccess: () => setChanges(changes + 1),
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    changing.mutate()
-  }
   return (
     <Card title="Password">
-      <form onSubmit={submit} className="space-y-4 p-4">
-        <TextField
-          label="Current password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={setPassword}
-        />
-        <NewPasswordField label="New password" hint="At least 12 characters." value={next} onChange={setNext} />
-        <Problem error={changing.error} />
+      {/* Empty again after each change. */}
+      <Form key={changes} fields={PASSWORDS} sending={changing} className="p-4">
         <div className="flex items-center justify-end gap-3">
           <span role="status" className="text-xs text-muted">
             {changing.isSuccess ? 'Changed.' : ''}
@@ -58,7 +46,7 @@ function Password() {
             Change password
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   )
 }

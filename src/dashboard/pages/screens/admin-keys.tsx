@@ -4,8 +4,6 @@ import { Resource } from '../components/resource.tsx'
 import { formatAgo, formatDate, isolated } from '../format.ts'
 import type { AdminKey } from '../types.ts'
 
-const LIFETIME_SECONDS = 90 * 86_400
-
 export function AdminKeys() {
   return (
     <Resource<AdminKey>
@@ -21,11 +19,7 @@ export function AdminKeys() {
         { title: 'Key', look: 'code', cell: key => key.redacted_value },
         { title: 'Acts for', cell: key => key.owner.name },
         { title: 'Last used', look: 'line', cell: key => formatAgo(key.last_used_at) },
-        {
-          title: 'Expires',
-          look: 'line',
-          cell: key => (key.expires_at === null ? 'Never' : formatDate(key.expires_at)),
-        },
+        { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
       ]}
       make={MAKE}
       actions={[DELETE]}
@@ -36,25 +30,13 @@ export function AdminKeys() {
 const MAKE: Action<null> = {
   title: 'New admin key',
   ask: () => ({
-    title: 'New admin key',
     action: 'Create key',
     fields: [
-      {
-        name: 'name',
-        label: 'Name',
-        required: true,
-        maxLength: 100,
-        hint: 'It has all your permissions, and expires in 90 days.',
-      },
+      { name: 'name', label: 'Name', maxLength: 100, hint: 'It has all your permissions, and expires in 90 days.' },
     ],
-    toBody: read => ({ ...read, expires_in_seconds: LIFETIME_SECONDS }),
+    toBody: read => ({ ...read, expires_in_seconds: 90 * 86_400 }),
   }),
-  showOnce: ({ value }: { value: string }) => ({
-    title: 'Your new admin key',
-    notice: 'Copy it now: it is shown only once and not stored.',
-    value,
-    copy: 'Copy key',
-  }),
+  showOnce: ({ value }: { value: string }) => ({ title: 'Your new admin key', value }),
 }
 
 const DELETE: Action<AdminKey> = {

@@ -123,5 +123,5 @@ const COLUMNS: ResourceColumn<ApiKey>[] = [
       </span>
     ),
   },
-  { title: 'Expires', look: 'line', cell: key => (key.expires_at === null ? 'Never' : formatDate(key.expires_at)) },
+  { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
 ]

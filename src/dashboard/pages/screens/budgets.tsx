@@ -59,17 +59,14 @@ const SET: Action<null> = {
   title: 'Set budget',
   needs: 'owner',
   ask: () => ({
-    title: 'Set budget',
-    action: 'Set budget',
     fields: [
-      { name: 'amount', label: 'Amount', required: true, inputMode: 'decimal', read: Number },
+      { name: 'amount', label: 'Amount', inputMode: 'decimal', read: Number },
       { name: 'unit', label: 'Of', choices: UNITS },
       { name: 'per', label: 'Per', choices: PERIODS },
       { name: 'scope', label: 'For', choices: SCOPES },
       {
         name: 'named',
         label: 'Name',
-        required: true,
         hint: 'A model’s name, a tag such as team=search, or a key’s id.',
         isShown: ({ scope }) => scope !== 'project',
       },

@@ -8,10 +8,8 @@ export function inviteAs(title: string, roles: readonly Choice[]): Action<null> 
   return {
     title,
     ask: () => ({
-      title,
-      action: title,
       fields: [
-        { name: 'email', label: 'E-mail address', inputMode: 'email', required: true },
+        { name: 'email', label: 'E-mail address', inputMode: 'email' },
         { name: 'role', label: 'Role', choices: roles },
       ],
     }),

@@ -10,9 +10,7 @@ const DAY = 86_400
 function showKey(projectId: string) {
   return ({ value, type }: { value: string; type: ApiKey['type'] }) => ({
     title: 'Your new key',
-    notice: 'Copy it now: it is shown only once and not stored.',
     value,
-    copy: 'Copy key',
     children: <Snippets projectId={projectId} keyType={type} apiKey={value} />,
   })
 }
@@ -22,13 +20,11 @@ export function generateIn(projectId: string): Action<null> {
     title: 'Generate new key',
     needs: 'member',
     ask: () => ({
-      title: 'Generate new key',
       action: 'Generate key',
       fields: [
         {
           name: 'name',
           label: 'Name',
-          required: true,
           maxLength: 100,
           placeholder: 'production',
           hint: 'What the key is for. Use one for each person or environment.',
@@ -86,6 +82,7 @@ const LIMIT: Action<ApiKey> = {
         name: 'requests_per_minute',
         label: 'Requests a minute',
         inputMode: 'numeric',
+        required: false,
         hint: 'Empty: what the plan allows.',
         initial: key.requests_per_minute?.toString(),
         read: readNumber,
@@ -94,6 +91,7 @@ const LIMIT: Action<ApiKey> = {
         name: 'tokens_per_minute',
         label: 'Tokens a minute',
         inputMode: 'numeric',
+        required: false,
         hint: 'Empty: what the plan allows. A request counts as many as it may take at most, and in the end as many as it took.',
         initial: key.tokens_per_minute?.toString(),
         read: readNumber,
@@ -102,6 +100,7 @@ const LIMIT: Action<ApiKey> = {
         name: 'allowed_models',
         label: 'Models',
         placeholder: 'gpt-4o*, anthropic/*',
+        required: false,
         hint: 'Patterns with commas between them. Empty: what the project allows.',
         initial: key.allowed_models?.join(', '),
         read: split,
@@ -110,6 +109,7 @@ const LIMIT: Action<ApiKey> = {
         name: 'allowed_addresses',
         label: 'Addresses',
         placeholder: '10.0.0.0/8, 2001:db8::/32',
+        required: false,
         hint: 'Networks that requests may come from, with commas between them. Empty: any.',
         initial: key.allowed_addresses?.join(', '),
         read: split,

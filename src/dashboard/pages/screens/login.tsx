@@ -1,9 +1,9 @@
 /** The login page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { call, get } from '../api.ts'
+import { type Field, Form, PASSWORD } from '../components/ask.tsx'
 import { Button, Problem } from '../components/basics.tsx'
-import { TextField } from '../components/fields.tsx'
 
 export function LoginLayout({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
@@ -73,19 +73,21 @@ function ProviderLogin() {
   )
 }
 
+const EMAIL: Field = {
+  name: 'email',
+  label: 'E-mail address',
+  type: 'text',
+  inputMode: 'email',
+  autoComplete: 'username',
+}
+
 /** `ended`: whose session has ended while a page was open. */
 export function Login({ ended }: { ended?: string }) {
   const queries = useQueryClient()
-  const [email, setEmail] = useState(ended ?? '')
-  const [password, setPassword] = useState('')
   const login = useMutation({
-    mutationFn: () => call('POST', '/dashboard/api/login', { email, password }),
+    mutationFn: (person: unknown) => call('POST', '/dashboard/api/login', person),
     onSuccess: () => (ended === undefined ? queries.resetQueries() : queries.invalidateQueries()),
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    login.mutate()
-  }
   return (
     <LoginLayout title="Log in">
       {ended !== undefined && (
@@ -93,29 +95,11 @@ export function Login({ ended }: { ended?: string }) {
           Your session has ended. Log in again, and the page is as you left it.
         </p>
       )}
-      <form onSubmit={submit} className="space-y-4">
-        <TextField
-          label="E-mail address"
-          type="text"
-          inputMode="email"
-          autoComplete="username"
-          required
-          value={email}
-          onChange={setEmail}
-        />
-        <TextField
-          label="Password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={setPassword}
-        />
-        <Problem error={login.error} />
+      <Form fields={[{ ...EMAIL, initial: ended }, PASSWORD]} sending={login}>
         <Button type="submit" look="primary" className="w-full" disabled={login.isPending}>
           {login.isPending ? 'Logging in…' : 'Log in'}
         </Button>
-      </form>
+      </Form>
       <ProviderLogin />
       <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
         Lost the password? An operator makes an invitation with{' '}

@@ -19,16 +19,9 @@ export function useNewProject(): Action<null> {
   return {
     title: 'New project',
     ask: () => ({
-      title: 'New project',
       action: 'Create project',
       fields: [
-        {
-          name: 'name',
-          label: 'Name',
-          required: true,
-          maxLength: 63,
-          hint: 'Letters, digits, dots, dashes and underscores.',
-        },
+        { name: 'name', label: 'Name', maxLength: 63, hint: 'Letters, digits, dots, dashes and underscores.' },
         {
           name: 'plan',
           label: 'Plan',

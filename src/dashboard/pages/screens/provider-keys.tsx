@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { byVendor } from '../../../config/vendors.ts'
 import { get } from '../api.ts'
-import { type Action, useActions } from '../components/actions.tsx'
+import { type Act, type Action, useActions } from '../components/actions.tsx'
 import type { Field } from '../components/ask.tsx'
 import { Badge, Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { Ways } from '../components/ways.tsx'
@@ -41,7 +41,7 @@ function Providers({ project }: { project: Project }) {
   const own = `${PROJECTS}/${project.id}`
   const path = `${own}/provider_keys`
   const stored = useQuery({ queryKey: [path], queryFn: () => get<Page<ProviderKey> & { providers: string[] }>(path) })
-  const { act, dialog } = useActions<null>([path, `${own}/routes`])
+  const { act, dialog } = useActions<string>(provider => `${path}/${provider}`, [path, `${own}/routes`])
   const mayChange = may(project, 'owner')
   return (
     <>
@@ -54,7 +54,7 @@ function Providers({ project }: { project: Project }) {
               provider={provider}
               projectId={project.id}
               keys={stored.data.data}
-              act={mayChange ? action => act({ action, subject: null, address: `${path}/${provider}` }) : null}
+              act={mayChange ? act : null}
             />
           </li>
         ))}
@@ -71,15 +71,15 @@ interface ProviderCardProps {
   /** Of all providers. */
   keys: readonly ProviderKey[]
   /** Null when the user may change nothing. */
-  act: ((action: Action<null>) => void) | null
+  act: Act<string> | null
 }
 
 function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
   const title = TITLES[provider] ?? provider
   const own = keys.filter(each => each.provider === provider)
   const isFirst = own.length === 0
-  const button = (action: Action<null>, of: string, look: 'primary' | 'plain' | 'danger' = 'plain') => (
-    <Button look={look} onClick={() => act?.(action)}>
+  const button = (action: Action<string>, of: string, look: 'primary' | 'plain' | 'danger' = 'plain') => (
+    <Button look={look} onClick={() => act?.(action, provider)}>
       {action.title}
       <span className="sr-only"> for {of}</span>
     </Button>
@@ -123,13 +123,12 @@ const VALUE: Field = {
   name: 'value',
   label: 'Key',
   type: 'password',
-  required: true,
   spellCheck: false,
   hint: 'Only its last four characters are shown afterwards.',
   read: text => text.trim(),
 }
 
-function storeAs(title: string, { provider, name }: NamedKey): Action<null> {
+function storeAs(title: string, { provider, name }: NamedKey): Action<string> {
   return {
     title,
     ask: () => ({
@@ -141,7 +140,7 @@ function storeAs(title: string, { provider, name }: NamedKey): Action<null> {
   }
 }
 
-function addTo(provider: string): Action<null> {
+function addTo(provider: string): Action<string> {
   return {
     title: 'Add another key',
     ask: () => ({
@@ -151,7 +150,6 @@ function addTo(provider: string): Action<null> {
         {
           name: 'name',
           label: 'Name',
-          required: true,
           hint: 'Letters, digits, dots, dashes and underscores. Replaces a key of the same name.',
           read: text => text.trim(),
         },
@@ -159,7 +157,6 @@ function addTo(provider: string): Action<null> {
           name: 'weight',
           label: 'Weight',
           type: 'number',
-          required: true,
           min: 1,
           max: 1000,
           hint: 'Its share of the requests, against the other keys.',
@@ -172,7 +169,7 @@ function addTo(provider: string): Action<null> {
   }
 }
 
-function remove(projectId: string, key: ProviderKey, keys: readonly ProviderKey[]): Action<null> {
+function remove(projectId: string, key: ProviderKey, keys: readonly ProviderKey[]): Action<string> {
   const others = keys.filter(each => each !== key).map(({ provider }) => provider)
   return {
     title: 'Remove',

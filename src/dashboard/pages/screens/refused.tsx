@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ERRORS, ErrorName } from '../../../errors/catalogue.ts'
 import { get } from '../api.ts'
-import { Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { Card, Empty } from '../components/basics.tsx'
 import { Table } from '../components/table.tsx'
 import { formatAgo, formatCount } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
@@ -42,32 +42,29 @@ export function Refused() {
   if (!isShown) return null
   return (
     <Card title="Refused in the last 24 hours, all projects">
-      {refused.error && <Problem error={refused.error} />}
-      {refused.isPending && <Loading />}
-      {refused.data && (
-        <Table
-          label="Refused requests by reason"
-          rows={refused.data}
-          keyOf={row => row.reason}
-          empty={
-            <Empty title="No refused requests">Requests without a valid key or over a limit are counted here.</Empty>
-          }
-          columns={[
-            {
-              title: 'Reason',
-              cell: row => (
-                <>
-                  <span className="font-medium">{wordsOf(row.reason)[0]}</span>
-                  <span className="block text-xs text-muted">{wordsOf(row.reason)[1]}</span>
-                </>
-              ),
-            },
-            { title: 'Code', look: 'code', cell: row => row.reason },
-            { title: 'Latest', look: 'line', cell: row => describeHour(row.latest_hour) },
-            { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
-          ]}
-        />
-      )}
+      <Table
+        label="Refused requests by reason"
+        rows={refused.data}
+        error={refused.error}
+        keyOf={row => row.reason}
+        empty={
+          <Empty title="No refused requests">Requests without a valid key or over a limit are counted here.</Empty>
+        }
+        columns={[
+          {
+            title: 'Reason',
+            cell: row => (
+              <>
+                <span className="font-medium">{wordsOf(row.reason)[0]}</span>
+                <span className="block text-xs text-muted">{wordsOf(row.reason)[1]}</span>
+              </>
+            ),
+          },
+          { title: 'Code', look: 'code', cell: row => row.reason },
+          { title: 'Latest', look: 'line', cell: row => describeHour(row.latest_hour) },
+          { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
+        ]}
+      />
     </Card>
   )
 }

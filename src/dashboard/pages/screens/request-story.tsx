@@ -169,49 +169,31 @@ function WentWrong({ request }: { request: ProxyRequest }) {
 }
 
 function Asked({ request }: { request: ProxyRequest }) {
-  const tags = Object.entries(request.tags ?? {})
+  const { asked_model, model, streamed } = request
+  const tags = Object.entries(request.tags ?? {}).map(([name, value]) => `${name}=${value}`)
   return (
     <>
       <Fact title="Ended">{formatTime(request.recorded_at)}</Fact>
       <Fact title="Endpoint">
         {request.endpoint}
-        {request.streamed ? ', streamed' : ''}
+        {streamed ? ', streamed' : ''}
       </Fact>
       <Fact title="Status">{request.status}</Fact>
-      <Fact title={request.asked_model === null ? 'Model' : 'Model that answered'}>
-        <Name className="font-mono text-xs">{request.model || 'unknown: it was not read'}</Name>
-      </Fact>
-      {request.asked_model !== null && (
-        <Fact title="Model that was asked for">
-          <Name className="font-mono text-xs">{request.asked_model}</Name>
-        </Fact>
-      )}
-      {request.fallbacks !== null && (
-        <Fact title="Fallbacks asked">
-          <Name className="font-mono text-xs">{request.fallbacks}</Name>
-        </Fact>
-      )}
+      <NamedFact
+        title={asked_model === null ? 'Model' : 'Model that answered'}
+        name={model || 'unknown: it was not read'}
+      />
+      <NamedFact title="Model that was asked for" name={asked_model} />
+      <NamedFact title="Fallbacks asked" name={request.fallbacks} />
       <Fact title="Provider">{request.provider ?? 'none was reached'}</Fact>
-      {request.provider_keys !== null && (
-        <Fact title="Provider keys asked">
-          <Name className="font-mono text-xs">{request.provider_keys}</Name>
-        </Fact>
-      )}
+      <NamedFact title="Provider keys asked" name={request.provider_keys} />
       <Fact title="Upstream calls">{request.attempts ?? 'none'}</Fact>
       <Fact title="API key">
         {request.key_name !== null && <Name>{request.key_name}</Name>}
         <code className="font-mono text-xs text-muted">{request.api_key_redacted_value}</code>
       </Fact>
-      {request.end_user !== null && (
-        <Fact title="End user">
-          <Name>{request.end_user}</Name>
-        </Fact>
-      )}
-      {tags.length > 0 && (
-        <Fact title="Tags">
-          <Name>{tags.map(([name, value]) => `${name}=${value}`).join(', ')}</Name>
-        </Fact>
-      )}
+      <NamedFact title="End user" name={request.end_user} look="" />
+      <NamedFact title="Tags" name={tags.join(', ') || null} look="" />
     </>
   )
 }
@@ -325,5 +307,15 @@ function Fact({ title, children }: { title: string; children: ReactNode }) {
       <dt className="text-xs text-muted">{title}</dt>
       <dd className="mt-0.5 [overflow-wrap:anywhere]">{children}</dd>
     </div>
+  )
+}
+
+/** Nothing, where there is no name. */
+function NamedFact({ title, name, look = 'font-mono text-xs' }: { title: string; name: string | null; look?: string }) {
+  if (name === null) return null
+  return (
+    <Fact title={title}>
+      <Name className={look}>{name}</Name>
+    </Fact>
   )
 }

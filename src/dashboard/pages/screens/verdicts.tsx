@@ -28,13 +28,10 @@ const TAKE_BACK: Action<CacheVerdict> = {
 
 export function Verdicts({ project }: { project: Project }) {
   const list = usePaged<CacheVerdict>(PATH, { project_id: project.id, limit: 20 })
-  const { act, dialog } = useActions<CacheVerdict>(['/v1/cache'])
-  const takeBack = (verdict: CacheVerdict) =>
-    act({
-      action: TAKE_BACK,
-      subject: verdict,
-      address: `${PATH}/${verdict.verdict_id}?project_id=${project.id}`,
-    })
+  const { act, dialog } = useActions<CacheVerdict>(
+    ({ verdict_id }) => `${PATH}/${verdict_id}?project_id=${project.id}`,
+    ['/v1/cache'],
+  )
   return (
     <Card title="Verdicts">
       <List
@@ -48,7 +45,7 @@ export function Verdicts({ project }: { project: Project }) {
           <>
             <VerdictDetails verdict={verdict} />
             {mayDo(TAKE_BACK, project) && (
-              <Button look="quiet" className="!min-h-8 !py-1 text-xs" onClick={() => takeBack(verdict)}>
+              <Button look="quiet" className="!min-h-8 !py-1 text-xs" onClick={() => act(TAKE_BACK, verdict)}>
                 {TAKE_BACK.title}
               </Button>
             )}

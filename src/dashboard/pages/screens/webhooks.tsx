@@ -12,7 +12,7 @@ const REFRESH_MS = 5_000
 export default function Webhooks() {
   const webhooks = useProjectPath('webhooks')
   const deliveries = useProjectPath('deliveries')
-  const refreshes = [webhooks ?? '', deliveries ?? '']
+  const refreshes = [`${webhooks}`, `${deliveries}`]
   return (
     <Resource<Webhook>
       page={{
@@ -68,14 +68,11 @@ const ADD: Action<null> = {
   title: 'Add address',
   needs: 'owner',
   ask: () => ({
-    title: 'Add address',
-    action: 'Add address',
     fields: [
       {
         name: 'url',
         label: 'Address',
         type: 'url',
-        required: true,
         placeholder: 'https://example.com/events',
         hint: 'It is told of all events, by POST.',
         read: text => text.trim(),
