@@ -34,14 +34,14 @@ export async function call<Answer>(method: string, path: string, body?: unknown)
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(refuseUnreachable)
-  const answer = await response.json().catch(() => null)
-  if (response.ok) return answer
-  const reported = answer?.error
-  throw new ApiError(
-    response.status,
-    reported?.code ?? 'unknown',
-    reported?.message ?? `The proxy answered with status ${response.status}.`,
-  )
+  if (!response.ok) throw await readError(response, `The proxy answered with status ${response.status}.`)
+  return response.json().catch(() => null)
+}
+
+/** `unsaid`: the message, where the answer has none. */
+export async function readError(response: Response, unsaid: string): Promise<ApiError> {
+  const reported = (await response.json().catch(() => null))?.error
+  return new ApiError(response.status, reported?.code ?? 'unknown', reported?.message ?? unsaid)
 }
 
 /** With its question mark; '' for no parameters. Empty ones are left out; a list is written once for each of its items. */

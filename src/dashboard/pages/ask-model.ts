@@ -1,6 +1,6 @@
 /** Sends one chat request with an API key, as any client would, streamed or not, and asks the cache to explain itself. */
 import { createParser } from 'eventsource-parser'
-import { ApiError } from './api.ts'
+import { ApiError, readError } from './api.ts'
 import type { WordingDifference } from './types.ts'
 
 export type ContentPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } }
@@ -144,9 +144,7 @@ async function post(path: string, { baseUrl, apiKey, body, headers }: Chat, sign
     throw new ApiError(0, 'unreachable', `The proxy cannot be reached at ${baseUrl}. ${hint}`)
   })
   if (response.ok) return response
-  const reported = (await response.json().catch(() => null))?.error
-  const unsaid = `The proxy at ${baseUrl} answered with status ${response.status}.`
-  throw new ApiError(response.status, reported?.code ?? 'unknown', reported?.message ?? unsaid)
+  throw await readError(response, `The proxy at ${baseUrl} answered with status ${response.status}.`)
 }
 
 /** Headers that tell how the request was answered, the proxy's own first. */

@@ -1,11 +1,9 @@
 /** Saves the requests that are filtered for as a file, and says how far it is. */
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { ApiError, toSearch } from '../api.ts'
+import { ApiError, type Query, readError, toSearch } from '../api.ts'
 import { Button, Problem } from '../components/basics.tsx'
 import { formatBytes } from '../format.ts'
-
-type Query = Record<string, string | number | boolean | undefined>
 
 export function ExportRequests({ query }: { query: Query }) {
   const [bytes, setBytes] = useState(0)
@@ -43,10 +41,7 @@ export function ExportRequests({ query }: { query: Query }) {
 
 async function download(path: string, signal: AbortSignal, onBytes: (bytes: number) => void): Promise<Blob> {
   const response = await fetch(path, { signal })
-  if (!response.ok || !response.body) {
-    const reported = await response.json().catch(() => null)
-    throw new ApiError(response.status, 'export', reported?.error?.message ?? 'The export could not be read.')
-  }
+  if (!response.ok || !response.body) throw await readError(response, 'The export could not be read.')
   const parts: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
   const reader = response.body.getReader()

@@ -89,15 +89,7 @@ function columnsOf(projectId: string): Column<ProxyRequest>[] {
       cell: request => formatCount(request.prompt_tokens + request.completion_tokens),
     },
     { title: 'Cost', numeric: true, cell: request => `${request.presumed ? '≤ ' : ''}${formatUsd(request.cost_usd)}` },
-    {
-      title: 'First byte',
-      numeric: true,
-      cell: request => <span className="whitespace-nowrap">{formatMs(request.latency_ms)}</span>,
-    },
-    {
-      title: 'In all',
-      numeric: true,
-      cell: request => <span className="whitespace-nowrap">{formatMs(request.duration_ms)}</span>,
-    },
+    { title: 'First byte', numeric: true, look: 'line', cell: request => formatMs(request.latency_ms) },
+    { title: 'In all', numeric: true, look: 'line', cell: request => formatMs(request.duration_ms) },
   ]
 }
