@@ -157,5 +157,23 @@ describe.skipIf(!chromiumPath)(title, () => {
       await other.reload()
       await other.getByLabel('Password').waitFor()
     })
+
+    test('change their password with the keyboard alone, and stay where they are', async () => {
+      const [current, next] = [page.getByLabel('Current password'), page.getByLabel('New password')]
+      for (const [password, message] of [
+        ['not this one', 'Wrong'],
+        [PASSWORD, 'Changed.'],
+      ]) {
+        await current.fill(password ?? '')
+        await next.fill('another long password')
+        await next.press('Enter')
+        await page
+          .getByText(message ?? '', { exact: false })
+          .first()
+          .waitFor()
+        expect([message, await next.and(page.locator(':focus')).count()]).toEqual([message, 1])
+      }
+      await expect.poll(async () => [await current.inputValue(), await next.inputValue()]).toEqual(['', ''])
+    }, 60_000)
   })
 })

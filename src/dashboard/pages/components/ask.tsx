@@ -40,20 +40,21 @@ interface FormProps {
   fields?: readonly Field[]
   /** What is sent, where it is more than each field under its name. */
   toBody?(read: Record<string, unknown>): unknown
-  sending: { mutate(body: unknown): void; isPending: boolean; error: Error | null }
+  sending: { mutate(body: unknown, then: { onSuccess(): void }): void; isPending: boolean; error: Error | null }
   className?: string
   /** The buttons. */
   children: ReactNode
 }
 
-/** Shows the error if sending fails. */
+/** Shows the error if sending fails; is as it was at first, once it was sent. */
 export function Form({ text, fields = [], toBody = read => read, sending, className = '', children }: FormProps) {
-  const [values, setValues] = useState(() => Object.fromEntries(fields.map(field => [field.name, initialOf(field)])))
+  const first = (): Values => Object.fromEntries(fields.map(field => [field.name, initialOf(field)]))
+  const [values, setValues] = useState(first)
   const shown = fields.filter(({ isShown }) => isShown?.(values) ?? true)
   function submit(event: FormEvent) {
     event.preventDefault()
     const read = shown.map(({ name, read = text => text }) => [name, read(values[name] ?? '')])
-    sending.mutate(toBody(Object.fromEntries(read)))
+    sending.mutate(toBody(Object.fromEntries(read)), { onSuccess: () => setValues(first()) })
   }
   return (
     <form onSubmit={submit} className={`space-y-4 ${className}`}>

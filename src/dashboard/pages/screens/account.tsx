@@ -1,6 +1,5 @@
 /** The user's own account: password, sessions and admin API keys. */
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../api.ts'
 import { Form, NEW_PASSWORD, PASSWORD } from '../components/ask.tsx'
 import { Button, Card, PageHeader } from '../components/basics.tsx'
@@ -29,15 +28,12 @@ const PASSWORDS = [
 ]
 
 function Password() {
-  const [changes, setChanges] = useState(0)
   const changing = useMutation({
     mutationFn: (passwords: unknown) => call('POST', '/dashboard/api/password', passwords),
-    onSuccess: () => setChanges(changes + 1),
   })
   return (
     <Card title="Password">
-      {/* Empty again after each change. */}
-      <Form key={changes} fields={PASSWORDS} sending={changing} className="p-4">
+      <Form fields={PASSWORDS} sending={changing} className="p-4">
         <div className="flex items-center justify-end gap-3">
           <span role="status" className="text-xs text-muted">
             {changing.isSuccess ? 'Changed.' : ''}
