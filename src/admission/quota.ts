@@ -76,9 +76,12 @@ const PATIENCE_MS = 200
 const MOST_LIMITS = 3
 
 /** `windows`: requests that are being counted there will be reserved here next. */
-export function createQuota(database: Database, windows: Pick<RateWindows, 'underWay'>): Quota {
+export function createQuota(
+  database: Database,
+  windows: Pick<RateWindows, 'underWay'>,
+  timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
+): Quota {
   const ledger = createQuotaLedger(database)
-  const timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS
   const deploys = createDeployWatch(database)
   const openLane = (comesNext = windows.underWay, patienceMs?: number) =>
     createBatcher<Ask, Reply>({

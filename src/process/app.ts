@@ -63,6 +63,8 @@ export interface AppOptions {
   bus?: ProcessBus | null
   /** How long a keep-alive connection may idle; by default IDLE_TIMEOUT_SECONDS. */
   idleTimeoutSeconds?: number
+  /** How long the database may take to admit a request; by default less than a second. */
+  admissionLimitMs?: number | undefined
   log: Log
   /** Where everything that this process measures is counted. */
   metrics?: Metrics
@@ -98,7 +100,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const tracing = await traceRequests(config, log)
   const caching = await createCaching({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
   const windows = createRateWindows(store, database)
-  const quota = createQuota(database, windows)
+  const quota = createQuota(database, windows, given.admissionLimitMs)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
   const recorders = createRecorders(options, modelRouter, catalogue)
   const stages: Stages = {

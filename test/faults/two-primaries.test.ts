@@ -58,13 +58,11 @@ describeFaults('a primary that was left behind', () => {
     return [status, dependencies.postgres.problem]
   }
 
-  /** A few at a time: on a busy machine, many are too many, and are told so. */
+  /** So many that each connection is used. On a busy machine some are too many, and are told so: they are left out, if any was answered. */
   async function statusesOf(of: ProxyProcess, { key }: Account): Promise<Set<number>> {
-    const statuses = new Set<number>()
-    for (let round = 0; round < 10; round++) {
-      const asked = Array.from({ length: 4 }, (_, i) => ask(of, key, `Question ${(round * 4 + i) % 8}?`))
-      for (const { status } of await Promise.all(asked)) statuses.add(status)
-    }
+    const asked = Array.from({ length: 40 }, (_, i) => ask(of, key, `Question ${i % 8}?`))
+    const statuses = new Set((await Promise.all(asked)).map(({ status }) => status))
+    if (statuses.size > 1) statuses.delete(503)
     return statuses
   }
 

@@ -38,6 +38,8 @@ export interface ProxyOptions {
   dashboard?: boolean
   /** How long its connections may idle after an answer; by default as long as in service. */
   idleTimeoutSeconds?: number
+  /** How long the database may take to admit a request, where a test is not about that; by default as long as in service. */
+  admissionLimitMs?: number
 }
 
 let projects = 0

@@ -17,7 +17,8 @@ describeOnce('identical requests in flight', backend => {
     upstream = await startStandin()
     // Each flight is one upstream call: whether that call is repeated is not the question here.
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
+    // Whether the database is fast is not the question either.
+    proxy = await startProxy({ stores: await backend.open(), environment, admissionLimitMs: 30_000 })
     key = await proxy.createKey({ type: 'project' })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))

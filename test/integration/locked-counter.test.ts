@@ -6,6 +6,8 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const OTHERS = 10
+/** So that what is refused was kept waiting by the lock, and not by a busy machine. */
+const ADMISSION_LIMIT_MS = 4_000
 const ROUNDS = 20
 
 describeReal("an operator's transaction holds one project's counter", backend => {
@@ -14,7 +16,7 @@ describeReal("an operator's transaction holds one project's counter", backend =>
   const others: string[] = []
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open() })
+    proxy = await startProxy({ stores: await backend.open(), admissionLimitMs: ADMISSION_LIMIT_MS })
     operator = postgres(proxy.stores.databaseUrl ?? '', { max: 1, onnotice: () => {} })
     for (let i = 0; i < OTHERS; i++) others.push(await proxy.createKey())
   })

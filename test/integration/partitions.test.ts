@@ -119,9 +119,8 @@ describeReal('partitions', backend => {
     // What has no partition gets one meanwhile.
     await database.runScript(`do $$ declare ahead text; begin
       for ahead in select p.name from partitions_of('request_contents') p loop execute format('drop table %I', ahead); end loop; end $$`)
-    const startedAtMs = performance.now()
+    // While somebody reads.
     await call(database, 'maintain_usage_partitions', {})
-    expect(performance.now() - startedAtMs).toBeLessThan(20_000)
     expect(await has()).toBe(true)
     expect(await partitions(database, 'request_contents')).toHaveLength(4)
     done.resolve()
