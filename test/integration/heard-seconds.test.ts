@@ -20,6 +20,7 @@ interface Asked {
   /** A form's file; null: the sound is named by its address. */
   file: Buffer<ArrayBuffer> | null
   format: string | undefined
+  model?: string
 }
 
 interface Answered {
@@ -51,8 +52,8 @@ describeBackends('sound by the second', backend => {
     await upstreams.stop()
   })
 
-  function send({ path, file, format }: Asked, init: RequestInit = {}): Promise<Response> {
-    const fields = { model: 'whisper-1', ...(format !== undefined && { response_format: format }) }
+  function send({ path, file, format, model = 'whisper-1' }: Asked, init: RequestInit = {}): Promise<Response> {
+    const fields = { model, ...(format !== undefined && { response_format: format }) }
     const authorization = `Bearer ${key}`
     const form = new FormData()
     for (const [name, value] of Object.entries(fields)) form.set(name, value)
@@ -139,6 +140,15 @@ describeBackends('sound by the second', backend => {
     ['an address of silence', null, 'json', json({ text: '' }), (25 * 1_024 * 1_024) / 1_000],
   ])('%s, is presumed', async (_, file, format, answered, seconds) => {
     await expectSeconds({ path: TRANSCRIBE, file, format }, answered, seconds, true)
+  })
+
+  test('a model that is paid by the token is charged by no seconds', async () => {
+    script(json({ text: SPEECH, usage: { type: 'duration', seconds: 7 } }))
+    const model = 'gpt-4o-transcribe'
+    const answer = await send({ path: TRANSCRIBE, file: OGG, format: undefined, model })
+    const { usd, presumed } = await recorded()
+    expect([usd > 0.01, presumed]).toEqual([true, true])
+    expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeCloseTo(usd, 9)
   })
 
   test('an error in place of an answer costs nothing', async () => {
