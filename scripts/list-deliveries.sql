@@ -8,7 +8,9 @@
 do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 \endif
 
-select 'delivery_' || d.id, d.state, d.kind, to_char(d.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), d.attempts, d.status, d.problem, w.url
-from :"schema".page_of_deliveries(:"schema".find_project(:'project'), null, null, 100) d
-join :"schema".webhooks w on w.id = d.webhook_id
-order by d.id desc;
+select d.id, d.state, d.kind, to_char(to_timestamp(d.created_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), d.attempts, d.status, d.problem, w.url
+from :"schema".project_deliveries d
+join :"schema".webhooks w on w.id = d._webhook_id
+where d._project_id = :"schema".find_project(:'project')
+order by d._id desc
+limit 100;

@@ -8,4 +8,14 @@
 do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
 \endif
 
-select * from :"schema".list_provider_keys(:'project', null);
+\set iso 'YYYY-MM-DD"T"HH24:MI:SS"Z"'
+select
+    k.provider,
+    k.last_four,
+    to_char(k.created_at at time zone 'utc', :'iso'),
+    to_char(k.updated_at at time zone 'utc', :'iso'),
+    k.name,
+    k.weight
+from :"schema".provider_keys k
+where k.project_id = :"schema".find_project(:'project')
+order by k.provider, k.name;

@@ -45,6 +45,8 @@ const LEDGER = 'test/integration/budget-ledger.test.ts'
 const RIGHTS = 'test/integration/admin/rights.test.ts'
 const OIDC = 'test/integration/admin/oidc.test.ts'
 const PEOPLE = 'test/integration/admin/users.test.ts'
+const ADMIN_API = 'test/integration/admin/api.test.ts'
+const ACCESS = 'test/integration/admin/access.test.ts'
 const ADMIN_WEBHOOKS = 'test/integration/admin/webhooks.test.ts'
 const VERIFY = 'test/unit/cache/verify/verify.test.ts'
 const EVENTS = 'test/integration/events.test.ts'
@@ -408,11 +410,8 @@ export const MUTATIONS: readonly Mutation[] = [
       'what a project’s addresses are told',
     ],
   ]),
-  ...linesOf('sql/functions/events/page_of_deliveries.sql', EVENTS, [
-    ['w.project_id = of_project', 'true', 'what a project’s addresses are told'],
-  ]),
-  ...linesOf('sql/functions/events/list_webhooks.sql', EVENTS, [
-    ['where w.project_id = of_project', '', 'what a project’s addresses are told'],
+  ...linesOf('sql/api/project_deliveries.sql', EVENTS, [
+    ['d.project_id as _project_id', 'd.project_id + 1 as _project_id', 'what a project’s addresses are told'],
   ]),
   ...linesOf('src/admin/webhooks/post.ts', POST, [
     [
@@ -431,7 +430,9 @@ export const MUTATIONS: readonly Mutation[] = [
   ...linesOf('src/admin/webhooks/post.ts', ADMIN_WEBHOOKS, [
     ['parsed.href.length > MOST_CHARACTERS', 'url.length > MOST_CHARACTERS'],
   ]),
-  ...linesOf('src/admin/webhooks.ts', ADMIN_WEBHOOKS, [['url: address,\n          kinds', 'url,\n          kinds']]),
+  ...linesOf('src/admin/tables/webhooks.ts', ADMIN_WEBHOOKS, [
+    ['project: projectId, url, kinds', 'project: projectId, url: given, kinds'],
+  ]),
   ...linesOf('src/admin/webhooks/deliver.ts', WEBHOOKS, [
     [
       '{ projectId, provider: SEALED_AS }',
@@ -957,6 +958,18 @@ export const MUTATIONS: readonly Mutation[] = [
   ...linesOf('sql/functions/budgets/open_budgets.sql', RIGHTS, [
     ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
     ["'owner'", "'viewer'", 'what concerns a project takes a role there'],
+  ]),
+  ...linesOf('src/admin/find-objects.ts', ADMIN_API, [
+    ['column in hidden', "column === '_id'", 'spend alerts of a project and of the organization'],
+    [
+      'isOrganizations ? { ...ids, project_id: null } : ids',
+      'ids',
+      'spend alerts of a project and of the organization',
+    ],
+  ]),
+  ...linesOf('src/admin/find-objects.ts', ACCESS, [
+    ['await requireVisible(of, asked)', '', 'each role can do what it is for, and no more'],
+    ["if (isOrganizations) await callAs(actor, 'require_administrator', {})", '', 'each role can do what it is for'],
   ]),
   ...linesOf('src/pipeline/spending.ts', LEDGER, [
     ['await this.#takeTokens(largest.tokens)', '', 'that ends twice, tokens are given back once'],

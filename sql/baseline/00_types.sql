@@ -4,6 +4,8 @@ create domain unix_seconds as bigint;
 comment on domain unix_seconds is 'Unix seconds.';
 create domain natural_number as bigint check (value >= 0);
 comment on domain natural_number is '';
+create domain positive_number as bigint check (value >= 1);
+comment on domain positive_number is '';
 create domain usd as numeric;
 comment on domain usd is 'US dollars.';
 
@@ -12,6 +14,11 @@ create domain project_role as text check (value in ('owner', 'member', 'viewer')
 create domain key_type as text check (value in ('project', 'test'));
 create domain key_state as text check (value in ('active', 'expired', 'deactivated'));
 create domain access as text check (value in ('active', 'inactive'));
+create domain budget_unit as text check (value in ('usd', 'tokens'));
+create domain budget_length as text check (value in ('day', 'week', 'month', 'total'));
+create domain enforcement_status as text check (value in ('enforcing', 'inactive'));
+create domain model_permissions_mode as text check (value in ('allow_list', 'deny_list'));
+create domain delivery_state as text check (value in ('pending', 'delivered', 'failed'));
 
 create domain cache_reach as text check (value in ('exact', 'normalized', 'similar'));
 
@@ -98,3 +105,11 @@ create type cache_stats as (
 );
 comment on column cache_stats.oldest_at is 'Null: it is empty.';
 comment on column cache_stats.newest_at is 'Null: it is empty.';
+create type enforcement as (status enforcement_status);
+create type notification_channel as (type text, recipients text[], subject_prefix text);
+comment on column notification_channel.subject_prefix is 'Null: none.';
+
+create type quota as (keys key_type, used natural_number, quota natural_number, remaining bigint);
+create type key_activity as (id text, name text, redacted_value text, type key_type, requests_last_minute natural_number, requests_per_minute natural_number);
+create type refusal as (reason text, requests natural_number, latest_hour unix_seconds);
+comment on column refusal.reason is 'The code of the error.';

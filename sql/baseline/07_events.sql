@@ -60,6 +60,8 @@ comment on column events.at is 'When it happened.';
 
 create table event_deliveries (
     id bigint generated always as identity primary key,
+    project_id bigint not null
+        references projects (id) on delete cascade,
     event_id uuid not null
         references events (id) on delete cascade,
     webhook_id bigint not null
@@ -75,9 +77,11 @@ create table event_deliveries (
 
 create index event_deliveries_due_idx on event_deliveries (webhook_id, not_before) where not_before is not null;
 create index event_deliveries_webhook_idx on event_deliveries (webhook_id, id);
+create index event_deliveries_project_idx on event_deliveries (project_id, id);
 
 comment on table event_deliveries is 'The outbox: each event for each address that is told of it.';
 comment on column event_deliveries.id is 'Named in the admin API.';
+comment on column event_deliveries.project_id is 'That of both, so that a page of its deliveries is read by an index.';
 comment on column event_deliveries.event_id is 'The event.';
 comment on column event_deliveries.webhook_id is 'The address.';
 comment on column event_deliveries.attempts is 'How often it was tried.';

@@ -26,7 +26,7 @@ begin
         'cache_entries', 'cache_prompts', 'cached_vectors', 'kept_objects', 'kept_responses',
         'cache_verdicts', 'semantic_hits', 'judge_spending',
         'usage_records', 'request_contents', 'usage_sums', 'usage_tagged', 'latency_counts', 'usage_pending',
-        'webhooks', 'events', 'budgets'
+        'webhooks', 'events', 'event_deliveries', 'budgets'
     ]
     loop
         execute format('alter table %I enable row level security', of_project);
@@ -39,10 +39,8 @@ alter table projects enable row level security;
 create policy members_see on projects for select using (id in (select visible_projects()));
 
 -- What belongs to something that is restricted itself.
-alter table event_deliveries enable row level security;
 alter table budget_periods enable row level security;
 alter table spend_alerts enable row level security;
-create policy members_see on event_deliveries for select using (webhook_id in (select w.id from webhooks w));
 create policy members_see on budget_periods for select using (budget_id in (select b.id from budgets b));
 create policy members_see on spend_alerts for select using (budget_id in (select b.id from budgets b));
 

@@ -15,32 +15,29 @@ import type { AddressConfig } from './addresses.ts'
 import { createAdminKeysController } from './admin-keys.ts'
 import { failure } from './answers/shared.ts'
 import { createAuditLogsController } from './audit-logs.ts'
-import { createBudgetsController } from './budgets.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
 import { createCredentialAttempts } from './credential-attempts.ts'
 import { createInvitesController } from './invites.ts'
-import { createLimitsController } from './limits.ts'
 import { createMethodsController } from './methods.ts'
-import { createModelPermissionsController } from './model-permissions.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { TAGS } from './parameters.ts'
 import { createProjectUsersController } from './project-users.ts'
-import { createProviderKeysController } from './provider-keys.ts'
-import { createRefusalsController } from './refusals.ts'
 import { createRequestsController } from './requests.ts'
 import { createRoutesController } from './routes.ts'
 import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
-import { createSpendAlertsController, createSpendLimitController } from './spend-limits.ts'
 import { API_KEYS } from './tables/api-keys.ts'
+import { BUDGETS } from './tables/budgets.ts'
 import { CACHE } from './tables/cache.ts'
+import { LIMITS } from './tables/limits.ts'
 import { MATCHES } from './tables/matches.ts'
 import { PROJECTS } from './tables/projects.ts'
+import { PROVIDER_KEYS } from './tables/provider-keys.ts'
+import { WEBHOOKS } from './tables/webhooks.ts'
 import { createUsageController } from './usage.ts'
 import { createUsersController } from './users.ts'
-import { createDeliveriesController, createWebhooksController } from './webhooks.ts'
 
 export interface AdminSetup {
   config: AddressConfig & Pick<Config, 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
@@ -76,6 +73,17 @@ const DOCUMENTATION = {
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
 }
 
+const OPERATIONS = [
+  ...PROJECTS,
+  ...API_KEYS,
+  ...PROVIDER_KEYS,
+  ...LIMITS,
+  ...BUDGETS,
+  ...WEBHOOKS,
+  ...CACHE,
+  ...MATCHES,
+]
+
 export function createAdmin({ config, database, store, refusals, noteVerdict, modelRouter, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
@@ -95,19 +103,9 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
   let description: Promise<unknown> | null = null
   admin
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
-    .use(serveOperations(options, [...PROJECTS, ...API_KEYS, ...CACHE, ...MATCHES]))
-    .use(createProviderKeysController(options))
+    .use(serveOperations(options, OPERATIONS))
     .use(createRoutesController(options))
-    .use(createModelPermissionsController(options))
-    .use(createWebhooksController(options))
-    .use(createDeliveriesController(options))
     .use(createProjectUsersController(options))
-    .use(createLimitsController(options))
-    .use(createSpendLimitController(options, 'organization'))
-    .use(createSpendAlertsController(options, 'organization'))
-    .use(createSpendLimitController(options, 'project'))
-    .use(createSpendAlertsController(options, 'project'))
-    .use(createBudgetsController(options))
     .use(createUsersController(options))
     .use(createInvitesController(options))
     .use(createAdminKeysController(options))
@@ -115,7 +113,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .use(createUsageController(options))
     .use(createOverviewController(options))
     .use(createRequestsController(options))
-    .use(createRefusalsController(options))
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))
     .use(createSessionController(options, config.oidc))

@@ -1,7 +1,6 @@
 /** Finds the objects that an operation is about: in a view, and below what its path names. */
-
 import type { TProperties } from '@sinclair/typebox'
-import type { Actor } from '../postgres/admin/call-as.ts'
+import { type Actor, callAs } from '../postgres/admin/call-as.ts'
 import { type Page, readView } from '../postgres/admin/read-view.ts'
 import { VIEWS } from '../postgres/admin/views.generated.ts'
 import type { Filter, Shown, ViewName } from '../postgres/admin/views.ts'
@@ -22,7 +21,10 @@ export interface Asked<Ids = any, Query = any, Body = any> {
   body: Body
 }
 
-/** Where objects of one kind are: the path of all, and the parameter behind it that names one. `Path` has all that names them. */
+/**
+ * Where objects of one kind are: the path of all, and the parameter behind it that names one; empty where there is only one. `Path` has all
+ * that names them.
+ */
 export interface Collection<View extends ViewName, Path extends string, Own extends string> {
   object: ApiObject<View>
   tag: Tag
@@ -32,6 +34,10 @@ export interface Collection<View extends ViewName, Path extends string, Own exte
   query?: TProperties
   /** Never set: carries the type. */
   path?: Path
+  /** The functions that change one refuse what is not there, so that it is not looked for before. */
+  functionsRefuse?: boolean
+  /** Of those that projects have, too, the organization's: of no project, and for administrators. */
+  isOrganizations?: boolean
 }
 
 /** Throws a 404 for a project that the caller may not see. */
@@ -48,35 +54,46 @@ export async function readObjects<View extends ViewName>(
   page?: Page,
 ) {
   const rows = await readView(caller.actor, object.view, filter, page)
-  return rows.map(row => ({ object: object.kind, ...row }))
+  return rows.map(row => ({ ...(object.kind && { object: object.kind }), ...row }))
 }
 
-/** Throws a 404 where the caller may not see the project in the path. */
+/** Throws a 404 where the caller may not see the project in the path, a 403 where it takes an administrator. */
 export async function readVisible<View extends ViewName>(
   of: Collection<View, string, string>,
   asked: Asked,
   filter: Filter<View>,
   page?: Page,
 ) {
-  const { caller, ids } = asked
-  const [rows] = await Promise.all([
-    readObjects(of, asked, filter, page),
-    'project_id' in ids && requireProject(caller.actor, ids.project_id),
-  ])
+  const [rows] = await Promise.all([readObjects(of, asked, filter, page), requireVisible(of, asked)])
   return rows
 }
 
-/** The one that the path names, or that has this id. Throws a 404 where there is none. */
+async function requireVisible(
+  { isOrganizations }: Collection<ViewName, string, string>,
+  { caller: { actor }, ids }: Asked,
+): Promise<void> {
+  if (isOrganizations) await callAs(actor, 'require_administrator', {})
+  if ('project_id' in ids) await requireProject(actor, ids.project_id)
+}
+
+/** The one that the path names, or that has this id. Throws a 404 where there is none, or as `readVisible` does. */
 export async function find(of: Collection<ViewName, string, string>, asked: Asked, id: number = asked.ids[of.own]) {
-  const { view, missing } = of.object
-  const [found] = await readObjects(of, asked, filterOf(view, asked.ids, { _id: id }), { size: 1 })
-  if (!found) throw notFound(missing)
-  return found
+  const [found] = await readObjects(of, asked, filterOf(of, asked.ids, { _id: id }), { size: 1 })
+  if (found) return found
+  await requireVisible(of, asked)
+  throw notFound(of.object.missing)
 }
 
 /** What the path names besides, where the view tells it. */
-export function filterOf<View extends ViewName>(view: View, ids: object, filter: object): Filter<View> {
+export function filterOf<View extends ViewName>(
+  { object: { view }, isOrganizations }: Collection<View, string, string>,
+  ids: object,
+  filter: object = {},
+): Filter<View> {
   const { hidden } = VIEWS[view]
-  const above = Object.entries(ids).map(([name, id]) => [`_${name}`, id])
+  const above = Object.entries(isOrganizations ? { ...ids, project_id: null } : ids).map(([name, id]) => [
+    `_${name}`,
+    id,
+  ])
   return { ...Object.fromEntries(above.filter(([column]) => column in hidden)), ...filter }
 }

@@ -2,50 +2,24 @@
  * Operations of the admin API as rows of a table: a path, the view that is shown or the function that changes something, which parts of
  * the request are which argument, and the answer. Routes, validation and the description follow from them (`serve-operations.ts`).
  */
-import { type Static, type TObject, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 import { type AskedAs, callAs } from '../postgres/admin/call-as.ts'
 import type { Filter, ViewName } from '../postgres/admin/views.ts'
 import type { FunctionName } from '../postgres/call.ts'
 import { deleted, listOf, pagesOf, text } from './answers/shared.ts'
 import { strict } from './field-types.ts'
 import { type Asked, type Collection, filterOf, find, readVisible } from './find-objects.ts'
-import type { IdKind } from './ids.ts'
+import { formatId, type IdKind } from './ids.ts'
 import type { ApiObject } from './objects.ts'
-import { pageQueryOf, pageSize, readCursor, toPage } from './pages.ts'
+import { pageOf, pageQueryOf, pageSize, readCursor, toPage } from './pages.ts'
 import type { Tag } from './parameters.ts'
-
-export interface Operation {
-  method: 'GET' | 'POST' | 'DELETE'
-  path: string
-  tag: Tag
-  summary: string
-  /** Kinds of the ids in its path, by parameter. */
-  kinds: Readonly<Record<string, IdKind>>
-  query?: TSchema
-  body?: TSchema
-  answer: TSchema
-  serve(asked: Asked): Promise<object>
-}
-
-type Fields<Properties extends TProperties> = Static<TObject<Properties>>
-/** Parameters of a path by name. */
-type IdsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? { readonly [N in Name]: number } & IdsOf<Rest>
-  : Path extends `${string}:${infer Name}`
-    ? { readonly [N in Name]: number }
-    : unknown
-
-/** A project that a query or a body names. */
-type ProjectIn<Given> = 'project_id' extends keyof Given ? { readonly project_id: number } : unknown
-
-/** Kinds of ids that stand in paths of other objects, too. */
-const ID_KINDS: Readonly<Record<string, IdKind>> = { project_id: 'proj' }
+import { type Fields, ID_KINDS, type IdsOf, type Operation } from './table-row.ts'
 
 /** Objects below a path. */
 export function collection<View extends ViewName, const Base extends string, const Own extends string>(
   object: ApiObject<View>,
-  where: { tag: Tag; base: Base; own: Own },
-): Collection<View, Base, Own> {
+  where: Omit<Collection<View, Base, Own>, 'object' | 'base'> & { base: Base },
+): Collection<View, Base, Own> & { base: Base } {
   return { object, ...where }
 }
 
@@ -74,7 +48,8 @@ export function list<
   summary: string,
   { query, filter = () => ({}), newestFirst }: ListOptions<View, Base, Query> = {},
 ): Operation {
-  const { schema, idKind, view } = of.object
+  const { schema } = of.object
+  const idKind = idKindOf(of.object)
   return {
     ...describe('GET', of, of.base, summary),
     answer: pagesOf(schema),
@@ -82,9 +57,24 @@ export function list<
     async serve(asked) {
       const { after, limit } = asked.query
       const page = { after: readCursor(idKind, after), newestFirst, size: pageSize(limit) }
-      const chosen = filterOf(view, asked.ids, { ...hideStates(query, asked.query), ...filter(asked) })
+      const chosen = filterOf(of, asked.ids, { ...hideStates(query, asked.query), ...filter(asked) })
       const rows = await readVisible(of, asked, chosen, page)
       return toPage(rows as unknown as { id: string }[], limit)
+    },
+  }
+}
+
+/** A page of few, which are read as a whole; the newest first where it is asked for. */
+export function listFew(of: Collection<ViewName, string, string>, summary: string, query: TProperties): Operation {
+  const { schema, idKind } = of.object
+  return {
+    ...describe('GET', of, of.base, summary),
+    answer: pagesOf(schema),
+    query: t.Object(query, strict),
+    async serve(asked) {
+      if (idKind !== null) for (const name of ['after', 'before']) readCursor(idKind, asked.query[name], name)
+      const rows = (await readVisible(of, asked, filterOf(of, asked.ids))) as unknown as { id: string }[]
+      return pageOf(asked.query.order === 'desc' ? rows.toReversed() : rows, asked.query)
     },
   }
 }
@@ -95,7 +85,7 @@ export function listAll(of: Collection<ViewName, string, string>, summary: strin
     ...describe('GET', of, of.base, summary),
     answer: listOf(of.object.schema),
     async serve(asked) {
-      const data = await readVisible(of, asked, filterOf(of.object.view, asked.ids, {}))
+      const data = await readVisible(of, asked, filterOf(of, asked.ids))
       return { object: 'list', data, has_more: false }
     },
   }
@@ -142,21 +132,24 @@ export function change<
   {
     path = '',
     body,
+    mustSay,
     calls,
     shows,
     answer,
   }: ChangeOptions<`${Base}/:${Own}`, Body, Name> & {
     path?: string
+    /** A body without any field is refused. */
+    mustSay?: boolean
     /** The field for the value that the function returns, which is shown this once. */
     shows?: string
   },
 ): Operation {
   return {
     ...describe('POST', of, `${pathOfOne(of)}${path}`, summary),
-    ...(body && { body: t.Object(body, strict) }),
+    ...(body && { body: t.Object(body, { ...strict, ...(mustSay && { minProperties: 1 }) }) }),
     ...(answer && { answer }),
     async serve(asked) {
-      await find(of, asked)
+      if (!of.functionsRefuse) await find(of, asked)
       const value = await call(asked, calls)
       return { ...(await find(of, asked)), ...(shows !== undefined && { [shows]: value }) }
     },
@@ -168,42 +161,25 @@ export function remove<Base extends string, Own extends string, Name extends Fun
   summary: string,
   calls: Calls<Name, Asked<IdsOf<`${Base}/:${Own}`>>>,
 ): Operation {
-  const { kind } = of.object
+  const { object, own } = of
   return {
     ...describe('DELETE', of, pathOfOne(of), summary),
-    answer: deleted(kind, { id: text }),
+    answer: deleted(object.kind ?? '', own === '' ? {} : { id: text }),
     async serve(asked) {
-      const { id } = await find(of, asked)
+      if (!of.functionsRefuse) await find(of, asked)
       await call(asked, calls)
-      return { object: `${kind}.deleted`, id, deleted: true }
+      const id = own === '' ? {} : { id: formatId(idKindOf(object), asked.ids[own]) }
+      return { object: `${object.kind}.deleted`, ...id, deleted: true }
     },
   }
 }
 
-/** What is neither a view nor a function alone: code says what is answered. */
-export function serveBy<
-  const Path extends string,
-  const Query extends TProperties = Record<never, never>,
-  const Body extends TProperties = Record<never, never>,
->(
-  row: Pick<Operation, 'method' | 'tag' | 'summary' | 'answer'> & {
-    path: Path
-    kinds?: Operation['kinds']
-    query?: Query
-    body?: Body
-    serve(asked: Asked<IdsOf<Path> & ProjectIn<Query & Body>, Fields<Query>, Fields<Body>>): Promise<object>
-  },
-): Operation {
-  const { kinds, query, body, ...rest } = row
-  return {
-    ...rest,
-    kinds: { ...ID_KINDS, ...kinds },
-    ...(query && { query: t.Object(query, strict) }),
-    ...(body && { body: t.Object(body, strict) }),
-  }
-}
+const pathOfOne = ({ base, own }: Collection<ViewName, string, string>) => (own === '' ? base : `${base}/:${own}`)
 
-const pathOfOne = ({ base, own }: Collection<ViewName, string, string>) => `${base}/:${own}`
+function idKindOf({ view, idKind }: ApiObject): IdKind {
+  if (idKind === null) throw new Error(`What ${view} shows has no numbers`)
+  return idKind
+}
 
 function describe(
   method: Operation['method'],
@@ -211,7 +187,7 @@ function describe(
   path: string,
   summary: string,
 ) {
-  const kinds = { ...ID_KINDS, [own]: object.idKind }
+  const kinds = { ...ID_KINDS, ...(object.idKind && { [own]: object.idKind }) }
   const row = { method, path, tag, summary, kinds, answer: object.schema as TSchema }
   return query ? { ...row, query: t.Object(query, strict) } : row
 }

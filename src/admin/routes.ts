@@ -2,7 +2,8 @@
 import { t } from 'elysia'
 import { ProxyError } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/act-as.ts'
-import { listProviderKeys, projectSettings } from '../postgres/admin/projects.ts'
+import { projectSettings } from '../postgres/admin/projects.ts'
+import { readView } from '../postgres/admin/read-view.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { ProjectSettings } from '../postgres/types.generated.ts'
 import { findAlias, listAliases } from '../providers/aliases.ts'
@@ -84,7 +85,7 @@ export function createRoutesController(options: AdminOptions) {
 async function readRouted(actor: Actor, project: number): Promise<Omit<Planned, 'key_type'>> {
   const [[row], keys] = await Promise.all([
     projectSettings(actor, { of_project: project }),
-    listProviderKeys(actor, { project, of_provider: null }),
+    readView(actor, 'project_provider_keys', { _project_id: project }),
   ])
   const { allowed_models = [], aliases = [] } = (row?.result ?? {}) as Partial<ProjectSettings>
   return {

@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts'
 import { type AdminOptions, createController } from './controller.ts'
 import { type IdKind, requireId } from './ids.ts'
 import { operation } from './operation.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './table-row.ts'
 
 interface Request {
   caller: Caller

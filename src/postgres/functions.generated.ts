@@ -188,30 +188,18 @@ export const FUNCTIONS = {
   keep_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text' }, gives: 'void' },
   /** Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch's. */
   keep_spending: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
-  /** Answered requests of each active key in the last minute, with its limit; without keys of sessions. */
-  key_activity: { reads: true, takes: { of_project: 'bigint' }, gives: { key_id: 'bigint', name: 'text', prefix: 'text', type: 'text', requests_last_minute: 'bigint', requests_per_minute: 'integer' } },
   /** Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none. */
   key_of_value: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
   /** Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth. */
   latency_percentiles: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { cache_result: 'text', requests: 'bigint', p50_ms: 'double precision', p95_ms: 'double precision', p99_ms: 'double precision' } },
-  /** A project's budgets, or the organization's for null, with what is spent, reserved and left of each in its present period. */
-  list_budgets: { reads: true, takes: { of_project: 'bigint', only_budget: 'bigint=' }, gives: { id: 'bigint', key_id: 'bigint', key_name: 'text', key_prefix: 'text', model: 'text', tag: 'text', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', spent: 'numeric', reserved: 'numeric', remaining: 'numeric', begins_at: 'timestamptz', resets_at: 'timestamptz' } },
   /** The view calibration of one project. */
   list_calibration: { reads: true, takes: { of_project: 'bigint' }, gives: { difference: 'text', threshold: 'double precision', served: 'bigint', precision: 'double precision', precision_low: 'double precision', precision_high: 'double precision' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
   list_keys: { reads: true, takes: { project: 'text' }, gives: { prefix: 'text', type: 'text', state: 'text', created: 'text', expires: 'text', last_used: 'text', name: 'text' } },
-  /** All plans, smallest first. */
-  list_plans: { reads: true, takes: {}, gives: { name: 'text', requests_per_minute_per_key: 'integer', requests_per_minute_per_address: 'integer', requests_per_month: 'bigint', test_requests_per_minute: 'integer', test_requests_per_month: 'bigint', max_cache_ttl_seconds: 'integer', concurrent_requests: 'integer', tokens_per_minute_per_key: 'integer?' } },
-  /** A project's keys for a direct provider, or for all (null), by their last four characters, with times in UTC. Raises on an unknown project. */
-  list_provider_keys: { reads: true, takes: { project: 'text', of_provider: 'text' }, gives: { provider: 'text', last_four: 'text', created: 'text', updated: 'text', name: 'text', weight: 'integer' } },
   /** Refused requests of all projects in a time, by reason, the most frequent first. Takes an administrator. */
-  list_refusals: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'timestamptz' } },
+  list_refusals: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'bigint' } },
   /** What settings a project has, what each takes, and what a page shows of it. */
   list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', preset: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
-  /** The spend alerts of a project, or for null of the organization. */
-  list_spend_alerts: { reads: true, takes: { of_project: 'bigint' }, gives: { id: 'bigint', amount: 'numeric', recipients: 'text[]', subject_prefix: 'text' } },
-  /** A project's webhooks, with how many of their deliveries are pending, and how many failed for good. */
-  list_webhooks: { reads: true, takes: { of_project: 'bigint' }, gives: { id: 'bigint', url: 'text', kinds: 'text[]', created_at: 'timestamptz', disabled_at: 'timestamptz', pending: 'bigint', failed: 'bigint' } },
   /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. Null: user_role (it stays). */
   log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */
@@ -252,8 +240,6 @@ export const FUNCTIONS = {
   page_of_admin_keys: { reads: true, takes: { only_key: 'bigint', newest_first: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', prefix: 'text', name: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', last_used_at: 'timestamptz', user_id: 'bigint', email: 'text', role: 'text' } },
   /** The audit log, newest first: entries after (older than) or before (newer than) a given one. */
   page_of_audit_log: { reads: true, takes: { of_projects: 'bigint[]', of_actions: 'text[]', of_emails: 'text[]', of_users: 'bigint[]', of_targets: 'text[]', from_time: 'timestamptz', until_time: 'timestamptz', after_id: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', recorded_at: 'timestamptz', actor: 'text', actor_kind: 'text', user_id: 'bigint', admin_key_id: 'bigint', address: 'text', project_id: 'bigint', project_name: 'text', action: 'text', target: 'text', details: 'jsonb' } },
-  /** Deliveries of a project's events, latest first, after a given one; of one webhook, or of all. */
-  page_of_deliveries: { reads: true, takes: { of_project: 'bigint', of_webhook: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', event_id: 'uuid', kind: 'text', at: 'timestamptz', payload: 'jsonb', state: 'text', attempts: 'integer', status: 'integer', problem: 'text', tried_at: 'timestamptz', next_at: 'timestamptz' } },
   /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
   page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored. Null: only_request, before_time, before_request_id (any). */
@@ -289,7 +275,7 @@ export const FUNCTIONS = {
   /** Queues pairs of questions for the judge. Each list has one item per pair: its context, the asked question, and the request hash of the entry that it was compared with. Hashes in hex. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
   queue_judgements: { takes: { project_ids: 'bigint[]', context_hashes: 'text[]', asked_hashes: 'text[]', entry_hashes: 'text[]', are_reviews: 'boolean[]', contexts: 'text[]', questions: 'text[]', similarities: 'double precision[]' }, gives: 'void' },
   /** Requests counted against a project's quotas in a calendar month (UTC), for its project keys and its test keys; the quota is that of its present plan. Raises on an unknown project. */
-  quota_usage: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { keys: 'text', used: 'bigint', quota: 'bigint', remaining: 'bigint' } },
+  quota_usage: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { keys: 'project|test', used: 'bigint', quota: 'bigint', remaining: 'bigint' } },
   /** A value as an error message may show it: quoted, on one line, at most 100 characters of it. */
   quote_for_message: { reads: true, takes: { value: 'text' }, gives: 'text' },
   /** Raises what no change raises by itself: a month's quota used up to 80 or 100 percent, a key that soon expires. Idempotent, and may run in several processes at once. */
@@ -354,8 +340,8 @@ export const FUNCTIONS = {
   seconds_of: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
-  /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. */
-  set_budget: { takes: { project: 'text', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint=', of_model: 'text=', of_tag: 'text=', in_zone: 'text=' }, gives: 'bigint' },
+  /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. Null: of_amount (it is removed). */
+  set_budget: { takes: { project: 'text', in_unit: 'text', of_amount: 'numeric?', in_per: 'text', of_key: 'bigint=', of_model: 'text=', of_tag: 'text=', in_zone: 'text=' }, gives: 'bigint' },
   /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project. */
   set_key_limits: { takes: { of_key: 'bigint', limits: 'jsonb' }, gives: 'void' },
   /** Whether what a key's requests say and get is kept: off (what was kept goes) or sealed; null: as its project has it. Raises on an unknown key. */

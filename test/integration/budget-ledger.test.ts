@@ -98,8 +98,8 @@ describeBackends('the ledger of budgets', backend => {
     const amounts = await query(`select amount::integer from spend_alerts where id = ${alert}`)
     expect(amounts).toEqual([{ amount: 5 }])
     await query(`select remove_spend_alert('${project}', ${alert})`)
-    expect(await query(`select from list_spend_alerts(${projectId})`)).toEqual([])
-    expect(await query(`select from list_spend_alerts(${other.projectId})`)).toHaveLength(1)
+    expect(await query(`select from project_spend_alerts where _project_id = ${projectId}`)).toEqual([])
+    expect(await query(`select from project_spend_alerts where _project_id = ${other.projectId}`)).toHaveLength(1)
   })
 
   test('a budget is removed by its project alone', async () => {
@@ -107,8 +107,8 @@ describeBackends('the ledger of budgets', backend => {
     const budget = await setBudget(5)
     for (const of of [`'${other.project}'`, 'null'])
       await expect(query(`select remove_budget(${of}, ${budget})`)).rejects.toThrow('has no such budget')
-    expect(await query(`select from list_budgets(${projectId})`)).toHaveLength(1)
-    expect(await query(`select from list_budgets(${other.projectId})`)).toEqual([])
+    expect(await query(`select from project_budgets where _project_id = ${projectId}`)).toHaveLength(1)
+    expect(await query(`select from project_budgets where _project_id = ${other.projectId}`)).toEqual([])
   })
 
   test('a threshold and an alert are told once in each period', async () => {

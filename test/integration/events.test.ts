@@ -159,8 +159,8 @@ describeOnce('the outbox of events', backend => {
       await expect(query(`select ${statement}`), statement).rejects.toThrow('there is no')
     const seen = (project: number) =>
       Promise.all([
-        query(`select from list_webhooks(${project})`),
-        query(`select from page_of_deliveries(${project}, null, null, 10)`),
+        query(`select from project_webhooks where _project_id = ${project}`),
+        query(`select from project_deliveries where _project_id = ${project}`),
       ])
     expect([(await seen(ours)).map(rows => rows.length), (await seen(theirs)).map(rows => rows.length)]).toEqual([
       [1, 1],

@@ -71,8 +71,8 @@ describeOnce('webhooks', backend => {
       problem: string | null
       wait: number
     }>(
-      `select id::int, kind, state, attempts, status, problem, extract(epoch from next_at - tried_at)::float as wait
-      from page_of_deliveries(find_project('${project}'), null, null, 100) order by id`,
+      `select _id::int as id, kind, state, attempts::int, status, problem, next_at - tried_at as wait
+      from project_deliveries where _project_id = find_project('${project}') order by _id`,
     )
   const received = (count: number) =>
     waitUntil(

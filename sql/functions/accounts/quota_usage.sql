@@ -1,23 +1,17 @@
 create or replace function quota_usage(project text, in_month date)
-returns table (
-    keys text,
-    used bigint,
-    quota bigint,
-    remaining bigint
-)
+returns setof quota
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
 as $$
-#variable_conflict use_column
 declare
     owner_id bigint := find_project(project);
 begin
     return query
     select
-        t.key_type,
-        coalesce(c.requests, 0),
-        t.quota,
+        t.key_type::key_type,
+        coalesce(c.requests, 0)::natural_number,
+        t.quota::natural_number,
         greatest(0, t.quota - coalesce(c.requests, 0))
     from projects p
     join plans pl on pl.name = p.plan

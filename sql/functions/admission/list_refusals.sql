@@ -1,17 +1,12 @@
-create or replace function list_refusals(from_time timestamptz, until_time timestamptz) returns table (
-    reason text,
-    requests bigint,
-    latest_hour timestamptz
-)
+create or replace function list_refusals(from_time timestamptz, until_time timestamptz) returns setof refusal
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
 as $$
-#variable_conflict use_column
 begin
     perform require_administrator();
     return query
-    select r.reason, sum(r.requests)::bigint, max(r.hour)
+    select r.reason, sum(r.requests)::natural_number, seconds_of(max(r.hour))
     from refusals_hourly r
     where r.hour >= from_time
         and r.hour < until_time

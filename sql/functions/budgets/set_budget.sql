@@ -88,4 +88,4 @@ end;
 $$;
 
 comment on function set_budget(text, text, numeric, text, bigint, text, text, text) is
-    'Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take.';
+    'Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. Null: of_amount (it is removed).';

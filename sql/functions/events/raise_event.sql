@@ -9,8 +9,8 @@ as $$
         on conflict on constraint events_project_id_kind_once_key do nothing
         returning id
     )
-    insert into event_deliveries (event_id, webhook_id)
-    select r.id, w.id
+    insert into event_deliveries (project_id, event_id, webhook_id)
+    select of_project, r.id, w.id
     from raised r
     join webhooks w on w.project_id = of_project and w.disabled_at is null
     where w.kinds = '{}' or raise_event.kind = any (w.kinds);

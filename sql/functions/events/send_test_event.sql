@@ -6,10 +6,10 @@ as $$
     with raised as (
         insert into events (project_id, kind, payload)
         values (find_webhook(project, send_test_event.webhook_id, 'member'), 'webhook.test', '{}')
-        returning id
+        returning id, project_id
     )
-    insert into event_deliveries (event_id, webhook_id)
-    select id, send_test_event.webhook_id from raised
+    insert into event_deliveries (project_id, event_id, webhook_id)
+    select project_id, id, send_test_event.webhook_id from raised
     returning id;
 $$;
 

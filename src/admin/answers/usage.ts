@@ -106,9 +106,3 @@ export const content = objectOf('RequestContent', 'request.content', {
   request: textOrNull,
   response: textOrNull,
 })
-
-export const refusal = t.Object(
-  { reason: t.String({ description: 'The code of the error.' }), requests: count, latest_hour: seconds },
-  { $id: 'Refusal' },
-)
-export type Refusal = Static<typeof refusal>

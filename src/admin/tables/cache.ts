@@ -10,8 +10,9 @@ import { strict } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId, notFound } from '../ids.ts'
 import { cacheEntry } from '../objects.ts'
-import { collectionOfProject, type Operation, read, remove, serveBy } from '../operations.ts'
+import { collectionOfProject, read, remove } from '../operations.ts'
 import { fromSeconds, pageQueryOf, pageSize, readCursor, toPage } from '../pages.ts'
+import { type Operation, serveBy } from '../table-row.ts'
 
 const selector = {
   model: t.Optional(t.String()),

@@ -8,8 +8,8 @@ import { cacheMatch, cacheVerdict, calibrations } from '../answers/cache.ts'
 import { deleted, pagesOf, text } from '../answers/shared.ts'
 import { type Asked, requireProject } from '../find-objects.ts'
 import { notFound, requireId } from '../ids.ts'
-import { type Operation, serveBy } from '../operations.ts'
 import { oneOf, pageQuery, pageSize, toPage } from '../pages.ts'
+import { type Operation, serveBy } from '../table-row.ts'
 import { formatTimeCursor, readTimeCursor } from '../time-cursor.ts'
 
 const ofProject = { project_id: t.String() }

@@ -8,17 +8,8 @@ export type {
   WordingDifference,
   Wordings,
 } from '../../admin/answers/cache.ts'
-export type {
-  Budget,
-  Delivery,
-  Limits,
-  Plan,
-  ProviderKey,
-  Route,
-  Settings,
-  Webhook,
-} from '../../admin/answers/projects.ts'
-export type { Counts, Overview, ProxyRequest, Refusal, Share } from '../../admin/answers/usage.ts'
+export type { Route, Settings } from '../../admin/answers/projects.ts'
+export type { Counts, Overview, ProxyRequest, Share } from '../../admin/answers/usage.ts'
 export type {
   AdminKey,
   AuditEvent,
@@ -29,7 +20,18 @@ export type {
   Session,
   User,
 } from '../../admin/answers/users.ts'
-export type { ApiKey, CacheEntry, Project } from '../../admin/objects.ts'
+export type {
+  ApiKey,
+  Budget,
+  CacheEntry,
+  Delivery,
+  Limits,
+  Plan,
+  Project,
+  ProviderKey,
+  Refusal,
+  Webhook,
+} from '../../admin/objects.ts'
 export type { SettingKindRow as SettingKind } from '../../postgres/admin/rows.ts'
 
 import type { Project } from '../../admin/objects.ts'

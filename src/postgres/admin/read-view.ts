@@ -39,7 +39,8 @@ export async function readView<Name extends ViewName>(
   return before === undefined ? rows : rows.reverse()
 }
 
-function comparisonOf(value: unknown): 'value' | 'list' | 'below' {
+function comparisonOf(value: unknown): 'value' | 'list' | 'below' | 'none' {
+  if (value === null) return 'none'
   if (Array.isArray(value)) return 'list'
   return isBelow(value) ? 'below' : 'value'
 }

@@ -80,13 +80,6 @@ export interface RequestRow {
 /** In PostgreSQL's text format, `\\x` and hex. */
 export type RequestContentRow = Record<'sealed_request' | 'sealed_response', string | null>
 
-export interface RefusalRow {
-  /** The error's code. */
-  reason: string
-  requests: number
-  latest_hour: string
-}
-
 export const settingKind = t.Object(
   {
     name: text,
@@ -106,52 +99,3 @@ export const settingKind = t.Object(
   { $id: 'SettingKind' },
 )
 export type SettingKindRow = Static<typeof settingKind>
-
-export interface WebhookRow {
-  id: number
-  url: string
-  /** Empty: all. */
-  kinds: string[]
-  /** ISO 8601. */
-  created_at: string
-  disabled_at: string | null
-  pending: number
-  failed: number
-}
-
-export const delivery = t.Object({
-  event_id: text,
-  kind: text,
-  payload: t.Record(t.String(), t.Unknown()),
-  state: words('pending', 'delivered', 'failed'),
-  attempts: count,
-  status: orNull(t.Integer()),
-  problem: orNull(text),
-})
-export type DeliveryRow = Static<typeof delivery> & {
-  id: number
-  webhook_id: number
-  /** ISO 8601. */
-  at: string
-  tried_at: string | null
-  next_at: string | null
-}
-
-export const plan = t.Object(
-  {
-    name: text,
-    requests_per_minute_per_key: count,
-    requests_per_minute_per_address: count,
-    tokens_per_minute_per_key: orNull(count),
-    requests_per_month: count,
-    test_requests_per_minute: count,
-    test_requests_per_month: count,
-    max_cache_ttl_seconds: count,
-    concurrent_requests: count,
-  },
-  { $id: 'Plan' },
-)
-export type PlanRow = Static<typeof plan>
-
-export const quota = t.Object({ keys: words('project', 'test'), used: count, quota: count, remaining: t.Integer() })
-export type QuotaRow = Static<typeof quota>

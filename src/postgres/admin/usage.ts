@@ -3,7 +3,6 @@ import { defineLaggingRead, defineRead } from './act-as.ts'
 import type {
   LatencyRow,
   OverviewRow,
-  RefusalRow,
   RequestContentRow,
   RequestRow,
   ShareRow,
@@ -97,9 +96,4 @@ export const findRequestContent = defineRead<RequestContentRow>()('find_request_
   of_project: 'bigint',
   of_request_id: 'text',
   at: 'timestamptz',
-})
-
-export const listRefusals = defineRead<RefusalRow>()('list_refusals', {
-  from_time: 'timestamptz',
-  until_time: 'timestamptz',
 })

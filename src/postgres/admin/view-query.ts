@@ -5,10 +5,10 @@ import type { DB } from '../types.generated.ts'
 export interface ViewQuery {
   view: string
   columns: readonly string[]
-  /** PostgreSQL's types of the hidden columns. */
+  /** PostgreSQL's types of the hidden columns. A column `_place` is what they are ordered by; without it, `_id`. */
   hidden: Readonly<Record<string, string>>
   /** Hidden columns that are compared, and how. */
-  filter: readonly { column: string; by: 'value' | 'list' | 'below' }[]
+  filter: readonly { column: string; by: 'value' | 'list' | 'below' | 'none' }[]
   isDescending: boolean
   /** Which of the arguments `after`, `before` and `size` there are. */
   cursors: readonly ('after' | 'before')[]
@@ -25,6 +25,7 @@ export function writeViewQuery(queries: Kysely<DB>, asked: ViewQuery): string {
     value: (column: string) => sql<SqlBool>`${sql.ref(column)} = ${argument(column, hidden[column])}`,
     list: (column: string) => sql<SqlBool>`${sql.ref(column)} = any (${argument(column, `${hidden[column]}[]`)})`,
     below: (column: string) => sql<SqlBool>`${sql.ref(column)} < ${argument(column, hidden[column])}`,
+    none: (column: string) => sql<SqlBool>`${sql.ref(column)} is null`,
   }
   const conditions: Expression<SqlBool>[] = filter.map(({ column, by }) => compare[by](column))
   for (const cursor of cursors) {
@@ -36,6 +37,6 @@ export function writeViewQuery(queries: Kysely<DB>, asked: ViewQuery): string {
   const query = from
     .select([...columns])
     .where(({ and }) => and(conditions))
-    .orderBy('_id', isDescending !== isBackward ? 'desc' : 'asc')
+    .orderBy('_place' in hidden ? '_place' : '_id', isDescending !== isBackward ? 'desc' : 'asc')
   return (isLimited ? query.limit(sql<number>`${argument('size', 'bigint')}`) : query).compile().sql
 }

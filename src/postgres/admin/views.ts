@@ -9,5 +9,5 @@ export type Shown<Name extends ViewName> = Static<TObject<(typeof VIEWS)[Name]['
 export interface Below {
   below: string | number
 }
-/** Hidden columns, each with a value, a list of values, or what it is below; undefined selects nothing. */
+/** Hidden columns, each with a value, a list of values, what it is below, or null; undefined selects nothing. */
 export type Filter<Name extends ViewName> = { readonly [Column in keyof (typeof VIEWS)[Name]['hidden']]?: unknown }

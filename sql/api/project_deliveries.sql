@@ -1,0 +1,25 @@
+create or replace view project_deliveries with (security_invoker = true) as
+select
+    d.id as _id,
+    d.project_id as _project_id,
+    d.webhook_id as _webhook_id,
+    e.id as event_id,
+    e.kind,
+    e.payload,
+    case when d.not_before is not null then 'pending' when d.problem is null then 'delivered' else 'failed' end::delivery_state as state,
+    d.attempts::natural_number as attempts,
+    d.status,
+    d.problem,
+    'delivery_' || d.id as id,
+    'webhook_' || d.webhook_id as webhook_id,
+    seconds_of(e.at) as created_at,
+    seconds_of(d.tried_at) as tried_at,
+    seconds_of(d.not_before) as next_at
+from event_deliveries d
+join events e on e.id = d.event_id;
+
+comment on view project_deliveries is 'What webhooks were told of projects'' events, as the admin API shows it.';
+comment on column project_deliveries.status is 'Of the last answer. Null: there was none.';
+comment on column project_deliveries.problem is 'Why the last attempt failed. Null: it did not.';
+comment on column project_deliveries.tried_at is 'Null: it was not yet.';
+comment on column project_deliveries.next_at is 'Null: it is not tried again.';

@@ -1,0 +1,14 @@
+create or replace view project_spend_alerts with (security_invoker = true) as
+select
+    a.id as _id,
+    b.project_id as _project_id,
+    'spend_alert_' || a.id as id,
+    'USD' as currency,
+    'month' as interval,
+    round(a.amount * 100)::bigint as threshold_amount,
+    row('email', a.recipients, a.subject_prefix)::notification_channel as notification_channel
+from spend_alerts a
+join budgets b on b.id = a.budget_id;
+
+comment on view project_spend_alerts is 'Who is told of how much a month has cost; of the organization, where there is no project.';
+comment on column project_spend_alerts.threshold_amount is 'US cents.';

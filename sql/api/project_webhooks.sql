@@ -1,0 +1,25 @@
+create or replace view project_webhooks with (security_invoker = true) as
+select
+    w.id as _id,
+    w.project_id as _project_id,
+    'webhook_' || w.id as id,
+    w.url,
+    w.kinds as events,
+    seconds_of(w.created_at) as created_at,
+    seconds_of(w.disabled_at) as disabled_at,
+    d.pending::natural_number as pending,
+    d.failed::natural_number as failed
+from webhooks w
+cross join lateral (
+    select
+        count(*) filter (where q.not_before is not null) as pending,
+        count(*) filter (where q.not_before is null and q.problem is not null) as failed
+    from event_deliveries q
+    where q.webhook_id = w.id
+) d;
+
+comment on view project_webhooks is 'Projects'' webhooks, as the admin API shows them.';
+comment on column project_webhooks.events is 'Empty: all.';
+comment on column project_webhooks.disabled_at is 'When it answered 410. Null: it is told.';
+comment on column project_webhooks.pending is 'Deliveries that are still to be made.';
+comment on column project_webhooks.failed is 'Deliveries that are given up.';
