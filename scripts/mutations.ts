@@ -1571,6 +1571,9 @@ export const MUTATIONS: readonly Mutation[] = [
   ...linesOf('sql/functions/people/delete_user.sql', RIGHTS, [
     ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
   ]),
+  ...linesOf('sql/functions/people/delete_invite.sql', RIGHTS, [
+    ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
+  ]),
   ...linesOf('sql/functions/people/invite_user.sql', RIGHTS, [
     ['perform require_administrator();', '', 'what concerns everybody takes an administrator'],
   ]),
@@ -1635,10 +1638,10 @@ export const MUTATIONS: readonly Mutation[] = [
   ...linesOf('sql/functions/people/own_sessions.sql', RIGHTS, [
     ['s.user_id = current_user_id()', 'true', 'a session’s id ends it for its own user alone, who sees no other'],
   ]),
-  ...linesOf('sql/functions/people/login_states.sql', RIGHTS, [
+  ...linesOf('sql/functions/people/login_state.sql', RIGHTS, [
     [
-      'and (\n            u.id = current_user_id()',
-      'and (\n            true or u.id = current_user_id()',
+      'and (\n            current_user_id() is null',
+      'and (\n            true or current_user_id() is null',
       'the last known login of a member is seen by members of the same project, and nobody else',
     ],
   ]),

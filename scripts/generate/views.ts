@@ -81,6 +81,7 @@ const isHidden = ({ name }: Typed) => name.startsWith('_')
 
 function schemaOf({ type, comment }: Typed, found: Found): string {
   const schema = schemaOfType(type, comment, found)
+  if (/(^| )Left out: /.test(comment)) return `t.Optional(${schema})`
   return /(^| )Null: /.test(comment) ? `orNull(${schema})` : schema
 }
 

@@ -113,3 +113,20 @@ create type quota as (keys key_type, used natural_number, quota natural_number, 
 create type key_activity as (id text, name text, redacted_value text, type key_type, requests_last_minute natural_number, requests_per_minute natural_number);
 create type refusal as (reason text, requests natural_number, latest_hour unix_seconds);
 comment on column refusal.reason is 'The code of the error.';
+create domain user_role as text check (value in ('owner', 'reader'));
+create domain invite_status as text check (value in ('pending', 'accepted', 'expired'));
+create type invite_project as (id text, role project_role);
+create type admin_api_key_owner as (type text, object text, id text, name text, created_at unix_seconds, role user_role);
+create type open_session as (id text, address text, user_agent text, created_at unix_seconds, last_seen_at unix_seconds, is_this_one boolean);
+
+create domain audit_actor_type as text check (value in ('session', 'api_key'));
+create type audit_project as (id text, name text);
+comment on column audit_project.name is 'Left out: the project is gone.';
+create type audit_user as (id text, email text);
+create type audit_session as ("user" audit_user, ip_address text);
+comment on column audit_session.ip_address is 'Left out: the change was made with psql, or by the proxy itself.';
+create type audit_api_key as (id text, type text, "user" audit_user);
+create type audit_actor as (type audit_actor_type, session audit_session, api_key audit_api_key);
+comment on column audit_actor.session is 'Left out: it was an admin API key.';
+comment on column audit_actor.api_key is 'Left out: it was a session.';
+create type audit_change as (id text, data jsonb);

@@ -12,32 +12,32 @@ import type { Log } from '../telemetry/log.ts'
 import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import type { Refusals } from '../telemetry/refusals.ts'
 import type { AddressConfig } from './addresses.ts'
-import { createAdminKeysController } from './admin-keys.ts'
 import { failure } from './answers/shared.ts'
-import { createAuditLogsController } from './audit-logs.ts'
 import { completeDescription } from './complete-description.ts'
 import type { AdminOptions } from './controller.ts'
 import { createCredentialAttempts } from './credential-attempts.ts'
-import { createInvitesController } from './invites.ts'
 import { createMethodsController } from './methods.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { createOverviewController } from './overview.ts'
 import { TAGS } from './parameters.ts'
-import { createProjectUsersController } from './project-users.ts'
 import { createRequestsController } from './requests.ts'
 import { createRoutesController } from './routes.ts'
 import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
+import { ADMIN_KEYS } from './tables/admin-keys.ts'
 import { API_KEYS } from './tables/api-keys.ts'
+import { AUDIT_LOGS } from './tables/audit-logs.ts'
 import { BUDGETS } from './tables/budgets.ts'
 import { CACHE } from './tables/cache.ts'
 import { LIMITS } from './tables/limits.ts'
 import { MATCHES } from './tables/matches.ts'
+import { MEMBERS } from './tables/members.ts'
+import { OWN_SESSIONS } from './tables/own-sessions.ts'
 import { PROJECTS } from './tables/projects.ts'
 import { PROVIDER_KEYS } from './tables/provider-keys.ts'
+import { USERS } from './tables/users.ts'
 import { WEBHOOKS } from './tables/webhooks.ts'
 import { createUsageController } from './usage.ts'
-import { createUsersController } from './users.ts'
 
 export interface AdminSetup {
   config: AddressConfig & Pick<Config, 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
@@ -80,6 +80,11 @@ const OPERATIONS = [
   ...LIMITS,
   ...BUDGETS,
   ...WEBHOOKS,
+  ...MEMBERS,
+  ...USERS,
+  ...ADMIN_KEYS,
+  ...AUDIT_LOGS,
+  ...OWN_SESSIONS,
   ...CACHE,
   ...MATCHES,
 ]
@@ -105,11 +110,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
     .use(serveOperations(options, OPERATIONS))
     .use(createRoutesController(options))
-    .use(createProjectUsersController(options))
-    .use(createUsersController(options))
-    .use(createInvitesController(options))
-    .use(createAdminKeysController(options))
-    .use(createAuditLogsController(options))
     .use(createUsageController(options))
     .use(createOverviewController(options))
     .use(createRequestsController(options))

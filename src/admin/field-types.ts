@@ -32,4 +32,5 @@ export const email = textOf({
   pattern: '^[^\\s\\u0000-\\u001f\\u007f-\\u009f@]{1,64}@[^\\s\\u0000-\\u001f\\u007f-\\u009f@]{1,190}$',
 })
 export const userRole = textOf({ enum: ['owner', 'reader'] })
+export const memberRole = textOf({ enum: ['owner', 'member', 'viewer'] })
 export const timeZone = textOf({ enum: ['UTC', ...Intl.supportedValuesOf('timeZone')] })

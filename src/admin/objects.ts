@@ -56,6 +56,28 @@ export const serviceAccount = object(
   'svc_acct',
   NO_KEY,
 )
+export const user = object('User', 'organization.user', 'organization_users', 'user', 'There is no such user.')
+export const invite = object(
+  'Invite',
+  'organization.invite',
+  'organization_invites',
+  'invite',
+  'There is no such invite.',
+)
+export const member = object(
+  'Member',
+  'organization.project.user',
+  'project_users',
+  'user',
+  'There is no such member of this project.',
+)
+export const adminKey = object(
+  'AdminKey',
+  'organization.admin_api_key',
+  'admin_api_keys',
+  'admin_key',
+  'There is no such admin API key.',
+)
 
 export const cacheEntry = object('CacheEntry', 'cache.entry', 'cached_answers', 'entry', NO_ENTRY)
 export const plan = object('Plan', null, 'organization_plans', null, 'There is no such plan.')
@@ -103,6 +125,29 @@ export const addedServiceAccount = t.Object(
   },
   { $id: 'AddedServiceAccount' },
 )
+export const issuedAdminKey = t.Object({ ...adminKey.schema.properties, value: t.String() }, { $id: 'IssuedAdminKey' })
+
+const invitation = t.String({ description: 'For somebody who cannot log in yet; shown this once.' })
+export const addedUser = t.Object(
+  { ...user.schema.properties, invitation: t.Optional(invitation) },
+  { $id: 'AddedUser' },
+)
+export const addedMember = t.Object(
+  { ...member.schema.properties, invitation: t.Optional(invitation) },
+  { $id: 'AddedMember' },
+)
+export const addedInvite = t.Object({ ...invite.schema.properties, invitation: t.String() }, { $id: 'AddedInvite' })
+
+const { changed, ...described } = VIEWS.organization_audit_logs.columns
+/** A field that is called what `type` says has what was changed. */
+export const auditEvent = t.Object(
+  { object: t.Literal('organization.audit_log'), ...described },
+  { $id: 'AuditEvent', additionalProperties: true },
+)
+export type AuditEvent = Static<typeof auditEvent>
+
+export const openSession = t.Object({ object: t.Literal('session'), ...TYPES.open_session }, { $id: 'OpenSession' })
+export type OpenSession = Static<typeof openSession>
 
 /** With its secret, which is shown this once. */
 export const addedWebhook = t.Object(
@@ -131,3 +176,8 @@ export type Budget = Answer<typeof budget>
 export type Webhook = Answer<typeof webhook>
 export type Delivery = Answer<typeof delivery>
 export type Refusal = Static<typeof refusal>
+export type User = Answer<typeof user>
+export type Member = Answer<typeof member>
+export type AdminKey = Answer<typeof adminKey>
+/** Whether a person can log in yet. */
+export type Login = Pick<User, 'can_log_in' | 'invited_until' | 'last_seen_at'>

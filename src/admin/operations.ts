@@ -38,7 +38,7 @@ interface ListOptions<View extends ViewName, Base extends string, Query extends 
   newestFirst?: boolean
 }
 
-/** A page of them. Below a project's path, its objects alone. */
+/** A page of them, in the `order` that is asked, if the query has one. Below a project's path, its objects alone. */
 export function list<
   View extends ViewName,
   Base extends string,
@@ -55,8 +55,12 @@ export function list<
     answer: pagesOf(schema),
     query: t.Object({ ...of.query, ...pageQueryOf(idKind), ...query }, strict),
     async serve(asked) {
-      const { after, limit } = asked.query
-      const page = { after: readCursor(idKind, after), newestFirst, size: pageSize(limit) }
+      const { after, limit, order } = asked.query
+      const page = {
+        after: readCursor(idKind, after),
+        newestFirst: newestFirst ?? order === 'desc',
+        size: pageSize(limit),
+      }
       const chosen = filterOf(of, asked.ids, { ...hideStates(query, asked.query), ...filter(asked) })
       const rows = await readVisible(of, asked, chosen, page)
       return toPage(rows as unknown as { id: string }[], limit)

@@ -2,24 +2,16 @@
 import { t } from 'elysia'
 import type { OidcConfig } from '../config/config.ts'
 import { refuse } from '../errors/errors.ts'
-import {
-  closeSession,
-  closeSessions,
-  closeSessionWithId,
-  issueSessionKey,
-  ownSessions,
-  setPassword,
-} from '../postgres/admin/users.ts'
+import { callAs } from '../postgres/admin/call-as.ts'
 import { baseUrlOf } from './addresses.ts'
-import { listOf } from './answers/shared.ts'
-import { closed, loginRules, opened, openSession, session, sessionKey } from './answers/users.ts'
+import { closed, loginRules, opened, session, sessionKey } from './answers/users.ts'
 import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
 import { strict } from './field-types.ts'
 import { formatId, requireId } from './ids.ts'
 import { createLogin, hashPassword } from './login.ts'
 import { operation } from './operation.ts'
-import { oneOf, toSeconds } from './pages.ts'
+import { oneOf } from './pages.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
@@ -81,39 +73,13 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
       }),
       operation('Read who is logged in', session),
     )
-    .get(
-      '/sessions',
-      async ({ caller: { actor, sessionToken } }) => {
-        const rows = await ownSessions(actor, { this_one: sessionToken && hashToken(sessionToken) })
-        const data = rows.map(({ id, address, user_agent, created_at, last_seen_at, is_this_one }) => ({
-          id: formatId('session', id),
-          object: 'session' as const,
-          address,
-          user_agent,
-          created_at: toSeconds(created_at),
-          last_seen_at: toSeconds(last_seen_at),
-          is_this_one,
-        }))
-        return { object: 'list' as const, data, has_more: false }
-      },
-      operation('List the caller’s sessions', listOf(openSession)),
-    )
-    .delete(
-      '/sessions/:session_id',
-      async ({ caller, params }) => {
-        const session_id = requireId('session', params.session_id)
-        await closeSessionWithId(caller.actor, { session_id })
-        return { object: 'session.closed' as const, id: formatId('session', session_id) }
-      },
-      operation('End one of the caller’s sessions', closed),
-    )
     .post(
       '/playground-key',
       async ({ caller: { actor, sessionToken }, body: { project_id, type } }) => {
         if (sessionToken === null) throw refuse('notPermitted', { problem: 'This takes a login, not an admin key.' })
         const project = requireId('proj', project_id)
-        const [issued] = await issueSessionKey(actor, { project, key_type: type, token_hash: hashToken(sessionToken) })
-        return { object: 'session.key' as const, value: issued?.result ?? '' }
+        const asked = { project, key_type: type, token_hash: hashToken(sessionToken) }
+        return { object: 'session.key' as const, value: await callAs(actor, 'issue_session_key', asked) }
       },
       operation('Make a key of a project that ends with this session', sessionKey, {
         body: t.Object({ project_id: t.String(), type: oneOf('project', 'test') }, strict),
@@ -139,7 +105,7 @@ export function createLogoutController(options: AdminOptions) {
       '/logout',
       async ({ request, caller, set }) => {
         const { actor, sessionToken } = caller
-        if (sessionToken !== null) await closeSession(actor, { token_hash: hashToken(sessionToken) })
+        if (sessionToken !== null) await callAs(actor, 'close_session', { token_hash: hashToken(sessionToken) })
         set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
         return { object: 'session.closed' as const }
       },
@@ -148,9 +114,9 @@ export function createLogoutController(options: AdminOptions) {
     .post(
       '/logout-everywhere',
       async ({ request, caller, set }) => {
-        const [ended] = await closeSessions(caller.actor, {})
+        const ended = await callAs(caller.actor, 'close_sessions', {})
         set.headers['set-cookie'] = sessionCookie(request, null, trustedProxies)
-        return { object: 'session.closed' as const, sessions: ended?.result ?? 0 }
+        return { object: 'session.closed' as const, sessions: ended }
       },
       operation('End all of the caller’s sessions', closed),
     )
@@ -158,7 +124,7 @@ export function createLogoutController(options: AdminOptions) {
       '/password',
       async ({ caller, address, body }) => {
         await login.verify(caller.email, body.password, address)
-        await setPassword(caller.actor, {
+        await callAs(caller.actor, 'set_password', {
           new_hash: await hashPassword(body.new_password),
           kept_session: caller.sessionToken && hashToken(caller.sessionToken),
         })

@@ -4,8 +4,8 @@ export const FUNCTIONS = {
   accept_invitation: { takes: { token: 'text', password_hash: 'text' }, gives: 'bigint' },
   /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
   act_as: { takes: { actor: 'json', reads: 'boolean', statement: 'text', arguments: 'json' }, gives: { act_as: 'json' } },
-  /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project. */
-  add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { user_id: 'bigint', invitation: 'text' } },
+  /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project. Null: invitation (the user was known). */
+  add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { id: 'bigint', invitation: 'text?' } },
   /** Makes a user owner, member or viewer of a project; raises unique_violation where the user is a member. Takes an owner of it. */
   add_membership: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
   /** Adds the codes of stored prompts to the lists of their groups, and creates the lists if necessary. */
@@ -90,6 +90,8 @@ export const FUNCTIONS = {
   delete_expired_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Deletes kept responses whose time is over, and returns how many. */
   delete_expired_responses: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes a user who was invited and cannot log in yet. Takes an administrator. */
+  delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
   /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
   delete_outdated: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Deletes a user, with memberships, sessions and admin keys. Takes an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted. */
@@ -167,7 +169,7 @@ export const FUNCTIONS = {
   /** Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well. Null: entry_id, of_model, of_namespace, older_than_seconds (any). */
   invalidate_cache: { takes: { project: 'text', entry_id: 'bigint?', of_model: 'text?', of_namespace: 'text?', older_than_seconds: 'bigint?', dry_run: 'boolean' }, gives: 'bigint' },
   /** Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Takes an administrator; adds nobody where anything is not valid. */
-  invite_new_user: { takes: { email: 'text', user_role: 'text', of_projects: 'bigint[]', member_roles: 'text[]' }, gives: { user_id: 'bigint', invitation: 'text' } },
+  invite_new_user: { takes: { email: 'text', user_role: 'text', of_projects: 'bigint[]', member_roles: 'text[]' }, gives: { id: 'bigint', invitation: 'text' } },
   /** Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Takes an administrator. */
   invite_user: { takes: { of_user: 'bigint' }, gives: 'text' },
   /** Whether the current user is an owner of the whole installation. */
@@ -204,8 +206,8 @@ export const FUNCTIONS = {
   log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */
   log_in_by_password: { takes: { of_email: 'text', verified_hash: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
-  /** Whether users can log in yet, until when their invitation can be taken up or since when it cannot, and when they were last seen, of those that the current user may see. */
-  login_states: { reads: true, takes: { of_users: 'bigint[]' }, gives: { user_id: 'bigint', can_log_in: 'boolean', invited_until: 'timestamptz', last_seen_at: 'timestamptz' } },
+  /** Whether a user can log in yet, until when the invitation can be taken up or since when it cannot, and when the user was last seen; no row for whom the current user may not see. Operators with psql see all. Null: invited_until (there is none), last_seen_at (never). */
+  login_state: { reads: true, takes: { of_user: 'bigint' }, gives: { can_log_in: 'boolean', invited_until: 'bigint?', last_seen_at: 'bigint?' } },
   /** Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months. */
   maintain_usage_partitions: { takes: {}, gives: 'void' },
   /** As issue_key(), with the id of the key. Null: expires (never). */
@@ -214,8 +216,6 @@ export const FUNCTIONS = {
   make_secret: { takes: { prefix: 'text' }, gives: 'text' },
   /** A key of a project as OpenAI's service account, which stands for it. Null: expires (never). */
   make_service_account: { takes: { project: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', api_key: 'service_account_key' } },
-  /** Projects of users with their roles there, of those that the current user may see. */
-  memberships_of: { reads: true, takes: { of_users: 'bigint[]' }, gives: { user_id: 'bigint', project_id: 'bigint', role: 'text' } },
   /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
   model_names: { reads: true, takes: { of_model: 'text' }, gives: 'text[]' },
   /** What a report of a calendar month (UTC, as 2026-10; empty: the current one) tells of a project, or of all (empty): days, the twenty most used models, keys and tags, what the cache did not answer by its reason, and the hits that people called wrong. Raises on an unknown project or a month that is none. */
@@ -234,20 +234,12 @@ export const FUNCTIONS = {
   open_project: { reads: true, takes: { project: 'text', needed: 'text' }, gives: 'bigint' },
   /** Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Forgets failed attempts, and remembers the origin (the address that limits count by) as one where the user has logged in. */
   open_session: { takes: { of_email: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
-  /** The current user's sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks, null for an admin key. */
-  own_sessions: { reads: true, takes: { this_one: 'text' }, gives: { id: 'bigint', address: 'text', user_agent: 'text', created_at: 'timestamptz', last_seen_at: 'timestamptz', is_this_one: 'boolean' } },
-  /** Admin API keys that the current user may see, with the user each acts for, after a given one. */
-  page_of_admin_keys: { reads: true, takes: { only_key: 'bigint', newest_first: 'boolean', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', prefix: 'text', name: 'text', created_at: 'timestamptz', expires_at: 'timestamptz', last_used_at: 'timestamptz', user_id: 'bigint', email: 'text', role: 'text' } },
-  /** The audit log, newest first: entries after (older than) or before (newer than) a given one. */
-  page_of_audit_log: { reads: true, takes: { of_projects: 'bigint[]', of_actions: 'text[]', of_emails: 'text[]', of_users: 'bigint[]', of_targets: 'text[]', from_time: 'timestamptz', until_time: 'timestamptz', after_id: 'bigint', before_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', recorded_at: 'timestamptz', actor: 'text', actor_kind: 'text', user_id: 'bigint', admin_key_id: 'bigint', address: 'text', project_id: 'bigint', project_name: 'text', action: 'text', target: 'text', details: 'jsonb' } },
+  /** The current user's sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key). */
+  own_sessions: { reads: true, takes: { this_one: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
   page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored. Null: only_request, before_time, before_request_id (any). */
   page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
-  /** Members of a project by id, after a given one. Administrators see every project without being members. */
-  page_of_members: { reads: true, takes: { of_project: 'bigint', only_user: 'bigint', after_id: 'bigint', page_size: 'integer' }, gives: { user_id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
-  /** Users that the current user may see, by id, after a given one. */
-  page_of_users: { reads: true, takes: { only_user: 'bigint', of_emails: 'text[]', after_id: 'bigint', page_size: 'integer' }, gives: { id: 'bigint', email: 'text', role: 'text', created_at: 'timestamptz' } },
   /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest). */
   page_of_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz?', before_id: 'text?', page_size: 'integer' }, gives: { _given_at: 'timestamptz', verdict_id: 'text', created_at: 'bigint', verdict: 'same|different', source: 'person|review|judge', similarity: 'double precision?', difference: 'text?', model: 'text?', wordings: 'text[]' } },
   /** A date or time that an operator typed, UTC unless it says otherwise; null when it is empty. */
@@ -348,8 +340,8 @@ export const FUNCTIONS = {
   set_key_log_content: { takes: { key_or_prefix: 'text', value: 'text' }, gives: 'void' },
   /** Changes a member's role in a project to owner, member or viewer; a viewer keeps no key of a session. Takes an owner of it; the last owner who can log in cannot be demoted. */
   set_member: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
-  /** Replaces the current user's password hash, and ends all sessions but the one with this cookie's hash, if any. */
-  set_password: { takes: { new_hash: 'text', kept_session: 'text' }, gives: 'void' },
+  /** Replaces the current user's password hash, and ends all sessions but the one with this cookie's hash. Null: kept_session (all end). */
+  set_password: { takes: { new_hash: 'text', kept_session: 'text?' }, gives: 'void' },
   /** Moves a project to another plan; its limits apply from the next request on. Takes an administrator. Raises on an unknown project or plan. */
   set_plan: { takes: { project: 'text', plan: 'text' }, gives: 'void' },
   /** Changes the given limits of a plan, for all projects on it, from the next request on. Takes an administrator. */

@@ -1,5 +1,5 @@
 create or replace function invite_new_user(email text, user_role text, of_projects bigint[], member_roles text[]) returns table (
-    user_id bigint,
+    id bigint,
     invitation text
 )
 language plpgsql

@@ -1,19 +1,13 @@
-create or replace function own_sessions(this_one text)
-returns table (
-    id bigint,
-    address text,
-    user_agent text,
-    created_at timestamptz,
-    last_seen_at timestamptz,
-    is_this_one boolean
-)
+create or replace function own_sessions(this_one text) returns setof open_session
 language sql
 stable
 -- Nobody reads the table of sessions; everybody their own of it.
 security definer
 set search_path = model_proxy, pg_temp
 as $$
-    select s.id, s.address, s.user_agent, s.created_at, s.last_seen_at, coalesce(s.token_hash = decode(this_one, 'hex'), false)
+    select
+        'session_' || s.id, s.address, s.user_agent, seconds_of(s.created_at), seconds_of(s.last_seen_at),
+        coalesce(s.token_hash = decode(this_one, 'hex'), false)
     from sessions s
     where s.user_id = current_user_id()
         and s.last_seen_at > now() - interval '7 days'
@@ -21,4 +15,4 @@ as $$
     order by s.last_seen_at desc, s.id desc;
 $$;
 
-comment on function own_sessions(text) is 'The current user''s sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks, null for an admin key.';
+comment on function own_sessions(text) is 'The current user''s sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key).';

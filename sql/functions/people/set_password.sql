@@ -13,4 +13,4 @@ begin
 end;
 $$;
 
-comment on function set_password(text, text) is 'Replaces the current user''s password hash, and ends all sessions but the one with this cookie''s hash, if any.';
+comment on function set_password(text, text) is 'Replaces the current user''s password hash, and ends all sessions but the one with this cookie''s hash. Null: kept_session (all end).';

@@ -107,10 +107,9 @@ function storedBefore({ older_than_seconds: age }: Selector): string | undefined
 }
 
 function readNewest(actor: Actor, project: number, asked: Selector, { before, size }: Before) {
-  const stored = storedBefore(asked)
   const filter = {
     ...{ _project_id: project, _model: asked.model, _namespace: asked.namespace },
-    _created_at: stored === undefined ? undefined : { below: stored },
+    _created_at: { until: storedBefore(asked) },
   }
   return readView(actor, 'cached_answers', filter, { after: before, newestFirst: true, size })
 }

@@ -10,26 +10,23 @@ export type {
 } from '../../admin/answers/cache.ts'
 export type { Route, Settings } from '../../admin/answers/projects.ts'
 export type { Counts, Overview, ProxyRequest, Share } from '../../admin/answers/usage.ts'
+export type { LoginRules, Session } from '../../admin/answers/users.ts'
 export type {
   AdminKey,
-  AuditEvent,
-  Login,
-  LoginRules,
-  Member,
-  OpenSession,
-  Session,
-  User,
-} from '../../admin/answers/users.ts'
-export type {
   ApiKey,
+  AuditEvent,
   Budget,
   CacheEntry,
   Delivery,
   Limits,
+  Login,
+  Member,
+  OpenSession,
   Plan,
   Project,
   ProviderKey,
   Refusal,
+  User,
   Webhook,
 } from '../../admin/objects.ts'
 export type { SettingKindRow as SettingKind } from '../../postgres/admin/rows.ts'

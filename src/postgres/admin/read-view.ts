@@ -1,8 +1,9 @@
 /** Reads the views that the admin API shows: one reader for lists and single objects, with their filters, order and cursors. */
 import { encodeValue } from '../wire-format.ts'
 import { type Actor, runAs } from './call-as.ts'
+import type { Comparison } from './view-query.ts'
 import { VIEWS } from './views.generated.ts'
-import type { Below, Filter, Shown, ViewName } from './views.ts'
+import type { Filter, Range, Shown, ViewName } from './views.ts'
 
 export interface Page {
   /** The `_id` behind which the page begins, in its order. */
@@ -21,30 +22,30 @@ export async function readView<Name extends ViewName>(
   { after, before, newestFirst = false, size }: Page = {},
 ): Promise<Shown<Name>[]> {
   const { columns, hidden } = VIEWS[view]
-  const wanted = Object.entries<unknown>(filter).filter(([, value]) => value !== undefined)
+  const wanted = Object.entries<unknown>(filter).flatMap(([column, value]) => comparisonsOf(column, value))
   const { writeViewQuery }: typeof import('./view-query.ts') = require('./view-query.ts')
   const statement = writeViewQuery(actor.database.queries, {
     view,
     columns: Object.keys(columns),
     hidden,
-    filter: wanted.map(([column, value]) => ({ column, by: comparisonOf(value) })),
+    filter: wanted,
     isDescending: newestFirst,
     cursors: [...(after === undefined ? [] : ['after' as const]), ...(before === undefined ? [] : ['before' as const])],
     isLimited: size !== undefined,
   })
-  const values = Object.fromEntries(
-    wanted.map(([column, value]) => [column, encodeValue(isBelow(value) ? value.below : value)]),
-  )
+  const values = Object.fromEntries(wanted.map(({ name, value }) => [name, encodeValue(value)]))
   const rows = await runAs<Shown<Name>>(actor, statement, { ...values, after, before, size }, { reads: true })
   return before === undefined ? rows : rows.reverse()
 }
 
-function comparisonOf(value: unknown): 'value' | 'list' | 'below' | 'none' {
-  if (value === null) return 'none'
-  if (Array.isArray(value)) return 'list'
-  return isBelow(value) ? 'below' : 'value'
-}
-
-function isBelow(value: unknown): value is Below {
-  return typeof value === 'object' && value !== null && 'below' in value
+function comparisonsOf(column: string, value: unknown): (Comparison & { value: unknown })[] {
+  if (value === undefined) return []
+  if (value === null) return [{ column, operator: 'is not distinct from', name: column, value }]
+  if (Array.isArray(value)) return [{ column, operator: 'any', name: column, value }]
+  if (typeof value !== 'object') return [{ column, operator: '=', name: column, value }]
+  const { from, until } = value as Range
+  return [
+    { column, operator: '>=' as const, name: `${column}_from`, value: from },
+    { column, operator: '<' as const, name: `${column}_until`, value: until },
+  ].filter(({ value }) => value !== undefined)
 }

@@ -2,32 +2,36 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import type { DB } from '../types.generated.ts'
 
+/** A hidden column is compared with the argument `name`. */
+export interface Comparison {
+  column: string
+  operator: '=' | 'any' | '>=' | '<' | 'is not distinct from'
+  name: string
+}
+
 export interface ViewQuery {
   view: string
   columns: readonly string[]
   /** PostgreSQL's types of the hidden columns. A column `_place` is what they are ordered by; without it, `_id`. */
   hidden: Readonly<Record<string, string>>
-  /** Hidden columns that are compared, and how. */
-  filter: readonly { column: string; by: 'value' | 'list' | 'below' | 'none' }[]
+  filter: readonly Comparison[]
   isDescending: boolean
   /** Which of the arguments `after`, `before` and `size` there are. */
   cursors: readonly ('after' | 'before')[]
   isLimited: boolean
 }
 
-/** Values are found in $1, as JSON: filters by their columns. */
+/** Values are found in $1, as JSON, by their names. */
 export function writeViewQuery(queries: Kysely<DB>, asked: ViewQuery): string {
   const { view, columns, hidden, filter, isDescending, cursors, isLimited } = asked
   // biome-ignore lint/suspicious/noExplicitAny: which view it is, is not known here
   const from = (queries.withoutPlugins() as Kysely<any>).selectFrom(view)
   const argument = (name: string, type = '') => sql`${sql.raw(`($1 ->> '${name}')::${type}`)}`
-  const compare = {
-    value: (column: string) => sql<SqlBool>`${sql.ref(column)} = ${argument(column, hidden[column])}`,
-    list: (column: string) => sql<SqlBool>`${sql.ref(column)} = any (${argument(column, `${hidden[column]}[]`)})`,
-    below: (column: string) => sql<SqlBool>`${sql.ref(column)} < ${argument(column, hidden[column])}`,
-    none: (column: string) => sql<SqlBool>`${sql.ref(column)} is null`,
-  }
-  const conditions: Expression<SqlBool>[] = filter.map(({ column, by }) => compare[by](column))
+  const conditions: Expression<SqlBool>[] = filter.map(({ column, operator, name }) =>
+    operator === 'any'
+      ? sql`${sql.ref(column)} = any (${argument(name, `${hidden[column]}[]`)})`
+      : sql`${sql.ref(column)} ${sql.raw(operator)} ${argument(name, hidden[column])}`,
+  )
   for (const cursor of cursors) {
     const isLater = (cursor === 'after') !== isDescending
     conditions.push(sql`_id ${sql.raw(isLater ? '>' : '<')} ${argument(cursor, 'bigint')}`)

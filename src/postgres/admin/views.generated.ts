@@ -4,14 +4,23 @@ import { orNull, words } from './schemas.ts'
 
 /** Composite types, which columns or results of functions have. */
 export const TYPES = {
+  admin_api_key_owner: { type: t.String(), object: t.String(), id: t.String(), name: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), role: words('owner', 'reader') },
   api_key_owner: { type: t.String(), service_account: t.Object({ id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() }) },
+  audit_actor: { type: words('session', 'api_key'), session: t.Optional(t.Object({ user: t.Object({ id: t.String(), email: t.String() }), ip_address: t.Optional(t.String({ description: 'Left out: the change was made with psql, or by the proxy itself.' })) }, { description: 'Left out: it was an admin API key.' })), api_key: t.Optional(t.Object({ id: t.String(), type: t.String(), user: t.Object({ id: t.String(), email: t.String() }) }, { description: 'Left out: it was a session.' })) },
+  audit_api_key: { id: t.String(), type: t.String(), user: t.Object({ id: t.String(), email: t.String() }) },
+  audit_change: { id: t.String(), data: t.Record(t.String(), t.Unknown()) },
+  audit_project: { id: t.String(), name: t.Optional(t.String({ description: 'Left out: the project is gone.' })) },
+  audit_session: { user: t.Object({ id: t.String(), email: t.String() }), ip_address: t.Optional(t.String({ description: 'Left out: the change was made with psql, or by the proxy itself.' })) },
+  audit_user: { id: t.String(), email: t.String() },
   cache_match: { request_id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), reason: words('normalized', 'proved', 'verified', 'judged', 'threshold', 'undecided'), difference: orNull(t.String({ description: 'Null: none.' })), similarity: t.Number(), is_shadow: t.Boolean(), saved_usd: t.Number({ description: 'US dollars.' }), prompt_tokens: t.Integer({ minimum: 0 }), entry_id: orNull(t.String({ description: 'Null: the entry is gone.' })), model: orNull(t.String({ description: 'Null: the entry is gone.' })), endpoint: orNull(t.String({ description: 'Null: the entry is gone.' })), verdict: orNull(words('same', 'different')), verdict_source: orNull(words('person', 'review', 'judge')) },
   cache_stats: { entries: t.Integer({ minimum: 0 }), bytes: t.Integer({ minimum: 0 }), prompts: t.Integer({ minimum: 0 }), with_vector: t.Integer({ minimum: 0 }), vectors: t.Integer({ minimum: 0 }), expired: t.Integer({ minimum: 0 }), saveable_tokens: t.Integer({ minimum: 0 }), oldest_at: orNull(t.Integer({ description: 'Null: it is empty. Unix seconds.' })), newest_at: orNull(t.Integer({ description: 'Null: it is empty. Unix seconds.' })) },
   cache_verdict: { verdict_id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), verdict: words('same', 'different'), source: words('person', 'review', 'judge'), similarity: orNull(t.Number({ description: 'Null: it was not measured.' })), difference: orNull(t.String({ description: 'Null: none.' })), model: orNull(t.String({ description: 'Null: the entries are gone.' })), wordings: t.Array(t.String()) },
   calibration_step: { difference: t.String(), threshold: t.Number(), served: t.Integer({ minimum: 0 }), precision: t.Number(), precision_low: t.Number(), precision_high: t.Number() },
   enforcement: { status: words('enforcing', 'inactive') },
+  invite_project: { id: t.String(), role: words('owner', 'member', 'viewer') },
   key_activity: { id: t.String(), name: t.String(), redacted_value: t.String(), type: words('project', 'test'), requests_last_minute: t.Integer({ minimum: 0 }), requests_per_minute: t.Integer({ minimum: 0 }) },
   notification_channel: { type: t.String(), recipients: t.Array(t.String()), subject_prefix: orNull(t.String({ description: 'Null: none.' })) },
+  open_session: { id: t.String(), address: t.String(), user_agent: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), last_seen_at: t.Integer({ description: 'Unix seconds.' }), is_this_one: t.Boolean() },
   quota: { keys: words('project', 'test'), used: t.Integer({ minimum: 0 }), quota: t.Integer({ minimum: 0 }), remaining: t.Integer() },
   refusal: { reason: t.String({ description: 'The code of the error.' }), requests: t.Integer({ minimum: 0 }), latest_hour: t.Integer({ description: 'Unix seconds.' }) },
   service_account: { id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() },
@@ -20,6 +29,19 @@ export const TYPES = {
 } as const
 
 export const VIEWS = {
+  admin_api_keys: {
+    comment: 'Keys of the admin API.',
+    hidden: { _id: 'bigint' },
+    columns: {
+      id: t.String(),
+      name: t.String(),
+      redacted_value: t.String(),
+      created_at: t.Integer({ description: 'Unix seconds.' }),
+      expires_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
+      last_used_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
+      owner: t.Object({ type: t.String(), object: t.String(), id: t.String(), name: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), role: words('owner', 'reader') }, { description: 'Whose rights it has.' }),
+    },
+  },
   cached_answers: {
     comment: 'A stored answer, without what it says.',
     hidden: { _id: 'bigint', _project_id: 'bigint', _model: 'text', _namespace: 'text', _created_at: 'timestamp with time zone' },
@@ -35,6 +57,31 @@ export const VIEWS = {
       found_by: words('exact', 'normalized', 'similar'),
       created_at: t.Integer({ description: 'Unix seconds.' }),
       expires_at: t.Integer({ description: 'Unix seconds.' }),
+    },
+  },
+  organization_audit_logs: {
+    comment: 'Who changed what.',
+    hidden: { _id: 'bigint', _recorded_at: 'timestamp with time zone', _action: 'text', _project_id: 'bigint', _user_id: 'bigint', _actor: 'text', _target: 'text' },
+    columns: {
+      id: t.String(),
+      type: t.String({ description: 'Also the name of a field, which has what was changed.' }),
+      effective_at: t.Integer({ description: 'Unix seconds.' }),
+      project: t.Optional(t.Object({ id: t.String(), name: t.Optional(t.String({ description: 'Left out: the project is gone.' })) }, { description: 'Left out: it concerns no single one.' })),
+      actor: t.Object({ type: words('session', 'api_key'), session: t.Optional(t.Object({ user: t.Object({ id: t.String(), email: t.String() }), ip_address: t.Optional(t.String({ description: 'Left out: the change was made with psql, or by the proxy itself.' })) }, { description: 'Left out: it was an admin API key.' })), api_key: t.Optional(t.Object({ id: t.String(), type: t.String(), user: t.Object({ id: t.String(), email: t.String() }) }, { description: 'Left out: it was a session.' })) }),
+      changed: t.Object({ id: t.String(), data: t.Record(t.String(), t.Unknown()) }),
+    },
+  },
+  organization_invites: {
+    comment: 'A user, and whether the invitation was taken up. Accepted: the user can log in.',
+    hidden: { _id: 'bigint' },
+    columns: {
+      id: t.String(),
+      email: t.String(),
+      role: words('owner', 'reader'),
+      status: words('pending', 'accepted', 'expired'),
+      created_at: t.Integer({ description: 'Unix seconds.' }),
+      expires_at: orNull(t.Integer({ description: 'Null: there is none. Unix seconds.' })),
+      projects: t.Array(t.Object({ id: t.String(), role: words('owner', 'member', 'viewer') }), { description: 'Where the user is a member, of those that the caller may see.' }),
     },
   },
   organization_plans: {
@@ -63,6 +110,20 @@ export const VIEWS = {
       status: words('active', 'archived'),
       plan: t.String(),
       your_role: words('owner', 'member', 'viewer'),
+    },
+  },
+  organization_users: {
+    comment: 'Users of the installation: administrators (owner), and others (reader).',
+    hidden: { _id: 'bigint', _email: 'text' },
+    columns: {
+      id: t.String(),
+      email: t.String(),
+      name: t.String(),
+      role: words('owner', 'reader'),
+      added_at: t.Integer({ description: 'Unix seconds.' }),
+      can_log_in: t.Boolean({ description: 'Not before the invitation was taken up.' }),
+      invited_until: orNull(t.Integer({ description: 'In the past where the invitation has expired. Null: there is none. Unix seconds.' })),
+      last_seen_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
     },
   },
   project_api_keys: {
@@ -195,6 +256,20 @@ export const VIEWS = {
       interval: t.String(),
       threshold_amount: t.Integer({ description: 'US cents.' }),
       enforcement: t.Object({ status: words('enforcing', 'inactive') }),
+    },
+  },
+  project_users: {
+    comment: 'Members of projects. Administrators see every project without being members.',
+    hidden: { _id: 'bigint', _project_id: 'bigint' },
+    columns: {
+      id: t.String(),
+      email: t.String(),
+      name: t.String(),
+      role: words('owner', 'member', 'viewer'),
+      added_at: t.Integer({ description: 'Unix seconds.' }),
+      can_log_in: t.Boolean({ description: 'Not before the invitation was taken up.' }),
+      invited_until: orNull(t.Integer({ description: 'In the past where the invitation has expired. Null: there is none. Unix seconds.' })),
+      last_seen_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })),
     },
   },
   project_webhooks: {

@@ -5,9 +5,10 @@ import type { VIEWS } from './views.generated.ts'
 export type ViewName = keyof typeof VIEWS
 /** One object. */
 export type Shown<Name extends ViewName> = Static<TObject<(typeof VIEWS)[Name]['columns']>>
-/** What a value lies below. */
-export interface Below {
-  below: string | number
+/** From one value on, and until before another. */
+export interface Range {
+  from?: string | undefined
+  until?: string | undefined
 }
-/** Hidden columns, each with a value, a list of values, what it is below, or null; undefined selects nothing. */
+/** Hidden columns, each with a value, a list of values, a range or null; undefined selects nothing. */
 export type Filter<Name extends ViewName> = { readonly [Column in keyof (typeof VIEWS)[Name]['hidden']]?: unknown }

@@ -466,8 +466,21 @@ describeOnce('the admin API through the openai package', backend => {
       'admin_api_key.created',
       'user.added',
     ])
-    const past = { effective_at: { lt: Math.floor(Date.now() / 1000) - 3600 } }
-    expect(await toArray(organization.auditLogs.list(past))).toEqual([])
+    const [newest, second, third, oldest] = all.map(event => event.id)
+    const now = Math.floor(Date.now() / 1000)
+    const filters = [
+      [{ effective_at: { lt: now - 3600 } }, []],
+      [{ effective_at: { gte: now + 3600 } }, []],
+      [{ effective_at: { gt: now - 3600, lte: now + 3600 } }, [newest, second, third, oldest]],
+      [{ actor_emails: ['root@example.org'] }, [second]],
+      [{ actor_ids: [events[0]?.actor?.api_key?.user?.id ?? ''] }, [second]],
+      [{ actor_ids: ['nobody'] }, []],
+      [{ resource_ids: ['admin_key_1', 'user_1'] }, [third, oldest]],
+    ] as const
+    for (const [filter, found] of filters) {
+      const listed = await toArray(organization.auditLogs.list(structuredClone(filter) as object))
+      expect([filter, listed.map(event => event.id)]).toEqual([filter, found])
+    }
   })
 
   test('rate limits are those of the plan, and a plan is changed for all its projects', async () => {

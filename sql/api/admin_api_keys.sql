@@ -1,0 +1,17 @@
+create or replace view admin_api_keys with (security_invoker = true) as
+select
+    k.id as _id,
+    'admin_key_' || k.id as id,
+    k.name,
+    k.prefix || '…' as redacted_value,
+    seconds_of(k.created_at) as created_at,
+    seconds_of(k.expires_at) as expires_at,
+    seconds_of(k.last_used_at) as last_used_at,
+    row('user', 'organization.user', 'user_' || u.id, u.email, seconds_of(k.created_at), u.role)::admin_api_key_owner as owner
+from admin_keys k
+join users u on u.id = k.user_id;
+
+comment on view admin_api_keys is 'Keys of the admin API.';
+comment on column admin_api_keys.expires_at is 'Null: never.';
+comment on column admin_api_keys.last_used_at is 'Null: never.';
+comment on column admin_api_keys.owner is 'Whose rights it has.';

@@ -1,0 +1,19 @@
+create or replace view organization_users with (security_invoker = true) as
+select
+    u.id as _id,
+    u.email as _email,
+    'user_' || u.id as id,
+    u.email,
+    u.email as name,
+    u.role::user_role as role,
+    seconds_of(u.created_at) as added_at,
+    l.can_log_in,
+    l.invited_until,
+    l.last_seen_at
+from users u
+cross join lateral login_state(u.id) l;
+
+comment on view organization_users is 'Users of the installation: administrators (owner), and others (reader).';
+comment on column organization_users.can_log_in is 'Not before the invitation was taken up.';
+comment on column organization_users.invited_until is 'In the past where the invitation has expired. Null: there is none.';
+comment on column organization_users.last_seen_at is 'Null: never.';

@@ -1,0 +1,20 @@
+create or replace view project_users with (security_invoker = true) as
+select
+    m.user_id as _id,
+    m.project_id as _project_id,
+    'user_' || m.user_id as id,
+    u.email,
+    u.email as name,
+    m.role::project_role as role,
+    seconds_of(m.created_at) as added_at,
+    l.can_log_in,
+    l.invited_until,
+    l.last_seen_at
+from memberships m
+join users u on u.id = m.user_id
+cross join lateral login_state(m.user_id) l;
+
+comment on view project_users is 'Members of projects. Administrators see every project without being members.';
+comment on column project_users.can_log_in is 'Not before the invitation was taken up.';
+comment on column project_users.invited_until is 'In the past where the invitation has expired. Null: there is none.';
+comment on column project_users.last_seen_at is 'Null: never.';
