@@ -35,8 +35,13 @@ export function pageSize(limit: number | undefined): number {
   return (limit ?? DEFAULT_LIMIT) + 1
 }
 
-export function toPage<Item extends { id: string }>(items: Item[], limit: number | undefined): ListPage<Item> {
-  const data = items.slice(0, limit ?? DEFAULT_LIMIT)
+/** The row too many is the last, or the first where the page ends before a given item. */
+export function toPage<Item extends { id: string }>(
+  items: Item[],
+  limit: number = DEFAULT_LIMIT,
+  isBefore = false,
+): ListPage<Item> {
+  const data = isBefore ? items.slice(-limit) : items.slice(0, limit)
   return {
     object: 'list',
     data,
@@ -53,7 +58,7 @@ export function pageOf<Item extends { id: string }>(
 ): ListPage<Item> {
   const end = before ? items.findIndex(({ id }) => id === before) : -1
   if (end < 0) return toPage(items.slice(items.findIndex(({ id }) => id === after) + 1), limit)
-  return { ...toPage(items.slice(Math.max(0, end - limit), end), limit), has_more: end > limit }
+  return toPage(items.slice(Math.max(0, end - limit - 1), end), limit, true)
 }
 
 /** Throws a 400 when the cursor is not an id of this list. */

@@ -45,7 +45,7 @@ export const AUDIT_LOGS = [
         newestFirst: true,
         size: pageSize(asked.limit),
       })
-      return toPage(rows.map(describe), asked.limit)
+      return toPage(rows.map(describe), asked.limit, Boolean(asked.before))
     },
   }),
 ]
