@@ -422,6 +422,8 @@ describeOnce('the admin API through the openai package', backend => {
       status: 404,
     })
     expect(await toArray(organization.users.list())).toHaveLength(3)
+    const named = await toArray(organization.users.list({ emails: ['Ada@Example.org', 'nobody@example.org'] }))
+    expect(named.map(({ id }) => id)).toEqual([added.id])
     await expect(organization.users.update('user_1', { role: 'king' })).rejects.toMatchObject({ status: 400 })
   })
 
