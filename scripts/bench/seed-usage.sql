@@ -45,12 +45,12 @@ join keys k on k.at = floor(power(d.r, 2) * 200)::integer;
 insert into usage_sums
 select
     case when w.of_all then 0 else r.project_id end, w.grain,
-    case w.grain when 'quarter' then date_bin('15 minutes', r.recorded_at, 'epoch') else date_trunc(w.grain, r.recorded_at, 'UTC') end,
+    case w.grain when 'quarter' then date_bin('15 minutes', r.at, 'epoch') else date_trunc(w.grain, r.at, 'UTC') end,
     case when w.of_all then 0 else r.key_id end, r.endpoint, case when w.of_all then '' else r.model end,
-    case when w.of_all then '' else coalesce(r.provider, '') end, coalesce(r.cache_result, ''), (r.status / 100)::smallint, count(*),
-    sum(r.prompt_tokens), sum(r.cached_prompt_tokens), sum(r.completion_tokens), sum(r.tokens_saved), sum(r.cost_usd), sum(r.saved_usd),
-    sum(r.latency_ms), sum(r.duration_ms)
-from usage_records r
+    case when w.of_all then '' else r.provider end, r.cache_result, r.status_class, sum(r.requests), sum(r.prompt_tokens),
+    sum(r.cached_prompt_tokens), sum(r.completion_tokens), sum(r.tokens_saved), sum(r.cost_usd), sum(r.saved_usd), sum(r.latency_ms),
+    sum(r.duration_ms)
+from usage_by_record r
 cross join (
     select g.grain, a.of_all
     from unnest(array['quarter', 'hour', 'day', 'month']) as g (grain), (values (false), (true)) as a (of_all)
@@ -59,10 +59,9 @@ group by 1, 2, 3, 4, 5, 6, 7, 8, 9;
 
 insert into latency_counts
 select
-    r.project_id, g.grain,
-    case g.grain when 'quarter' then date_bin('15 minutes', r.recorded_at, 'epoch') else date_trunc(g.grain, r.recorded_at, 'UTC') end,
-    coalesce(r.cache_result, ''), floor(4 * ln(greatest(r.latency_ms, 0.01)::double precision) / ln(2::double precision))::smallint, count(*)
-from usage_records r, unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
+    r.project_id, g.grain, case g.grain when 'quarter' then date_bin('15 minutes', r.at, 'epoch') else date_trunc(g.grain, r.at, 'UTC') end,
+    r.cache_result, r.bucket, sum(r.requests)
+from usage_by_record r, unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
 group by 1, 2, 3, 4, 5;
 analyze;
 select string_agg(n || ' sums by the ' || grain, ', ') from (select grain, count(*) as n from usage_sums group by 1) s;

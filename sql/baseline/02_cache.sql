@@ -46,7 +46,6 @@ comment on column cache_entries.id is 'Referred to by cache_prompts.';
 comment on column cache_entries.project_id is 'The only project that may be answered from this entry.';
 comment on column cache_entries.request_hash is 'SHA-256 over the canonical request: namespace, endpoint, route and the whole body less what cannot change the answer.';
 comment on column cache_entries.namespace is 'The client''s X-Proxy-Cache-Namespace, empty by default.';
-comment on column cache_entries.endpoint is 'As in usage_records.';
 comment on column cache_entries.model is 'The model as the client asked for it.';
 comment on column cache_entries.provider is 'Who answered.';
 comment on column cache_entries.response is 'The plain (unstreamed) JSON body, as the provider gave it.';
@@ -123,7 +122,6 @@ create index cache_groups_project_id_idx on cache_groups (project_id);
 create index cache_groups_space_id_idx on cache_groups (space_id);
 
 comment on table cache_groups is 'How large groups of comparable prompts are, estimated from every sixteenth prompt: small ones have no row.';
-comment on column cache_groups.group_key is 'As in cache_prompts.';
 comment on column cache_groups.space_id is 'The embedding space of the vectors counted.';
 comment on column cache_groups.project_id is 'The project whose group it is.';
 comment on column cache_groups.sampled is 'How many of the prompts that are compared exactly have an id that 16 divides.';
@@ -161,7 +159,6 @@ comment on column cached_vectors.prompt_tokens is 'What a hit saves: the input''
 comment on column cached_vectors.answered_as is 'What upstream called the model in its answer.';
 comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
 comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted.';
-comment on column cached_vectors.test is 'As in cache_entries.';
 comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
 
 create trigger vectors_deleted after delete on cached_vectors referencing old table as gone
@@ -195,8 +192,6 @@ create table cache_size_changes (
 
 comment on table cache_size_changes is 'What came and went since cache_sizes was added up: rows are only appended, so that nobody waits for a counter.';
 comment on column cache_size_changes.project_id is 'The project; no foreign key: it may be gone by now.';
-comment on column cache_size_changes.kind is 'As in cache_sizes.';
-comment on column cache_size_changes.test is 'As in cache_sizes.';
 comment on column cache_size_changes.entries is 'How many more there are; below zero: fewer.';
 comment on column cache_size_changes.bytes is 'How much more they take.';
 

@@ -26,7 +26,6 @@ create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, co
 
 comment on table cache_verdicts is 'Whether two questions of equal context ask the same, as a person or the judge said. A person outweighs a review, and a review the judge.';
 comment on column cache_verdicts.project_id is 'The only project that the verdict is of use to.';
-comment on column cache_verdicts.context_hash is 'As in cache_prompts.';
 comment on column cache_verdicts.one_hash is 'Hash of the one normalized question: the lesser of the two, so that a pair has one row whichever was asked first.';
 comment on column cache_verdicts.other_hash is 'Hash of the other normalized question; the same one where normalization made two unequal questions equal.';
 comment on column cache_verdicts.source is 'person; review: the judge, of a hit that had been served; judge: the judge, of a pair that nobody had decided.';
@@ -105,9 +104,6 @@ create index judge_queue_queued_at_idx on judge_queue (queued_at);
 comment on table judge_queue is 'Pairs of questions that wait for the judge, each once a context: up to a thousand a project, up to a day.';
 comment on column judge_queue.id is 'Identity.';
 comment on column judge_queue.project_id is 'The project.';
-comment on column judge_queue.context_hash is 'As in cache_prompts.';
-comment on column judge_queue.one_hash is 'As in cache_verdicts.';
-comment on column judge_queue.other_hash is 'As in cache_verdicts.';
 comment on column judge_queue.asked_hash is 'Hash of the normalized question that was asked: one of the two.';
 comment on column judge_queue.entry_hash is 'cache_entries.request_hash of the answer; its question is read there.';
 comment on column judge_queue.is_review is 'Whether the pair was served already.';

@@ -73,15 +73,8 @@ create table model_prices (
 );
 
 comment on table model_prices is 'Prices of a model that replace its own under a condition. Of those that apply, the one for the most prompt tokens counts.';
-comment on column model_prices.provider is 'As in models.';
-comment on column model_prices.model is 'As in models.';
 comment on column model_prices.tier is 'The service tier that the answer names: standard, flex, priority or ultrafast; Anthropic''s speed and region: fast, us, or both as fast-us.';
 comment on column model_prices.above_prompt_tokens is 'For requests with more prompt tokens than this.';
-comment on column model_prices.input_usd_per_million is 'As in models.';
-comment on column model_prices.cached_input_usd_per_million is 'As in models.';
-comment on column model_prices.cache_write_usd_per_million is 'As in models.';
-comment on column model_prices.cache_write_hour_usd_per_million is 'As in models.';
-comment on column model_prices.output_usd_per_million is 'As in models.';
 comment on column model_prices.source is 'Where the price was read; operator: the operator''s own, which no seed overwrites.';
 comment on column model_prices.checked_at is 'When it was read.';
 
@@ -99,8 +92,6 @@ create table model_unit_prices (
 );
 
 comment on table model_unit_prices is 'Prices of what an answer counts apart from text. Without a row, tokens cost what text costs, and tools and requests nothing.';
-comment on column model_unit_prices.provider is 'As in models.';
-comment on column model_unit_prices.model is 'As in models.';
 comment on column model_unit_prices.unit is 'audio_input, cached_audio_input, audio_output, image_input: tokens of sound and pictures; search, file_search: searches of the web and of files that the provider runs; container: sessions of its containers, for each GB of their memory; request: requests that were answered.';
 comment on column model_unit_prices.usd is 'US dollars: for a million tokens, or for one search, GB of a container or request.';
 comment on column model_unit_prices.source is 'Where the price was read; operator: the operator''s own, which no seed overwrites.';

@@ -102,13 +102,12 @@ create table request_contents (
 create index request_contents_request_idx on request_contents (project_id, request_id);
 
 comment on table request_contents is 'What requests said and got, sealed by the encryption key, in daily partitions; only of projects and keys whose log_content is sealed.';
-comment on column request_contents.recorded_at is 'As in usage_records.';
-comment on column request_contents.project_id is 'The project.';
-comment on column request_contents.key_id is 'The key.';
-comment on column request_contents.request_id is 'As in usage_records.';
 comment on column request_contents.sealed_request is 'The request''s body, cut where it is long; null: a form, or too long to be kept.';
 comment on column request_contents.sealed_response is 'The body of the answer, cut where it is long; null: none that was complete.';
 
+-- Measured with 1.5 million records of a year. Each grain is worth its rows: without months a year of all projects takes 200 ms in place of 3,
+-- without hours 30 days by the hour 57 in place of 9, and without quarters days of India would be read record by record. Ids of a table of
+-- dimensions, in place of names, would save 30 % of the room, and cost each report a join.
 create table usage_sums (
     project_id bigint not null,
     grain text not null
@@ -138,37 +137,10 @@ comment on table usage_sums is 'usage_records summed up by the quarter of an hou
 comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, without key, model and provider.';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
 comment on column usage_sums.at is 'Beginning of the time in which the answers ended.';
-comment on column usage_sums.key_id is 'As in usage_records.';
-comment on column usage_sums.endpoint is 'As in usage_records.';
-comment on column usage_sums.model is 'As in usage_records.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
 comment on column usage_sums.cache_result is 'As in usage_records; empty where the request ended before the cache.';
 comment on column usage_sums.status_class is 'First digit of the HTTP status.';
 comment on column usage_sums.requests is 'How many records.';
-comment on column usage_sums.prompt_tokens is 'Sum over them.';
-comment on column usage_sums.cached_prompt_tokens is 'Sum over them.';
-comment on column usage_sums.completion_tokens is 'Sum over them.';
-comment on column usage_sums.tokens_saved is 'Sum over them.';
-comment on column usage_sums.cost_usd is 'Sum over them.';
-comment on column usage_sums.saved_usd is 'Sum over them.';
-comment on column usage_sums.latency_ms is 'Sum over them.';
-comment on column usage_sums.duration_ms is 'Sum over them.';
-
-create table usage_by_quarter partition of usage_sums for values in ('quarter') partition by range (at);
-
-comment on table usage_by_quarter is 'Sums by the quarter of an hour, in partitions of a month: for time zones and spans that whole hours do not fit.';
-
-create table usage_by_hour partition of usage_sums for values in ('hour') partition by range (at);
-
-comment on table usage_by_hour is 'Sums by the hour, in partitions of a month.';
-
-create table usage_by_day partition of usage_sums for values in ('day') with (fillfactor = 70);
-
-comment on table usage_by_day is 'Sums by the UTC day.';
-
-create table usage_by_month partition of usage_sums for values in ('month') with (fillfactor = 70);
-
-comment on table usage_by_month is 'Sums by the UTC month.';
 
 create table usage_tagged (
     project_id bigint not null,
@@ -192,22 +164,12 @@ create table usage_tagged (
 create index usage_tagged_at_idx on usage_tagged using brin (at);
 
 comment on table usage_tagged is 'usage_records with tags, summed up by the hour. A project has at most 500 sets of tags in an hour; those beyond are summed without tags.';
-comment on column usage_tagged.project_id is 'As in usage_records.';
 comment on column usage_tagged.at is 'Beginning of the hour.';
 comment on column usage_tagged.tags is 'As in usage_records; empty for the sets beyond the limit.';
-comment on column usage_tagged.key_id is 'As in usage_records.';
-comment on column usage_tagged.endpoint is 'As in usage_records.';
-comment on column usage_tagged.model is 'As in usage_records.';
-comment on column usage_tagged.requests is 'How many records.';
 comment on column usage_tagged.hits is 'How many of them the cache answered.';
 comment on column usage_tagged.failed is 'How many of them got a status from 400 on.';
-comment on column usage_tagged.prompt_tokens is 'Sum over them.';
-comment on column usage_tagged.cached_prompt_tokens is 'Sum over them.';
-comment on column usage_tagged.completion_tokens is 'Sum over them.';
-comment on column usage_tagged.tokens_saved is 'Sum over them.';
-comment on column usage_tagged.cost_usd is 'Sum over them.';
-comment on column usage_tagged.saved_usd is 'Sum over them.';
 
+-- Apart from the sums: percentiles read a row for each bucket, not one for each key, model and provider.
 create table latency_counts (
     project_id bigint not null,
     grain text not null
@@ -222,71 +184,20 @@ create table latency_counts (
 create index latency_counts_at_idx on latency_counts using brin (at);
 
 comment on table latency_counts is 'How many requests took how long until the response began, by the same grains as usage_sums.';
-comment on column latency_counts.project_id is 'As in usage_sums.';
-comment on column latency_counts.grain is 'As in usage_sums.';
-comment on column latency_counts.at is 'As in usage_sums.';
-comment on column latency_counts.cache_result is 'As in usage_sums.';
 comment on column latency_counts.bucket is 'n for latencies from 2^(n/4) to 2^((n+1)/4) milliseconds.';
-comment on column latency_counts.requests is 'How many.';
-
-create table latency_by_quarter partition of latency_counts for values in ('quarter') partition by range (at);
-
-comment on table latency_by_quarter is 'Counts by the quarter of an hour, in partitions of a month.';
-
-create table latency_by_hour partition of latency_counts for values in ('hour') partition by range (at);
-
-comment on table latency_by_hour is 'Counts by the hour, in partitions of a month.';
-
-create table latency_by_day partition of latency_counts for values in ('day') with (fillfactor = 70);
-
-comment on table latency_by_day is 'Counts by the UTC day.';
-
-create table latency_by_month partition of latency_counts for values in ('month') with (fillfactor = 70);
-
-comment on table latency_by_month is 'Counts by the UTC month.';
 
 create table usage_pending (
-    project_id bigint not null,
-    at timestamptz not null,
-    key_id bigint not null,
-    endpoint text not null,
-    model text not null,
-    provider text not null,
-    cache_result text not null,
-    status_class smallint not null,
-    requests bigint not null,
-    prompt_tokens bigint not null,
-    cached_prompt_tokens bigint not null,
-    completion_tokens bigint not null,
-    tokens_saved bigint not null,
-    cost_usd numeric(18, 9) not null,
-    saved_usd numeric(18, 9) not null,
-    latency_ms double precision not null,
-    duration_ms double precision not null,
+    like usage_sums,
     bucket smallint not null,
     tags jsonb
 );
 
+-- It has none yet.
+-- squawk-ignore ban-drop-column
+alter table usage_pending drop column grain;
+
 comment on table usage_pending is 'What was recorded in the last seconds, until roll_up_usage() adds it to usage_sums and latency_counts: a row that every batch rewrote would cost more than recording itself. Readers add both up.';
-comment on column usage_pending.project_id is 'As in usage_sums.';
 comment on column usage_pending.at is 'Beginning of the quarter of an hour.';
-comment on column usage_pending.key_id is 'As in usage_sums.';
-comment on column usage_pending.endpoint is 'As in usage_sums.';
-comment on column usage_pending.model is 'As in usage_sums.';
-comment on column usage_pending.provider is 'As in usage_sums.';
-comment on column usage_pending.cache_result is 'As in usage_sums.';
-comment on column usage_pending.status_class is 'As in usage_sums.';
-comment on column usage_pending.requests is 'As in usage_sums.';
-comment on column usage_pending.prompt_tokens is 'As in usage_sums.';
-comment on column usage_pending.cached_prompt_tokens is 'As in usage_sums.';
-comment on column usage_pending.completion_tokens is 'As in usage_sums.';
-comment on column usage_pending.tokens_saved is 'As in usage_sums.';
-comment on column usage_pending.cost_usd is 'As in usage_sums.';
-comment on column usage_pending.saved_usd is 'As in usage_sums.';
-comment on column usage_pending.latency_ms is 'As in usage_sums.';
-comment on column usage_pending.duration_ms is 'As in usage_sums.';
-comment on column usage_pending.bucket is 'As in latency_counts.';
-comment on column usage_pending.tags is 'As in usage_records.';
 
 create table refusals_hourly (
     hour timestamptz not null,
@@ -300,17 +211,34 @@ comment on column refusals_hourly.hour is 'Beginning of the hour in which they w
 comment on column refusals_hourly.reason is 'Code of the error.';
 comment on column refusals_hourly.requests is 'How many, over all proxies.';
 
--- Before the month in which the database was made: what a clock that went wrong recorded.
+-- Sums and counts by each grain. Quarters are for time zones and spans that whole hours do not fit; months and days make a year quick.
 do $$
 declare
-    partition text;
+    parent text;
+    prefix text;
+    grain text;
+    is_divided boolean;
 begin
-    foreach partition in array array['usage_by_quarter', 'usage_by_hour', 'latency_by_quarter', 'latency_by_hour'] loop
+    for parent, prefix, grain, is_divided in
+        select t.parent, t.prefix, g.grain, g.is_divided
+        from (values ('usage_sums', 'usage_by_'), ('latency_counts', 'latency_by_')) as t (parent, prefix)
+        cross join (values ('quarter', true), ('hour', true), ('day', false), ('month', false)) as g (grain, is_divided)
+    loop
+        execute format(
+            'create table %I partition of %I for values in (%L) %s',
+            prefix || grain, parent, grain, case when is_divided then 'partition by range (at)' else 'with (fillfactor = 70)' end
+        );
+        execute format(
+            'comment on table %I is %L',
+            prefix || grain, 'By the ' || grain || case grain when 'quarter' then ' of an hour' else '' end || case when is_divided then ', in partitions of a month.' else ' of UTC.' end
+        );
+        continue when not is_divided;
+        -- What a clock that went wrong recorded.
         execute format(
             'create table %1$s_before partition of %1$I for values from (minvalue) to (%2$L) with (fillfactor = 70)',
-            partition, date_trunc('month', now(), 'UTC')
+            prefix || grain, date_trunc('month', now(), 'UTC')
         );
-        execute format('comment on table %1$s_before is %2$L', partition, 'What is before the month in which the database was made.');
+        execute format('comment on table %s_before is %L', prefix || grain, 'What is before the month in which the database was made.');
     end loop;
 end
 $$;

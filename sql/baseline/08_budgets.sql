@@ -64,8 +64,6 @@ create index budget_reservations_expires_at_idx on budget_reservations (expires_
 
 comment on table budget_reservations is 'The most that each request under way may still cost, until its record settles it.';
 comment on column budget_reservations.id is 'The request''s own, given by its process.';
-comment on column budget_reservations.budget_id is 'As in budget_periods.';
-comment on column budget_reservations.begins is 'As in budget_periods.';
 comment on column budget_reservations.amount is 'Part of the period''s reserved amount.';
 comment on column budget_reservations.expires_at is 'Put off as long as its process lives; infinity for a batch. Then upkeep releases it.';
 comment on column budget_reservations.presumed_at is 'Since when the amount counts as spent, because its process is gone; null: it is reserved.';
@@ -112,7 +110,6 @@ comment on column open_responses.project_id is 'The project.';
 comment on column open_responses.id is 'The provider''s name for the response.';
 comment on column open_responses.provider is 'As in kept_objects.';
 comment on column open_responses.request_id is 'As in usage_records, of the request that asked for it.';
-comment on column open_responses.recorded_at is 'As in usage_records.';
 comment on column open_responses.charged_at is 'A moment of the budgets'' periods that were charged.';
 comment on column open_responses.usd is 'What is presumed of it, in the record and in budgets.';
 comment on column open_responses.tokens is 'The same in tokens.';

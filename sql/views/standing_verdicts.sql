@@ -14,13 +14,3 @@ where not exists (
 );
 
 comment on view standing_verdicts is 'Of the verdicts on each pair of questions, the one that counts: a person''s before a review''s, and that before the judge''s.';
-comment on column standing_verdicts.project_id is 'As in cache_verdicts.';
-comment on column standing_verdicts.context_hash is 'As in cache_verdicts.';
-comment on column standing_verdicts.one_hash is 'As in cache_verdicts.';
-comment on column standing_verdicts.other_hash is 'As in cache_verdicts.';
-comment on column standing_verdicts.source is 'As in cache_verdicts.';
-comment on column standing_verdicts.verdict is 'As in cache_verdicts.';
-comment on column standing_verdicts.similarity is 'As in cache_verdicts.';
-comment on column standing_verdicts.difference is 'As in cache_verdicts.';
-comment on column standing_verdicts.given_at is 'As in cache_verdicts.';
-comment on column standing_verdicts.expires_at is 'As in cache_verdicts.';

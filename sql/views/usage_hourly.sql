@@ -14,20 +14,4 @@ select
 from usage_pending;
 
 comment on view usage_hourly is 'All usage of projects by hour, up to the last record; readers must add rows up.';
-comment on column usage_hourly.project_id is 'As in usage_sums.';
 comment on column usage_hourly.hour is 'Beginning of the hour.';
-comment on column usage_hourly.key_id is 'As in usage_sums.';
-comment on column usage_hourly.endpoint is 'As in usage_sums.';
-comment on column usage_hourly.model is 'As in usage_sums.';
-comment on column usage_hourly.provider is 'As in usage_sums.';
-comment on column usage_hourly.cache_result is 'As in usage_sums.';
-comment on column usage_hourly.status_class is 'As in usage_sums.';
-comment on column usage_hourly.requests is 'As in usage_sums.';
-comment on column usage_hourly.prompt_tokens is 'As in usage_sums.';
-comment on column usage_hourly.cached_prompt_tokens is 'As in usage_sums.';
-comment on column usage_hourly.completion_tokens is 'As in usage_sums.';
-comment on column usage_hourly.tokens_saved is 'As in usage_sums.';
-comment on column usage_hourly.cost_usd is 'As in usage_sums.';
-comment on column usage_hourly.saved_usd is 'As in usage_sums.';
-comment on column usage_hourly.latency_ms is 'As in usage_sums.';
-comment on column usage_hourly.duration_ms is 'As in usage_sums.';

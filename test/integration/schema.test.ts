@@ -76,6 +76,23 @@ describeReal('the schema', () => {
     expect(await database.call('select * from users', [])).toEqual([])
   })
 
+  test('says of each table, view and column what it is', async () => {
+    const { database } = await openEmpty()
+    await migrate(database)
+    const unsaid = await database.call(
+      `with relations as (
+        select c.oid, c.relname from pg_class c where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p', 'v')
+      )
+      select r.relname, a.attname from relations r
+      join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+      where col_description(r.oid, a.attnum) is null and r.relname !~ '_(before|[0-9]+)$' and r.relname !~ '_by_(quarter|hour|day|month)$'
+      union all
+      select r.relname, null from relations r where obj_description(r.oid, 'pg_class') is null`,
+      [],
+    )
+    expect(unsaid).toEqual([])
+  })
+
   test('may have another name: two installations share a database, and nothing else', async () => {
     const { database, url } = await openEmpty()
     const [one, other] = [inSchema(database, 'one'), inSchema(database, 'select')]

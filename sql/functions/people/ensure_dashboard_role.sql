@@ -28,6 +28,7 @@ begin
         usage_records,
         usage_sums,
         latency_counts,
+        usage_by_record,
         usage_hourly,
         standing_verdicts,
         setting_kinds,

@@ -19,40 +19,23 @@ as $$
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     noted as (
-        select m.cache_result, m.bucket, m.requests
-        from latency_counts m
-        where m.grain = 'month'
-            and m.project_id in (select s.id from seen s)
-            and m.at in (select w.begins from pieces w where w.grain = 'month')
-        union all
-        select d.cache_result, d.bucket, d.requests
-        from latency_counts d
-        where d.grain = 'day'
-            and d.project_id in (select s.id from seen s)
-            and d.at >= from_time
-            and d.at < until_time
-            and d.at in (select w.begins from pieces w where w.grain = 'day')
-        union all
-        -- One index range after the other: a plain join would read the whole table.
-        select h.cache_result, h.bucket, h.requests
+        -- One index range after the other, as in usage_within().
+        select u.cache_result, u.bucket, u.requests
         from seen s
-        join pieces w on w.grain in ('hour', 'quarter')
+        join pieces w on w.grain <> 'record'
         cross join lateral (
             select x.*
             from latency_counts x
             where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends
             offset 0
-        ) h
+        ) u
         union all
-        select
-            coalesce(r.cache_result, ''),
-            floor(4 * ln(greatest(r.latency_ms, 0.01)::double precision) / ln(2::double precision))::smallint,
-            1
+        select u.cache_result, u.bucket, u.requests
         from seen s
         join pieces w on w.grain = 'record'
         cross join lateral (
-            select x.* from usage_records x where x.project_id = s.id and x.recorded_at >= w.begins and x.recorded_at < w.ends offset 0
-        ) r
+            select x.* from usage_by_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
+        ) u
         union all
         select p.cache_result, p.bucket, p.requests
         from usage_pending p

@@ -3,6 +3,7 @@ returns table (
     begins timestamptz,
     ends timestamptz,
     grain text,
+    middle interval,
     counted_at timestamptz,
     sign integer
 )
@@ -86,14 +87,17 @@ as $$
                 date_bin('1 hour', q.last, 'epoch') as last
         ) h
     )
-    select m.begins, m.ends, 'month', null::timestamptz, 1
+    -- Those that follow each other are one piece: there are none between months.
+    select min(m.begins), max(m.ends), 'month', interval '14 days', null::timestamptz, 1
     from months m
+    having count(*) > 0
     union all
-    select d.begins, d.ends, 'day', null, 1
+    select min(d.begins), max(d.ends), 'day', interval '12 hours', null, 1
     from days d
     where d.is_whole
+    group by d.begins < (select min(m.begins) from months m)
     union all
-    select p.begins, p.ends, p.grain, c.at, c.sign
+    select p.begins, p.ends, p.grain, interval '0', c.at, c.sign
     from hours h
     cross join lateral (
         values
@@ -111,4 +115,4 @@ as $$
 $$;
 
 comment on function usage_pieces(timestamptz, timestamptz, text, text) is
-    'Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies.';
+    'Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record; middle: how long after its beginning the middle of each is). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies.';

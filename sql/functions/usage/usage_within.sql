@@ -33,7 +33,7 @@ set jit = off
 set work_mem = '64MB'
 as $$
     with pieces as materialized (
-        select p.begins, p.ends, p.grain, p.counted_at, p.sign from usage_pieces(from_time, until_time, width, zone) p
+        select p.* from usage_pieces(from_time, until_time, width, zone) p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
@@ -42,36 +42,16 @@ as $$
         select s.id from seen s where in_detail union all select 0 where not in_detail
     ),
     counted (
-        at, project_id, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
+        at, sign, project_id, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
         cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, duration_ms
     ) as (
-        select
-            u.at + interval '14 days', u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class, u.requests,
-            u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, u.duration_ms
-        from usage_sums u
-        where u.grain = 'month'
-            and u.project_id in (select s.id from summed s)
-            and u.at >= from_time
-            and u.at < until_time
-            and u.at in (select w.begins from pieces w where w.grain = 'month')
-        union all
-        select
-            u.at + interval '12 hours', u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class, u.requests,
-            u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, u.duration_ms
-        from usage_sums u
-        where u.grain = 'day'
-            and u.project_id in (select s.id from summed s)
-            and u.at >= from_time
-            and u.at < until_time
-            and u.at in (select w.begins from pieces w where w.grain = 'day')
-        union all
         -- One index range after the other. A plain join would read the whole table.
         select
-            coalesce(w.counted_at, u.at), u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result, u.status_class,
-            w.sign * u.requests, w.sign * u.prompt_tokens, w.sign * u.cached_prompt_tokens, w.sign * u.completion_tokens,
-            w.sign * u.tokens_saved, w.sign * u.cost_usd, w.sign * u.saved_usd, w.sign * u.duration_ms
+            coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
+            u.status_class, u.requests, u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
+            u.saved_usd, u.duration_ms
         from summed s
-        join pieces w on w.grain in ('hour', 'quarter')
+        join pieces w on w.grain <> 'record'
         cross join lateral (
             select x.*
             from usage_sums x
@@ -80,17 +60,17 @@ as $$
         ) u
         union all
         select
-            coalesce(w.counted_at, r.recorded_at), r.project_id, r.key_id, r.endpoint, r.model, coalesce(r.provider, ''),
-            coalesce(r.cache_result, ''), (r.status / 100)::smallint, w.sign, w.sign * r.prompt_tokens, w.sign * r.cached_prompt_tokens,
-            w.sign * r.completion_tokens, w.sign * r.tokens_saved, w.sign * r.cost_usd, w.sign * r.saved_usd, w.sign * r.duration_ms
+            coalesce(w.counted_at, u.at), w.sign, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
+            u.status_class, u.requests, u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
+            u.saved_usd, u.duration_ms
         from seen s
         join pieces w on w.grain = 'record'
         cross join lateral (
-            select x.* from usage_records x where x.project_id = s.id and x.recorded_at >= w.begins and x.recorded_at < w.ends offset 0
-        ) r
+            select x.* from usage_by_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
+        ) u
         union all
         select
-            p.at, p.project_id, p.key_id, p.endpoint, p.model, p.provider, p.cache_result, p.status_class, p.requests,
+            p.at, 1, p.project_id, p.key_id, p.endpoint, p.model, p.provider, p.cache_result, p.status_class, p.requests,
             p.prompt_tokens, p.cached_prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd, p.saved_usd, p.duration_ms
         from usage_pending p
         where p.project_id in (select s.id from seen s)
@@ -107,17 +87,17 @@ as $$
         case when in_detail then c.provider end,
         c.cache_result,
         c.status_class,
-        sum(c.requests)::bigint,
-        sum(c.prompt_tokens)::bigint,
-        sum(c.cached_prompt_tokens)::bigint,
-        sum(c.completion_tokens)::bigint,
-        sum(c.tokens_saved)::bigint,
-        sum(c.cost_usd),
-        sum(c.saved_usd),
-        sum(c.duration_ms)
+        sum(c.sign * c.requests)::bigint,
+        sum(c.sign * c.prompt_tokens)::bigint,
+        sum(c.sign * c.cached_prompt_tokens)::bigint,
+        sum(c.sign * c.completion_tokens)::bigint,
+        sum(c.sign * c.tokens_saved)::bigint,
+        sum(c.sign * c.cost_usd),
+        sum(c.sign * c.saved_usd),
+        sum(c.sign * c.duration_ms)
     from counted c
     group by 1, 2, 3, 4, 5, 6, 7, 8
-    having sum(c.requests) <> 0;
+    having sum(c.sign * c.requests) <> 0;
 $$;
 
 comment on function usage_within(bigint[], timestamptz, timestamptz, text, text, boolean) is

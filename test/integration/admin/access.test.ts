@@ -400,6 +400,7 @@ describeOnce('who may do what', backend => {
       'usage_records',
       'usage_hourly',
       'usage_pending',
+      'usage_by_record',
       'monthly_counters',
       'semantic_hits',
     ]
