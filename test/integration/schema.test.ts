@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
 import { admit } from '../../src/postgres/admit.ts'
@@ -91,6 +92,21 @@ describeReal('the schema', () => {
       [],
     )
     expect(unsaid).toEqual([])
+  })
+
+  test('names every advisory lock, and no two have one number', async () => {
+    const { database } = await openEmpty()
+    await migrate(database)
+    const root = fileURLToPath(new URL('../../', import.meta.url))
+    const files = [...new Bun.Glob('{sql,src}/**/*.{sql,ts}').scanSync({ cwd: root })]
+    const texts = await Promise.all(files.map(file => Bun.file(`${root}/${file}`).text()))
+    const taken = texts.flatMap(text => Array.from(text.matchAll(/hashtext\('([^']+)'\)/g), ([, name]) => name))
+    const locks = await database.call<{ name: string; number: number }>(
+      'select * from model_proxy.advisory_locks()',
+      [],
+    )
+    expect(new Set(locks.map(({ name }) => name))).toEqual(new Set(taken))
+    expect(new Set(locks.map(({ number }) => number)).size).toBe(locks.length)
   })
 
   test('may have another name: two installations share a database, and nothing else', async () => {
