@@ -116,6 +116,19 @@ describeReal('the lists of a large group', backend => {
     expect(await findAll(database, place, [691])).toEqual([''])
   })
 
+  test('is rebuilt with more lists when it has outgrown those it has', async () => {
+    const { database } = await backend.open()
+    const place = await fill(database)
+    const [lists] = await findLists(database)
+    const rebuild = () => database.call<{ rebuilt: number }>('select rebuild_cache_lists() as rebuilt', [])
+    expect(await rebuild()).toEqual([{ rebuilt: 0 }])
+    await database.runScript(`insert into ${lists} select -n, l.code from ${lists} l, generate_series(1, 15) n`)
+    expect(await rebuild()).toEqual([{ rebuilt: 1 }])
+    expect(await findAll(database, place, everyTenth)).toEqual(promptsOf(everyTenth))
+    expect(await rebuild()).toEqual([{ rebuilt: 0 }])
+    expect(await findLists(database)).not.toContain(lists)
+  })
+
   test('goes with a purge', async () => {
     const { database } = await backend.open()
     const place = await fill(database)

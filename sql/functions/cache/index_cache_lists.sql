@@ -7,11 +7,11 @@ declare
     prompts bigint;
 begin
     execute format('select count(*) from cache_lists_%s', lists) into prompts;
-    -- IVFFlat rather than HNSW: a lookup costs half as much and an insert a fiftieth, and recall is as good. It is better where
-    -- all prompts follow one pattern, so that many codes are alike.
+    -- Few lists for many prompts: a lookup compares the centre of each list, and the codes of four lists. More than a thousand would take
+    -- gigabytes to build.
     execute format(
         'create index cache_lists_%s_idx on cache_lists_%1$s using ivfflat (code bit_hamming_ops) with (lists = %s)',
-        lists, count_cache_lists(prompts)
+        lists, least(1000, greatest(128, ceil(2 * sqrt(prompts))))
     );
 end;
 $$;

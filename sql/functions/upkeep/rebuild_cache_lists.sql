@@ -1,11 +1,22 @@
 create or replace function rebuild_cache_lists() returns integer
 language plpgsql
 volatile
-set search_path = model_proxy, pg_temp
+set search_path = model_proxy, public, pg_temp
 as $$
 declare
     -- Deleted prompts that justify a rebuild, which costs tens of microseconds for each remaining one.
     worth_it constant integer := 256;
+    -- Codes of stored entries that the successor does not have yet.
+    copying constant text := '
+        insert into cache_lists_%2$s (entry_id, code)
+        select distinct p.entry_id, cache_code(p.embedding)
+        from cache_lists_%1$s g
+        join cache_prompts p on p.entry_id = g.entry_id
+        where p.group_key = $1
+            and p.space_id = $2
+            and p.in_lists
+            and p.expires_at > now()
+            and not exists (select 1 from cache_lists_%2$s t where t.entry_id = p.entry_id)';
     crowded record;
     live bigint;
     rebuilt integer := 0;
@@ -19,9 +30,20 @@ begin
     perform drop_unused_cache_lists();
 
     for crowded in
-        select g.group_key, g.space_id, g.lists, g.lists_deleted, cache_lists_are_outgrown(g.lists) as is_outgrown
+        select g.group_key, g.space_id, g.lists, g.lists_deleted, o.is_outgrown
         from cache_groups g
-        where g.lists is not null and (g.lists_deleted >= worth_it or cache_lists_are_outgrown(g.lists))
+        left join lateral (
+            -- Of more than twice the prompts that there were, a lookup compares too many; a thousand lists are the most. A row takes 108 bytes of
+            -- its page.
+            select 2 * sqrt(pg_relation_size(i.indrelid) / 110) >= 1.5 * made.lists and 1.5 * made.lists <= 1000 as is_outgrown
+            from pg_index i
+            join pg_class c on c.oid = i.indexrelid
+            cross join lateral (
+                select p.option_value::integer as lists from pg_options_to_table(c.reloptions) p where p.option_name = 'lists'
+            ) made
+            where i.indrelid = to_regclass('cache_lists_' || g.lists)
+        ) o on true
+        where g.lists is not null and (g.lists_deleted >= worth_it or o.is_outgrown)
         order by g.lists_deleted desc
     loop
         begin
@@ -29,15 +51,15 @@ begin
                 'select count(*) from cache_lists_%s g join cache_prompts p on p.entry_id = g.entry_id where p.in_lists', crowded.lists
             )
             into live;
-            continue when live > crowded.lists_deleted and not crowded.is_outgrown;
+            continue when live > crowded.lists_deleted and not coalesce(crowded.is_outgrown, false);
             successor := null;
             if live > 0 then
                 successor := create_cache_lists();
                 -- Built from the current prompts. Those stored meanwhile still go into the old lists, and are copied afterwards.
-                perform copy_cache_lists(crowded.lists, successor, crowded.group_key, crowded.space_id);
+                execute format(copying, crowded.lists, successor) using crowded.group_key, crowded.space_id;
                 perform index_cache_lists(successor);
                 execute format('lock table cache_lists_%s in share mode', crowded.lists);
-                perform copy_cache_lists(crowded.lists, successor, crowded.group_key, crowded.space_id);
+                execute format(copying, crowded.lists, successor) using crowded.group_key, crowded.space_id;
             end if;
             update cache_groups g
             set lists = successor, lists_deleted = 0
