@@ -19,7 +19,7 @@ returns table (
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- Custom plans would be made for every batch, and cost three times as much as running them.
+-- Custom plans would be made for every batch: it would take twice as long.
 set plan_cache_mode = force_generic_plan
 -- If another transaction, such as an operator's, holds a counter for longer, the batch fails, so that other projects need not wait. The
 -- proxy then asks for that counter separately.

