@@ -1,5 +1,11 @@
 -- What models are and cost.
 
+-- What it demands never changes.
+-- squawk-ignore ban-create-domain-with-constraint
+create domain usd_per_million as numeric(12, 6) check (value >= 0);
+
+comment on domain usd_per_million is 'US dollars per million tokens.';
+
 create table models (
     provider text not null,
     model text not null,
@@ -9,21 +15,16 @@ create table models (
         check (context_tokens > 0),
     max_output_tokens integer
         check (max_output_tokens > 0),
-    input_usd_per_million numeric(12, 6) not null
-        check (input_usd_per_million >= 0),
-    cached_input_usd_per_million numeric(12, 6)
-        check (cached_input_usd_per_million >= 0),
-    cache_write_usd_per_million numeric(12, 6)
-        check (cache_write_usd_per_million >= 0),
-    output_usd_per_million numeric(12, 6) not null
-        check (output_usd_per_million >= 0),
+    input_usd_per_million usd_per_million not null,
+    cached_input_usd_per_million usd_per_million,
+    cache_write_usd_per_million usd_per_million,
+    output_usd_per_million usd_per_million not null,
     source text not null,
     as_of date not null,
     capabilities text[] not null default '{}'
         check (capabilities <@ array['audio', 'files', 'images', 'reasoning', 'structured_output', 'tools']),
     listed boolean not null default true,
-    cache_write_hour_usd_per_million numeric(12, 6)
-        check (cache_write_hour_usd_per_million >= 0),
+    cache_write_hour_usd_per_million usd_per_million,
     retires_on date,
     successor text,
     primary key (provider, model)
@@ -54,16 +55,11 @@ create table model_prices (
         check (tier in ('standard', 'flex', 'priority', 'ultrafast', 'fast', 'us', 'fast-us')),
     above_prompt_tokens integer not null default 0
         check (above_prompt_tokens >= 0),
-    input_usd_per_million numeric(12, 6) not null
-        check (input_usd_per_million >= 0),
-    cached_input_usd_per_million numeric(12, 6)
-        check (cached_input_usd_per_million >= 0),
-    cache_write_usd_per_million numeric(12, 6)
-        check (cache_write_usd_per_million >= 0),
-    cache_write_hour_usd_per_million numeric(12, 6)
-        check (cache_write_hour_usd_per_million >= 0),
-    output_usd_per_million numeric(12, 6) not null
-        check (output_usd_per_million >= 0),
+    input_usd_per_million usd_per_million not null,
+    cached_input_usd_per_million usd_per_million,
+    cache_write_usd_per_million usd_per_million,
+    cache_write_hour_usd_per_million usd_per_million,
+    output_usd_per_million usd_per_million not null,
     source text not null,
     checked_at date not null,
     primary key (provider, model, tier, above_prompt_tokens),

@@ -1,13 +1,21 @@
 -- Prices under a condition, in US dollars per million tokens: columns as in 010_models.sql.
 --
 -- Where an answer reports its own cost, as the aggregator's do, that counts instead.
+
+-- Anthropic asks twice the input price for what it keeps for an hour, of every model.
+update models
+set cache_write_hour_usd_per_million = input_usd_per_million * 2
+where provider = 'anthropic'
+    and source <> 'operator'
+    and cache_write_hour_usd_per_million is distinct from input_usd_per_million * 2;
+
 insert into model_prices (
     provider, model, tier, above_prompt_tokens,
     input_usd_per_million, cached_input_usd_per_million, cache_write_usd_per_million, cache_write_hour_usd_per_million,
     output_usd_per_million, source, checked_at
 )
 values
-    ('openai', 'gpt-4.1', 'priority', 0, 3.5, 0.875, null, null, 14, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-24'),
+    ('openai', 'gpt-4.1', 'priority', 0, 3.5, 0.875, null, null, 14, 'developers.openai.com/api/docs/pricing, via litellm', date '2026-07-24'),
     ('openai', 'gpt-4.1-mini', 'priority', 0, 0.7, 0.175, null, null, 2.8, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-24'),
     ('openai', 'gpt-4.1-nano', 'priority', 0, 0.2, 0.05, null, null, 0.8, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-24'),
     ('openai', 'gpt-4o', 'priority', 0, 4.25, 2.125, null, null, 17, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-24'),
@@ -34,31 +42,10 @@ values
     ('openai', 'o4-mini', 'flex', 0, 0.55, 0.1375, null, null, 2.2, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-24'),
     ('openai', 'o4-mini', 'priority', 0, 2, 0.5, null, null, 8, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-24'),
     ('anthropic', 'claude-sonnet-4-5', 'standard', 200000, 6, 0.6, 7.5, 12, 22.5, 'platform.claude.com/docs/en/about-claude/pricing, via litellm', '2026-07-24')
-on conflict (provider, model, tier, above_prompt_tokens) do update
-set input_usd_per_million = excluded.input_usd_per_million,
-    cached_input_usd_per_million = excluded.cached_input_usd_per_million,
-    cache_write_usd_per_million = excluded.cache_write_usd_per_million,
-    cache_write_hour_usd_per_million = excluded.cache_write_hour_usd_per_million,
-    output_usd_per_million = excluded.output_usd_per_million,
-    source = excluded.source,
-    checked_at = excluded.checked_at
-where model_prices.source <> 'operator' and model_prices.checked_at <= excluded.checked_at;
-
--- Anthropic asks twice the input price for what it keeps for an hour, of every model.
-update models
-set cache_write_hour_usd_per_million = input_usd_per_million * 2
-where provider = 'anthropic'
-    and source <> 'operator'
-    and cache_write_hour_usd_per_million is distinct from input_usd_per_million * 2;
-
+union all
 -- Anthropic's fast mode costs twice as much, whatever the prompt's length: platform.claude.com/docs/en/build-with-claude/fast-mode. What it
 -- computes in one region costs a tenth more than elsewhere, from Opus 4.6 on: platform.claude.com/docs/en/about-claude/pricing. Both
 -- together multiply. As of 2026-11-23.
-insert into model_prices (
-    provider, model, tier, above_prompt_tokens,
-    input_usd_per_million, cached_input_usd_per_million, cache_write_usd_per_million, cache_write_hour_usd_per_million,
-    output_usd_per_million, source, checked_at
-)
 select
     m.provider,
     m.model,
