@@ -16,6 +16,7 @@ const ADMIT = 'test/integration/admit.test.ts'
 const KEYS = 'test/unit/admission/api-key.test.ts'
 const ACCOUNTING = 'test/unit/pipeline/accounting.test.ts'
 const BUDGETS = 'test/integration/budgets.test.ts'
+const ROLLUPS = 'test/integration/admin/rollups.test.ts'
 const STORIES = 'test/integration/stories.test.ts'
 const LARGEST = 'test/integration/largest-cost.test.ts'
 const BOUNDS = 'test/unit/formats/bounds.test.ts'
@@ -307,6 +308,28 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: "'model' in target ? (target.model ?? '') : ''",
     noticedBy: [STORIES],
     test: 'a model that only a path can name is recorded as text',
+  },
+  // Each record is in one bucket of a report, from whichever sums it is read.
+  {
+    file: 'sql/functions/usage/usage_pieces.sql',
+    line: '    group by d.begins < (select min(m.begins) from months m)\n',
+    becomes: '    having count(*) > 0\n',
+    noticedBy: [ROLLUPS],
+    test: 'is the same by the hour, day and month of any zone, from whichever sums it is read',
+  },
+  {
+    file: 'sql/functions/usage/usage_within.sql',
+    line: 'coalesce(w.counted_at, u.at + w.middle)',
+    becomes: 'coalesce(w.counted_at, u.at)',
+    noticedBy: [ROLLUPS],
+    test: 'is the same by the hour, day and month of any zone, from whichever sums it is read',
+  },
+  {
+    file: 'sql/functions/usage/usage_of_keys.sql',
+    line: 'coalesce(t.counted_at, t.at + t.middle)',
+    becomes: 'coalesce(t.counted_at, t.at)',
+    noticedBy: [ROLLUPS],
+    test: 'is the same by the hour, day and month of any zone, from whichever sums it is read',
   },
   // A moment lies in one period, also where midnight comes twice, or never.
   {
