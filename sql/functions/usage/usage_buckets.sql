@@ -66,24 +66,13 @@ as $$
         union all
         -- Minutes are read for a day at most, and are not summed in advance.
         select
-            date_trunc('minute', r.recorded_at, 'UTC'),
-            r.project_id,
-            r.key_id,
-            r.model,
-            r.endpoint,
-            r.tags ->> by_tag,
-            1,
-            r.prompt_tokens,
-            r.cached_prompt_tokens,
-            r.completion_tokens,
-            r.tokens_saved,
-            r.cost_usd,
-            r.saved_usd
-        from usage_records r
+            date_trunc('minute', r.at, 'UTC'), r.project_id, r.key_id, r.model, r.endpoint, r.tags ->> by_tag, r.requests, r.prompt_tokens,
+            r.cached_prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd, r.saved_usd
+        from usage_by_record r
         where width = '1m'
             and r.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
-            and r.recorded_at >= from_time
-            and r.recorded_at < until_time
+            and r.at >= from_time
+            and r.at < until_time
             and (of_tags is null or r.tags @> of_tags)
     )
     select
