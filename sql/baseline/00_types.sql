@@ -130,3 +130,15 @@ create type audit_actor as (type audit_actor_type, session audit_session, api_ke
 comment on column audit_actor.session is 'Left out: it was an admin API key.';
 comment on column audit_actor.api_key is 'Left out: it was a session.';
 create type audit_change as (id text, data jsonb);
+
+create domain cache_result as text check (value in ('HIT', 'HIT-SEMANTIC', 'MISS'));
+create type usage_share as (
+    name text,
+    requests natural_number,
+    hits natural_number,
+    failed natural_number,
+    tokens natural_number,
+    cost_usd usd,
+    saved_usd usd
+);
+create type latency as (cache_result cache_result, requests natural_number, p50_ms double precision, p95_ms double precision, p99_ms double precision);

@@ -18,10 +18,7 @@ import type { AdminOptions } from './controller.ts'
 import { createCredentialAttempts } from './credential-attempts.ts'
 import { createMethodsController } from './methods.ts'
 import { createOidcController } from './oidc-controller.ts'
-import { createOverviewController } from './overview.ts'
 import { TAGS } from './parameters.ts'
-import { createRequestsController } from './requests.ts'
-import { createRoutesController } from './routes.ts'
 import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
 import { ADMIN_KEYS } from './tables/admin-keys.ts'
@@ -32,12 +29,15 @@ import { CACHE } from './tables/cache.ts'
 import { LIMITS } from './tables/limits.ts'
 import { MATCHES } from './tables/matches.ts'
 import { MEMBERS } from './tables/members.ts'
+import { OVERVIEW } from './tables/overview.ts'
 import { OWN_SESSIONS } from './tables/own-sessions.ts'
 import { PROJECTS } from './tables/projects.ts'
 import { PROVIDER_KEYS } from './tables/provider-keys.ts'
+import { REQUESTS } from './tables/requests.ts'
+import { ROUTES } from './tables/routes.ts'
+import { USAGE } from './tables/usage.ts'
 import { USERS } from './tables/users.ts'
 import { WEBHOOKS } from './tables/webhooks.ts'
-import { createUsageController } from './usage.ts'
 
 export interface AdminSetup {
   config: AddressConfig & Pick<Config, 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
@@ -75,6 +75,7 @@ const DOCUMENTATION = {
 
 const OPERATIONS = [
   ...PROJECTS,
+  ...ROUTES,
   ...API_KEYS,
   ...PROVIDER_KEYS,
   ...LIMITS,
@@ -85,6 +86,9 @@ const OPERATIONS = [
   ...ADMIN_KEYS,
   ...AUDIT_LOGS,
   ...OWN_SESSIONS,
+  ...USAGE,
+  ...OVERVIEW,
+  ...REQUESTS,
   ...CACHE,
   ...MATCHES,
 ]
@@ -109,10 +113,6 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
   admin
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
     .use(serveOperations(options, OPERATIONS))
-    .use(createRoutesController(options))
-    .use(createUsageController(options))
-    .use(createOverviewController(options))
-    .use(createRequestsController(options))
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))
     .use(createSessionController(options, config.oidc))

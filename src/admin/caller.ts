@@ -1,7 +1,7 @@
 /** Identifies the admin API's caller: the holder of an admin key, or a logged-in browser with its CSRF token. */
 import { timingSafeEqual } from 'node:crypto'
 import { refuse } from '../errors/errors.ts'
-import type { Actor } from '../postgres/admin/act-as.ts'
+import type { Actor } from '../postgres/admin/call-as.ts'
 import { callForRow } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import type { CredentialAttempts } from './credential-attempts.ts'

@@ -17,7 +17,7 @@ export function serveOperations(options: AdminOptions, operations: readonly Oper
   const served = new Elysia({ normalize: false })
   for (const [tag, rows] of Map.groupBy(operations, row => row.tag)) {
     const controller = createController(options, '', tag)
-    for (const { method, path, summary, answer, query, body, kinds, serve } of rows) {
+    for (const { method, path, summary, answer, otherAnswers, query, body, kinds, serve } of rows) {
       const handler = async ({ caller, params, query, body }: Request) =>
         serve({
           caller,
@@ -30,7 +30,7 @@ export function serveOperations(options: AdminOptions, operations: readonly Oper
         method,
         path,
         handler as never,
-        operation(summary, answer, { ...(query && { query }), ...(body && { body }) }) as never,
+        operation(summary, answer, { ...(query && { query }), ...(body && { body }) }, otherAnswers) as never,
       )
     }
     served.use(controller)

@@ -15,6 +15,8 @@ export interface Operation {
   query?: TSchema
   body?: TSchema
   answer: TSchema
+  /** Schemas by other media types. */
+  otherAnswers?: Record<string, object>
   serve(asked: Asked): Promise<object>
 }
 
@@ -38,7 +40,7 @@ export function serveBy<
   const Query extends TProperties = Record<never, never>,
   const Body extends TProperties = Record<never, never>,
 >(
-  row: Pick<Operation, 'method' | 'tag' | 'summary' | 'answer'> & {
+  row: Pick<Operation, 'method' | 'tag' | 'summary' | 'answer' | 'otherAnswers'> & {
     path: Path
     kinds?: Operation['kinds']
     query?: Query

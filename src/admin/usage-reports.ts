@@ -1,10 +1,12 @@
 /** Which report tells of which requests, and how its rows are called: OpenAI's names, where it has the report. */
 import { type Static, type TObject, type TProperties, Type as t } from '@sinclair/typebox'
-import type { UsageRow } from '../postgres/admin/rows.ts'
+import type { JsonRowOf } from '../postgres/admin/call-as.ts'
 import type { RecordedEndpoint } from '../providers/operations.ts'
 import { count, objectOf } from './answers/shared.ts'
 import { type costs, usageFields } from './answers/usage.ts'
 import { formatId } from './ids.ts'
+
+export type UsageRow = JsonRowOf<'usage_buckets'>
 
 export interface Report {
   /** The last part of its path. */

@@ -18,4 +18,4 @@ begin
 end;
 $$;
 
-comment on function find_request_content(bigint, text, timestamptz) is 'What the request that ended then said and got, sealed. Raises for viewers.';
+comment on function find_request_content(bigint, text, timestamptz) is 'What the request that ended then said and got, sealed. Raises for viewers. Null: sealed_request, sealed_response (it was not kept).';

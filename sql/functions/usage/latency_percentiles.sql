@@ -1,11 +1,5 @@
 create or replace function latency_percentiles(of_projects bigint[], from_time timestamptz, until_time timestamptz)
-returns table (
-    cache_result text,
-    requests bigint,
-    p50_ms double precision,
-    p95_ms double precision,
-    p99_ms double precision
-)
+returns setof latency
 language sql
 stable
 set search_path = model_proxy, pg_temp
@@ -69,4 +63,4 @@ as $$
     order by 1;
 $$;
 
-comment on function latency_percentiles(bigint[], timestamptz, timestamptz) is 'Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth.';
+comment on function latency_percentiles(bigint[], timestamptz, timestamptz) is 'Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth. Null: of_projects (any).';

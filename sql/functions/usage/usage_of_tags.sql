@@ -62,4 +62,4 @@ as $$
 $$;
 
 comment on function usage_of_tags(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text, text) is
-    'Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. grouped_by: hour, day or month of a time zone; or the twenty most used of model, api_key, tag.';
+    'Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. grouped_by: hour, day or month of a time zone; or the twenty most used of model, api_key, tag. Null: of_projects, of_model, of_key, of_key_type (any).';

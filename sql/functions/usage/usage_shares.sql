@@ -7,15 +7,7 @@ create or replace function usage_shares(
     of_key bigint,
     of_key_type text
 )
-returns table (
-    name text,
-    requests bigint,
-    hits bigint,
-    failed bigint,
-    tokens bigint,
-    cost_usd numeric,
-    saved_usd numeric
-)
+returns setof usage_share
 language sql
 stable
 set search_path = model_proxy, pg_temp
@@ -60,4 +52,4 @@ as $$
     limit 20;
 $$;
 
-comment on function usage_shares(bigint[], timestamptz, timestamptz, text, text, bigint, text) is 'The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model, key or type of keys (project, test), or of all.';
+comment on function usage_shares(bigint[], timestamptz, timestamptz, text, text, bigint, text) is 'The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model, key or type of keys (project, test), or of all. Null: of_projects, of_model, of_key, of_key_type (any).';

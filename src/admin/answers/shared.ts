@@ -1,6 +1,6 @@
 /** What the admin API's answers are made of. Their schemas describe them at /openapi.json, and are the types of handlers and pages. */
 import { type TObject, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
-import { orNull } from '../../postgres/admin/rows.ts'
+import { orNull } from '../../postgres/admin/schemas.ts'
 
 export const text = t.String()
 export const seconds = t.Integer({ description: 'Unix seconds.' })

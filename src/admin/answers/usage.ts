@@ -1,19 +1,24 @@
 /** Requests, and what they come to. */
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
-import { counts, latency, orNull, overviewBucket, share } from '../../postgres/admin/rows.ts'
+import { orNull } from '../../postgres/admin/schemas.ts'
+import { TYPES } from '../../postgres/admin/views.generated.ts'
 import { recordColumns } from '../../postgres/usage-record.generated.ts'
 import { count, objectOf, seconds, text, usd } from './shared.ts'
 
+const share = t.Object(TYPES.usage_share, {
+  $id: 'Share',
+  description: 'What one model, key or tag had of the requests.',
+})
+const latency = t.Object(TYPES.latency, { $id: 'Latency' })
+
 const perhaps = t.Optional(orNull(count))
-const countsAlways = t.Omit(t.Object(counts), [
-  'exact_hits',
-  'semantic_hits',
-  'misses',
-  'client_errors',
-  'server_errors',
-])
 const countsOf = t.Object({
-  ...countsAlways.properties,
+  requests: count,
+  prompt_tokens: count,
+  completion_tokens: count,
+  tokens_saved: count,
+  cost_usd: usd,
+  saved_usd: usd,
   hits: count,
   failed: count,
   // Of requests with tags these are not told.
@@ -35,7 +40,8 @@ export const overview = objectOf('Overview', 'usage.overview', {
   buckets: t.Array(
     t.Object({
       ...countsOf.properties,
-      ...t.Partial(t.Pick(overviewBucket, ['hit_duration_ms', 'miss_duration_ms'])).properties,
+      hit_duration_ms: t.Optional(t.Number()),
+      miss_duration_ms: t.Optional(t.Number()),
       start_time: seconds,
     }),
   ),

@@ -1,6 +1,6 @@
 /** Logins and sessions. */
 import { type Static, Type as t } from '@sinclair/typebox'
-import { orNull, words } from '../../postgres/admin/rows.ts'
+import { orNull, words } from '../../postgres/admin/schemas.ts'
 import { objectOf, text } from './shared.ts'
 
 const userRole = words('owner', 'reader')

@@ -8,7 +8,7 @@ export type {
   WordingDifference,
   Wordings,
 } from '../../admin/answers/cache.ts'
-export type { Route, Settings } from '../../admin/answers/projects.ts'
+export type { Route, SettingKind, Settings } from '../../admin/answers/projects.ts'
 export type { Counts, Overview, ProxyRequest, Share } from '../../admin/answers/usage.ts'
 export type { LoginRules, Session } from '../../admin/answers/users.ts'
 export type {
@@ -29,7 +29,6 @@ export type {
   User,
   Webhook,
 } from '../../admin/objects.ts'
-export type { SettingKindRow as SettingKind } from '../../postgres/admin/rows.ts'
 
 import type { Project } from '../../admin/objects.ts'
 

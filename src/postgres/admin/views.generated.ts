@@ -19,6 +19,7 @@ export const TYPES = {
   enforcement: { status: words('enforcing', 'inactive') },
   invite_project: { id: t.String(), role: words('owner', 'member', 'viewer') },
   key_activity: { id: t.String(), name: t.String(), redacted_value: t.String(), type: words('project', 'test'), requests_last_minute: t.Integer({ minimum: 0 }), requests_per_minute: t.Integer({ minimum: 0 }) },
+  latency: { cache_result: words('HIT', 'HIT-SEMANTIC', 'MISS'), requests: t.Integer({ minimum: 0 }), p50_ms: t.Number(), p95_ms: t.Number(), p99_ms: t.Number() },
   notification_channel: { type: t.String(), recipients: t.Array(t.String()), subject_prefix: orNull(t.String({ description: 'Null: none.' })) },
   open_session: { id: t.String(), address: t.String(), user_agent: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), last_seen_at: t.Integer({ description: 'Unix seconds.' }), is_this_one: t.Boolean() },
   quota: { keys: words('project', 'test'), used: t.Integer({ minimum: 0 }), quota: t.Integer({ minimum: 0 }), remaining: t.Integer() },
@@ -26,6 +27,7 @@ export const TYPES = {
   service_account: { id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() },
   service_account_key: { object: t.String(), id: t.String(), name: t.String(), value: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), expires_at: orNull(t.Integer({ description: 'Null: never. Unix seconds.' })) },
   similarity_band: { at_least: t.Number(), served: t.Integer({ minimum: 0 }), stopped: t.Integer({ minimum: 0 }), saved_usd: t.Number({ description: 'US dollars.' }), missed_usd: t.Number({ description: 'US dollars.' }), same: t.Integer({ minimum: 0 }), different: t.Integer({ minimum: 0 }) },
+  usage_share: { name: t.String(), requests: t.Integer({ minimum: 0 }), hits: t.Integer({ minimum: 0 }), failed: t.Integer({ minimum: 0 }), tokens: t.Integer({ minimum: 0 }), cost_usd: t.Number({ description: 'US dollars.' }), saved_usd: t.Number({ description: 'US dollars.' }) },
 } as const
 
 export const VIEWS = {

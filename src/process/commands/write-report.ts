@@ -1,8 +1,11 @@
 /** A month's report as one page of HTML: no script, and nothing that is fetched from elsewhere. */
 import { reportReason } from '../../cache/reasons.ts'
-import type { OverviewRow, ShareRow } from '../../postgres/admin/rows.ts'
+import type { JsonRowOf } from '../../postgres/admin/call-as.ts'
 
 /** As monthly_report() gives it. */
+type OverviewRow = JsonRowOf<'usage_overview'>
+type ShareRow = JsonRowOf<'usage_shares'>
+
 export interface MonthlyReport {
   /** `2026-10`. */
   month: string

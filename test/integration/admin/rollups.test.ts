@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { usageOverview } from '../../../src/postgres/admin/usage.ts'
+import { callAs } from '../../../src/postgres/admin/call-as.ts'
 import { recordUsage } from '../../../src/postgres/record-usage.ts'
 import { rollUpUsage } from '../../../src/postgres/upkeep.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
@@ -73,7 +73,7 @@ describeBackends('usage by any length of time', backend => {
       const asked = { from_time: `${from_time}`, until_time: `${until_time}`, width, zone: 'Asia/Kolkata' }
       for (const of_key_type of [null, 'project', 'test']) {
         const read = (of_projects: number[] | null, id = user?.id) =>
-          usageOverview(actorOf(id), { ...asked, of_projects, of_model: null, of_key: null, of_key_type })
+          callAs(actorOf(id), 'usage_overview', { ...asked, of_projects, of_model: null, of_key: null, of_key_type })
         const all = await read(null)
         expect(all.length).toBeGreaterThan(3)
         expect(all).toEqual(await read(everybody.map(({ id }) => id)))

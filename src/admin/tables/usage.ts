@@ -1,17 +1,14 @@
 /** Usage and costs over time, in OpenAI's form. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors/errors.ts'
-import { nowSeconds } from '../event-loop/clock.ts'
-import type { Actor, ValuesOf } from '../postgres/admin/act-as.ts'
-import type { UsageRow } from '../postgres/admin/rows.ts'
-import { usageBuckets } from '../postgres/admin/usage.ts'
-import { bucketsOf, costs } from './answers/usage.ts'
-import { type AdminOptions, createController } from './controller.ts'
-import { strict, textOf } from './field-types.ts'
-import { idsOf } from './ids.ts'
-import { operation } from './operation.ts'
-import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
-import { describeCosts, REPORTS } from './usage-reports.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { nowSeconds } from '../../event-loop/clock.ts'
+import { type Actor, type AskedAs, callAs } from '../../postgres/admin/call-as.ts'
+import { bucketsOf, costs } from '../answers/usage.ts'
+import { strict, textOf } from '../field-types.ts'
+import { idsOf } from '../ids.ts'
+import { fromSeconds, oneOf, several, toSeconds } from '../pages.ts'
+import { type Operation, serveBy } from '../table-row.ts'
+import { describeCosts, REPORTS, type UsageRow } from '../usage-reports.ts'
 
 type Width = '1m' | '1h' | '1d'
 
@@ -25,6 +22,7 @@ const MOST_ROWS = 5_000
 /** Minutes are summed from single records: so many at a time, and no more after this time. */
 const MINUTES_AT_A_TIME = 60
 const ENOUGH_MS = 1_000
+const MAY_LAG = { mayLag: true }
 
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
 
@@ -71,21 +69,24 @@ const COSTS_GROUPS = ['project_id', 'api_key_id', 'line_item']
 const USAGE_QUERY = queryOf(['1m', '1h', '1d'], USAGE_GROUPS, { models: names })
 const COSTS_QUERY = queryOf(['1d'], COSTS_GROUPS, { line_items: names })
 
-export function createUsageController(options: AdminOptions) {
-  const controller = createController(options, '/v1/organization', 'Usage').get(
-    '/costs',
-    ({ caller, query: asked }) => report(caller.actor, asked, null, describeCosts),
-    operation('Report costs by the day', bucketsOf(costs), { query: COSTS_QUERY }),
-  )
-  for (const { name, title, endpoints, row, describe } of REPORTS) {
-    controller.get(
-      `/usage/${name}`,
-      ({ caller, query: asked }) => report(caller.actor, asked, endpoints, describe),
-      operation(`Report usage of ${title}`, bucketsOf(row), { query: USAGE_QUERY }),
-    )
-  }
-  return controller
-}
+export const USAGE: readonly Operation[] = [
+  {
+    ...serveBy({
+      ...{ method: 'GET', path: '/v1/organization/costs', tag: 'Usage', answer: bucketsOf(costs) },
+      summary: 'Report costs by the day',
+      serve: ({ caller, query }) => report(caller.actor, query as Query, null, describeCosts),
+    }),
+    query: COSTS_QUERY,
+  },
+  ...REPORTS.map(({ name, title, endpoints, row, describe }) => ({
+    ...serveBy({
+      ...{ method: 'GET', path: `/v1/organization/usage/${name}`, tag: 'Usage', answer: bucketsOf(row) },
+      summary: `Report usage of ${title}`,
+      serve: ({ caller, query }) => report(caller.actor, query as Query, endpoints, describe),
+    }),
+    query: USAGE_QUERY,
+  })),
+]
 
 async function report(
   actor: Actor,
@@ -106,7 +107,7 @@ async function report(
     of_models: asked.line_items ?? asked.models ?? null,
     of_endpoints: endpoints,
   }
-  const read = await readRows(part => usageBuckets(actor, { ...filter, ...part }), span)
+  const read = await readRows(part => callAs(actor, 'usage_buckets', { ...filter, ...part }, MAY_LAG), span)
   const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
   return {
     object: 'page' as const,
@@ -150,7 +151,7 @@ function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, pag
   return { from, until: Math.max(from, until), width, first: start_time, last: end, passedOver: passedOver || 0 }
 }
 
-type Part = Pick<ValuesOf<typeof usageBuckets>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
+type Part = Pick<AskedAs<'usage_buckets'>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
 
 /** Reads until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
 async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan) {

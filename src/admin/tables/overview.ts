@@ -1,21 +1,34 @@
 /** GET /v1/usage: the data of the dashboard's overview, for one project or all that the caller may see. */
 import { t } from 'elysia'
-import { invalidRequest } from '../errors/errors.ts'
-import type { Actor, ValuesOf } from '../postgres/admin/act-as.ts'
-import type { OverviewRow, ShareRow } from '../postgres/admin/rows.ts'
-import { latencyPercentiles, usageOfTags, usageOverview, usageShares } from '../postgres/admin/usage.ts'
-import { overview } from './answers/usage.ts'
-import { type AdminOptions, createController } from './controller.ts'
-import { strict, textOf, timeZone, unixSeconds } from './field-types.ts'
-import { requireId } from './ids.ts'
-import { operation } from './operation.ts'
-import { fromSeconds, oneOf, several, toSeconds } from './pages.ts'
+import { invalidRequest } from '../../errors/errors.ts'
+import { type Actor, type AskedAs, callAs, type JsonRowOf } from '../../postgres/admin/call-as.ts'
+import { overview } from '../answers/usage.ts'
+import { textOf, timeZone, unixSeconds } from '../field-types.ts'
+import { requireId } from '../ids.ts'
+import { fromSeconds, oneOf, several, toSeconds } from '../pages.ts'
+import { type Operation, serveBy } from '../table-row.ts'
 import { readTagFilter } from './usage.ts'
 
-export function createOverviewController(options: AdminOptions) {
-  return createController(options, '/v1/usage', 'Usage').get(
-    '',
-    async ({ caller, query: asked }) => {
+const MAY_LAG = { mayLag: true }
+
+export const OVERVIEW: readonly Operation[] = [
+  serveBy({
+    ...{ method: 'GET', path: '/v1/usage', tag: 'Usage', answer: overview },
+    summary: 'Sum up requests for an overview',
+    query: {
+      start_time: unixSeconds,
+      end_time: unixSeconds,
+      width: t.Optional(oneOf('hour', 'day', 'month')),
+      time_zone: t.Optional(timeZone),
+      project_id: t.Optional(t.String()),
+      api_key_id: t.Optional(t.String()),
+      // Test keys are the sandbox's.
+      key_type: t.Optional(oneOf('project', 'test')),
+      model: t.Optional(t.String()),
+      // Requests that have all of them.
+      tags: several(textOf({ pattern: '^[^=]+=.+$' })),
+    },
+    async serve({ caller, query: asked }) {
       const { start_time, end_time, width = 'hour', time_zone = 'UTC' } = asked
       if (!isTimeZone(time_zone)) throw invalidRequest('time_zone must be a name such as Europe/Vienna.', 'time_zone')
       const span = {
@@ -24,9 +37,9 @@ export function createOverviewController(options: AdminOptions) {
         until_time: fromSeconds(Math.max(start_time, end_time)),
       }
       const only = {
-        of_model: asked.model,
+        of_model: asked.model ?? null,
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
-        of_key_type: asked.key_type,
+        of_key_type: asked.key_type ?? null,
       }
       const of_tags = readTagFilter(asked.tags)
       const read = of_tags === null ? readAll : readTagged(of_tags)
@@ -34,7 +47,7 @@ export function createOverviewController(options: AdminOptions) {
       const [[buckets, models, keys, tags], latency] = await Promise.all([
         read(caller.actor, { ...span, ...only }, width, time_zone),
         // Latencies are not counted by model, key or tag, and not apart for test keys.
-        isNarrowed ? [] : latencyPercentiles(caller.actor, span),
+        isNarrowed ? [] : callAs(caller.actor, 'latency_percentiles', span, MAY_LAG),
       ])
       return {
         object: 'usage.overview' as const,
@@ -46,28 +59,12 @@ export function createOverviewController(options: AdminOptions) {
         latency,
       }
     },
-    operation('Sum up requests for an overview', overview, {
-      query: t.Object(
-        {
-          start_time: unixSeconds,
-          end_time: unixSeconds,
-          width: t.Optional(oneOf('hour', 'day', 'month')),
-          time_zone: t.Optional(timeZone),
-          project_id: t.Optional(t.String()),
-          api_key_id: t.Optional(t.String()),
-          // Test keys are the sandbox's.
-          key_type: t.Optional(oneOf('project', 'test')),
-          model: t.Optional(t.String()),
-          // Requests that have all of them.
-          tags: several(textOf({ pattern: '^[^=]+=.+$' })),
-        },
-        strict,
-      ),
-    }),
-  )
-}
+  }),
+]
 
-type Narrowed = Omit<ValuesOf<typeof usageShares>, 'share_by'>
+type OverviewRow = JsonRowOf<'usage_overview'>
+type ShareRow = JsonRowOf<'usage_shares'>
+type Narrowed = Omit<AskedAs<'usage_shares'>, 'share_by'>
 type Bucket = Pick<OverviewRow, 'bucket_start' | Summed> & { hits: number; failed: number } & Partial<OverviewRow>
 type Summed = 'requests' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
 type Read = (
@@ -79,10 +76,10 @@ type Read = (
 
 const readAll: Read = async (actor, narrowed, width, zone) => {
   const [rows, ...shares] = await Promise.all([
-    usageOverview(actor, { ...narrowed, width, zone }),
-    usageShares(actor, { ...narrowed, share_by: 'model' }),
-    usageShares(actor, { ...narrowed, share_by: 'api_key' }),
-    usageShares(actor, { ...narrowed, share_by: 'tag' }),
+    callAs(actor, 'usage_overview', { ...narrowed, width, zone }, MAY_LAG),
+    callAs(actor, 'usage_shares', { ...narrowed, share_by: 'model' }, MAY_LAG),
+    callAs(actor, 'usage_shares', { ...narrowed, share_by: 'api_key' }, MAY_LAG),
+    callAs(actor, 'usage_shares', { ...narrowed, share_by: 'tag' }, MAY_LAG),
   ])
   const buckets = rows.map(row => ({
     ...row,
@@ -98,7 +95,7 @@ const readTagged =
   async (actor, narrowed, width, zone) => {
     const [buckets, models, keys, tags] = await Promise.all(
       [width, 'model', 'api_key', 'tag'].map(grouped_by =>
-        usageOfTags(actor, { ...narrowed, of_tags, grouped_by, zone }),
+        callAs(actor, 'usage_of_tags', { ...narrowed, of_tags, grouped_by, zone }, MAY_LAG),
       ),
     )
     const toShares = (rows: typeof buckets = []) =>
