@@ -11,7 +11,7 @@
  *                          integer column moved. It is repeated until that is 0. It must not matter how often it runs.
  *   -- step: concurrently  One `create index concurrently`.
  *
- * Settings, views and functions are deployed last, together, in one transaction. Every function that the previous release calls keeps its name,
+ * Settings are deployed next, then views and functions, together, in one transaction. Every function that the previous release calls keeps its name,
  * arguments and result for one more release: where one changes, it gets a new list of arguments, and the old one moves to
  * sql/compatibility. Tables lose no column that the previous release uses, and get none without a default. The ledger's row `release` tells
  * the previous release, where it is started beside, to leave the newer functions alone.
@@ -19,6 +19,7 @@
 import { version } from '../../package.json' with { type: 'json' }
 import { lacksFunctions } from './check-schema.ts'
 import { type Database, ScriptFailed, sqlStateOf } from './database.ts'
+import { findLedger, type Ledger, noteApplied, RELEASE, readLedger, refuseUnlessLike } from './ledger.ts'
 import {
   BASELINE,
   type DeployedFile,
@@ -78,8 +79,6 @@ export interface MigrateOptions {
   onWait?(seconds: number, reason: string): void
   waitLimitMs?: number
 }
-
-type Ledger = ReadonlyMap<string, string>
 
 /** One piece of work. After it, the ledger is read anew, and what is missing then is next. */
 interface Work {
@@ -141,9 +140,6 @@ async function tryWork(database: Database, work: Work, ledger: Ledger, lockTimeo
   }
 }
 
-/** The row of the ledger that names the latest release that has deployed its functions. */
-const RELEASE = 'release'
-
 /** Whether a later release was here: its functions stand in the ledger, or the first of its migrations. */
 function hasNewer(ledger: Ledger, migrations: readonly Migration[]): boolean {
   const newest = migrations.findLast(({ name }) => isMigration(name))?.name ?? ''
@@ -167,7 +163,7 @@ function nextWork(ledger: Ledger, migrations: readonly Migration[], deployed: re
     const [step, ...later] = migration.steps.filter(({ name }) => !ledger.has(name))
     return step && (later.length > 0 || step.kind !== 'locked') ? runStep(step) : finish(migration, step)
   }
-  return deploy(ledger, deployed)
+  return deploySettings(ledger, deployed) ?? deploy(ledger, deployed)
 }
 
 /** Steps are forgotten once the whole migration stands in the ledger. `last` is the step that is still to be taken, if any. */
@@ -217,15 +213,30 @@ async function runLocked(
   return null
 }
 
+/** By themselves: a new one is a column of projects, which stays locked until the transaction's end. */
+function deploySettings(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null {
+  const changed = changedOf(ledger, deployed).filter(({ folder }) => folder === 'settings')
+  if (changed.length === 0) return null
+  const scripts = changed.map(({ name, text, checksum }) => ({
+    name: `sql/${name}`,
+    text: `${text}\n${noteApplied(name, checksum)}`,
+  }))
+  return { applies: ['settings'], run: (...given) => runLocked(given, scripts) }
+}
+
+function changedOf(ledger: Ledger, deployed: readonly DeployedFile[]): DeployedFile[] {
+  return deployed.filter(({ name, checksum }) => ledger.get(name) !== checksum)
+}
+
 /**
  * What has changed of views and functions; with a view, all of them, because dropping a view also drops what depends on it. Seeds are
  * rows, and grant what a new view needs: they come after, all of them, so that nobody waits for them.
  */
 function deploy(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null {
-  const changed = deployed.filter(({ name, checksum }) => ledger.get(name) !== checksum)
+  const changed = changedOf(ledger, deployed).filter(({ folder }) => folder !== 'settings')
   if (changed.length === 0) return null
   const seeds = deployed.filter(({ folder }) => folder === 'seed')
-  const definitions = deployed.filter(({ folder }) => folder !== 'seed')
+  const definitions = deployed.filter(({ folder }) => folder !== 'seed' && folder !== 'settings')
   if (changed.every(file => seeds.includes(file))) return deployFiles(seeds)
   const hasView = changed.some(({ folder }) => folder === 'views')
   return deployFiles(
@@ -247,39 +258,6 @@ function deployFiles(files: readonly DeployedFile[], last = ''): Work {
     applies: folders,
     run: async (...given) => runLocked(given, [{ name: 'sql', text: await nameExtension(given[0], text) }]),
   }
-}
-
-function noteApplied(name: string, checksum: string): string {
-  return `insert into schema_migrations (name, checksum, applied_at) values ('${name}', '${checksum}', clock_timestamp())
-    on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp();`
-}
-
-/** Fails if another proxy has migrated since the ledger was read. */
-function refuseUnlessLike(ledger: Ledger): string {
-  const read = Array.from(ledger, ([name, checksum]) => `${name} ${checksum}`)
-  return `do $$ begin
-    if (select coalesce(array_agg(name || ' ' || checksum order by name collate "C"), '{}') from schema_migrations)
-        <> '{${read.map(line => `"${line}"`).join(',')}}'::text[]
-    then
-        raise exception 'another proxy has migrated' using errcode = 'serialization_failure';
-    end if;
-end $$;`
-}
-
-async function findLedger(database: Database): Promise<boolean> {
-  const [found] = await database.call<{ known: boolean }>(
-    `select to_regclass('model_proxy.schema_migrations') is not null as known`,
-    [],
-  )
-  return found?.known === true
-}
-
-async function readLedger(database: Database): Promise<Ledger> {
-  const rows = await database.call<{ name: string; checksum: string }>(
-    `select name, checksum from model_proxy.schema_migrations order by name collate "C"`,
-    [],
-  )
-  return new Map(rows.map(row => [row.name, row.checksum]))
 }
 
 async function isMigrating(database: Database): Promise<boolean> {

@@ -24,6 +24,7 @@ alter table batch_ledger add column next_of_batch text not null default '';
 alter table admission_slots add column next_of_slot text not null default '';
 create function next_release() returns text language sql stable set search_path = model_proxy, pg_temp as $$ select 'next' $$;
 `
+const NEXT_SETTING = `('next_setting', 'number', '0.5', 0, 1, array['a number'], 'Next', 'Next', 'Of the next release.', '{}')`
 
 describeFaults('two releases side by side', () => {
   let folder: string
@@ -38,6 +39,8 @@ describeFaults('two releases side by side', () => {
     await Bun.write(join(folder, 'package.json'), JSON.stringify({ ...manifest, version: '999.0.0' }))
     await mkdir(join(folder, 'sql/migrations'), { recursive: true })
     await Bun.write(join(folder, 'sql/migrations/999999_next.sql'), NEXT_MIGRATION)
+    const settings = Bun.file(join(folder, 'sql/settings/project_settings.sql'))
+    await settings.write((await settings.text()).replace('\n) as v (', `,\n${NEXT_SETTING}\n) as v (`))
     for (const kind of ['functions', 'views']) {
       for (const file of new Bun.Glob('**/*.sql').scanSync(join(folder, 'sql', kind)))
         await appendFile(join(folder, 'sql', kind, file), '\n-- The next release.\n')
@@ -93,6 +96,8 @@ describeFaults('two releases side by side', () => {
     const database = open()
     await expectBothServe(database, first, next)
     expect(await isNext(database)).toBe(true)
+    const preset = await database.call('select distinct next_setting as value from projects', [])
+    expect(preset).toEqual([{ value: 0.5 }])
     await database.close()
   })
 

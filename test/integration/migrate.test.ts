@@ -31,7 +31,7 @@ describeBackends('a deploy', backend => {
     const ask = await issueAsk(database)
     for (const columns of ['1 as other', 'k.id::text as key_id, k.key_hash']) {
       await database.runScript(changeView(columns))
-      expect((await migrate(database)).applied).toEqual(['settings', 'views', 'functions', 'api', 'seed'])
+      expect((await migrate(database)).applied).toEqual(['views', 'functions', 'api', 'seed'])
       expect(await admit(database, [ask])).toMatchObject([{ account: { verdict: 'active', project_name: 'acme' } }])
       expect((await migrate(database)).applied).toEqual([])
     }
@@ -98,7 +98,7 @@ describeReal('a deploy', backend => {
     const { database } = await openEmpty()
     await migrate(database)
     await database.runScript('drop view usage_hourly cascade; drop function find_in_cache_lists cascade')
-    expect((await migrate(database)).applied).toEqual(['settings', 'views', 'functions', 'api', 'seed'])
+    expect((await migrate(database)).applied).toEqual(['views', 'functions', 'api', 'seed'])
     expect((await migrate(database)).applied).toEqual([])
     await database.runScript('alter table budgets drop column enforced cascade')
     await expect(migrate(database)).rejects.toThrow(/lacks budgets\.enforced.*restored in part.*docs\/production\.md/)

@@ -4,7 +4,6 @@ import { orNull } from '../../postgres/admin/schemas.ts'
 
 export const text = t.String()
 export const seconds = t.Integer({ description: 'Unix seconds.' })
-export const secondsOrNull = orNull(seconds)
 export const count = t.Integer({ minimum: 0 })
 export const usd = t.Number({ description: 'US dollars.' })
 

@@ -59,7 +59,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
         limits: bounds,
         probe,
       })
-      return translateAnswer(answer, context, request.isTranslated)
+      return translateAnswer(answer, { ...context, provider: name }, request.isTranslated)
     },
     async pass(request) {
       const { path, headers } = request

@@ -6,6 +6,8 @@ import { translateStop } from '../request/translate-sampling.ts'
 import { usesLegacyFunctions } from '../request/translate-tool-choice.ts'
 
 export interface AnswerContext {
+  /** Who answers, for errors; Anthropic by default. */
+  provider?: string
   /** For OpenAI's `created`: Anthropic's responses have no time. */
   createdSeconds: number
   /** JSON was asked for by instruction: a code fence around it is removed. */
@@ -16,6 +18,10 @@ export interface AnswerContext {
   ownStops: readonly string[]
   /** Tools that were sent under other names, or for another input. */
   clientTools?: ClientTools
+}
+
+export function answererOf({ provider = 'anthropic' }: AnswerContext): string {
+  return provider
 }
 
 export function readAnswerContext(body: JsonObject, nowMs: number): AnswerContext {

@@ -3,7 +3,7 @@ import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../formats/json/canonical.ts'
 import { mergeUsage, type ReportedUsage, translateUsage } from '../../../formats/messages/message-usage.ts'
 import { broken } from '../../upstream-failure.ts'
-import type { AnswerContext } from './answer-context.ts'
+import { type AnswerContext, answererOf } from './answer-context.ts'
 import { type AnswerEnvelope, writeEnvelope } from './answer-envelope.ts'
 import { type CallWriter, createCallWriter } from './call-writer.ts'
 import { describeRefusal, translateStopReason } from './finish-reason.ts'
@@ -46,7 +46,7 @@ export class StreamTranslator {
    */
   push(data: string): string[] {
     if (this.#isDone) return []
-    const event = readEvent(data)
+    const event = readEvent(data, this.#context)
     // Output after the stop sequence is billed, but is not part of the response.
     if (this.#stopper.isStopped && event.type.startsWith('content_block')) return []
     switch (event.type) {
@@ -143,9 +143,10 @@ export class StreamTranslator {
   }
 }
 
-function readEvent(data: string): Event {
+function readEvent(data: string, context: AnswerContext): Event {
   const event = parseJsonObject(data)
-  if (event === undefined || !isWellFormed(event)) throw broken('anthropic', 'sent an event that cannot be read')
+  if (event === undefined || !isWellFormed(event))
+    throw broken(answererOf(context), 'sent an event that cannot be read')
   return event as unknown as Event
 }
 

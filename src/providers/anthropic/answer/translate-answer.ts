@@ -7,7 +7,7 @@ import { readAll } from '../../read-bytes.ts'
 import { translateEvents } from '../../translate-events.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
-import type { AnswerContext } from './answer-context.ts'
+import { type AnswerContext, answererOf } from './answer-context.ts'
 import { splitResponse, thinksAgain } from './split-response.ts'
 import { StreamTranslator } from './stream-translator.ts'
 import { translateError } from './translate-error.ts'
@@ -22,11 +22,11 @@ export async function translateAnswer(
   const { status, headers } = answer
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) return translateStreamed(answer, context)
-  const bytes = await readAll(answer.body, 'anthropic', Number.POSITIVE_INFINITY)
+  const bytes = await readAll(answer.body, answererOf(context), Number.POSITIVE_INFINITY)
   // A gateway may respond with HTML.
   const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
   if (status !== 200) return writeAnswer(answer, status, translateError(body, status).toBody())
-  if (!isMessage(body)) throw broken('anthropic', 'gave an answer that is not a message')
+  if (!isMessage(body)) throw broken(answererOf(context), 'gave an answer that is not a message')
   const chunks = keepsOrder && thinksAgain(body) ? { chunks: splitResponse(body, context) } : {}
   return writeAnswer(answer, status, { ...translateResponse(body, context), ...chunks })
 }
@@ -49,7 +49,7 @@ export function translateStream(
   context: AnswerContext,
 ): Promise<ReadableStream<Uint8Array>> {
   const translator = new StreamTranslator(context)
-  return translateEvents(upstream, 'anthropic', {
+  return translateEvents(upstream, answererOf(context), {
     push({ data }) {
       const payloads = translator.push(data)
       return payloads.length > 0 ? encoder.encode(payloads.map(payload => `data: ${payload}\n\n`).join('')) : null
