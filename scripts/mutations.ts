@@ -1804,6 +1804,13 @@ export const MUTATIONS: readonly Mutation[] = [
       'a test key takes tokens',
     ],
   ]),
+  ...linesOf('sql/views/key_accounts.sql', 'test/integration/stories.test.ts', [
+    [
+      'to_json(coalesce(k.log_content, p.log_content))',
+      'to_json(p.log_content)',
+      'content is kept only where the project or the key wants it',
+    ],
+  ]),
   ...linesOf('sql/functions/people/close_session.sql', RIGHTS, [
     ['and s.user_id = current_user_id()', '', 'a session’s id ends it for its own user alone'],
   ]),
@@ -1820,6 +1827,9 @@ export const MUTATIONS: readonly Mutation[] = [
   ]),
   ...linesOf('src/pipeline/plan-request.ts', 'test/integration/policies.test.ts', [
     ['Bun.deepEquals(guess, account)', 'true', 'not at all, and what was remembered of a wording'],
+  ]),
+  ...linesOf('src/providers/model-router.ts', 'test/integration/admin/routes.test.ts', [
+    ['.find(name => direct_providers.includes(name))', '[0]', 'is told as it is then taken'],
   ]),
   ...linesOf('src/providers/model-router.ts', ALLOWED, [
     ['if (!isAllowedInProject(model, allowed_models)) return false', '', '["gpt-4o"]: gpt-4o-mini'],
@@ -1970,6 +1980,13 @@ export const MUTATIONS: readonly Mutation[] = [
     becomes: '',
     noticedBy: [QUOTA],
     test: 'reserves all the requests that are asked for, or none',
+  },
+  {
+    file: 'sql/functions/admission/admit.sql',
+    line: 'and a.account_version is distinct from a.known_version',
+    becomes: '',
+    noticedBy: [ADMIT],
+    test: 'whatever changes an account',
   },
   {
     file: 'sql/functions/admission/admit.sql',
