@@ -1,7 +1,7 @@
 /** Runs tests on each backend there is: embedded always, real where DATABASE_URL and REDIS_URL are set. */
 
 import { randomBytes } from 'node:crypto'
-import { afterAll, describe, inject } from 'vitest'
+import { afterAll, describe, expect, inject } from 'vitest'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
@@ -13,6 +13,7 @@ import { openProcessBus, type ProcessBus } from '../../src/stores/redis/process-
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
 import { createEntryTags, type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
 import { emptyDatabase } from './empty-database.ts'
+import { holdToTypes, nullsFound } from './hold-to-types.ts'
 import { makeDistributed } from './make-distributed.ts'
 import { nameTablesIn } from './search-path.ts'
 import { takeEmbedded } from './take-embedded.ts'
@@ -64,6 +65,7 @@ function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend
   let opened: Promise<OpenStores> | null = null
   afterAll(async () => {
     await (await opened)?.close()
+    expect([...nullsFound]).toEqual([])
   })
   return {
     name,
@@ -91,7 +93,7 @@ async function openReal(): Promise<OpenStores> {
   if (real.isCluster) await makeDistributed(name, url.href)
   else await admin.runScript(`create database ${name} template ${real.template}`)
   await admin.runScript(nameTablesIn(name))
-  const database = openRealDatabase({ url: url.href })
+  const database = holdToTypes(openRealDatabase({ url: url.href }))
   const installationId = await call(database, 'installation_id', {})
   // As a proxy without an ENCRYPTION_KEY does.
   const tags = createEntryTags({ current: Buffer.from(installationId), previous: null }, installationId)

@@ -5,6 +5,7 @@ import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { EMPTIED_TABLES, emptyDatabase } from './empty-database.ts'
+import { holdToTypes } from './hold-to-types.ts'
 
 let taken: { database: Database; fingerprint: string } | null = null
 
@@ -20,7 +21,7 @@ export async function takeEmbedded(): Promise<Database> {
     await database.close()
   }
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-  const database = await openEmbeddedDatabase({ directory: null, psql: null, template })
+  const database = holdToTypes(await openEmbeddedDatabase({ directory: null, psql: null, template }))
   // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
   await call(database, 'maintain_usage_partitions', {})
   taken = { database, fingerprint: await readFingerprint(database) }

@@ -571,7 +571,7 @@ describeBackends('budgets', backend => {
     }
     expect([typeof (await reserve()), await reserve()]).toEqual(['string', null])
     expect(await standOf(budget)).toMatchObject({ spent: 0.3 })
-    await proxy.query(`select settle_judgement(id, (now() at time zone 'utc')::date, -0.2, ''::bytea, ''::bytea, ''::bytea,
+    await proxy.query(`select settle_judgement(id, (now() at time zone 'utc')::date, -0.2, '', '', '',
       null, null, null, null, 'judge', null) from projects where name = '${project}'`)
     expect((await standOf(budget))?.spent).toBeCloseTo(0.1, 9)
   })

@@ -19,6 +19,7 @@ const AS_MANY_AS: Record<string, string> = {
   'admission/rate-windows.ts batchers': 'shards of Redis',
   'event-loop/off-loop.ts #given': 'kinds of jobs',
   'formats/tokens/encodings.ts loaded': 'vocabularies',
+  'postgres/call.ts callees': 'functions of the database',
   'postgres/standbys.ts #reading': 'time limits of statements',
   'providers/connection-probe.ts aliveAtMs': 'base addresses of providers',
   'providers/credentials/credentials.ts #spellings': 'first characters of spellings of one key',

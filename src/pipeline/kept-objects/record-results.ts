@@ -106,8 +106,7 @@ function createTally({ provider, account }: AskedBatch, { catalogue }: Stages) {
 /** One record for each model, by the one request that first read all results. */
 async function recordOnce(batch: AskedBatch, spent: readonly Spent[], stages: Stages): Promise<void> {
   const { account, id } = batch
-  const batchOf = { of_project: account.project_id, batch_id: id }
-  const settled = await callForRow(stages.database, 'settle_batch', batchOf)
+  const settled = await callForRow(stages.database, 'settle_batch', { of_project: account.project_id, batch_id: id })
   if (!settled) return
   const reservation = batchSpendingId(account.project_id, id)
   if (account.has_budgets && spent.length === 0) await releaseSpending(stages.database, [reservation])
