@@ -1,4 +1,8 @@
-/** A loopback listener for psql on the embedded database: asks for the password and forwards the sessions' messages. */
+/**
+ * A loopback listener for psql on the embedded database: asks for the password and forwards the sessions' messages. PGlite's own,
+ * `@electric-sql/pglite-socket` 0.2.17, takes any password, lets one session's SET reach the others, and answers nobody after a
+ * `COPY … FROM STDIN`.
+ */
 import { createServer, type Socket } from 'node:net'
 import type { PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
 import { createFrameReader, encodeFatal } from './psql-frames.ts'
