@@ -7,14 +7,13 @@
 import type { Socket } from 'bun'
 
 export interface LoadOrder {
-  host: string
-  port: number
-  path: string
+  url: string
   headers: Record<string, string>
   /** Sent in turn; `{{n}}` in a body is replaced by a new number each time. */
   bodies: string[]
   connections: number
-  warmupMs: number
+  /** Pause between the first requests of two connections. */
+  pauseMs?: number
   measureMs: number
 }
 
@@ -23,61 +22,95 @@ export interface LoadResult {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
+  /** Median time to the first event; 0 where nothing was streamed. */
+  firstEventMs: number
+  /** Events of streams, also of those that had not ended. */
+  events: number
   /** Responses by status. */
   statuses: Record<string, number>
   /** Responses by X-Proxy-Cache. */
   cacheResults: Record<string, number>
 }
 
-const EMPTY = Buffer.alloc(0)
+/** A response that has begun. */
+interface Answer {
+  status: string
+  cache: string
+  isStream: boolean
+  /** Bytes still to come; of a chunked body never known. */
+  left: number
+  /** The last bytes so far, for a chunked body's end. */
+  tail: string
+  events: number
+  firstEventMs: number
+}
 
 interface Connection {
   socket: Socket<Connection> | null
   sentAtMs: number
-  held: Buffer
+  /** The head's bytes, until it is complete. */
+  head: Buffer
+  answer: Answer | null
 }
+
+const EMPTY = Buffer.alloc(0)
+/** How a chunked body ends. */
+const LAST_CHUNK = '\r\n0\r\n\r\n'
 
 export async function runLoad(order: LoadOrder): Promise<LoadResult> {
   const latencies: number[] = []
+  const firstEvents: number[] = []
   const statuses: Record<string, number> = {}
   const cacheResults: Record<string, number> = {}
   const prepared = prepareRequests(order)
+  const url = new URL(order.url)
+  let events = 0
   let next = 0
   let serial = Date.now() * 1000
-  let measuring = false
-  let running = true
+  let isRunning = true
 
   function send(connection: Connection): void {
-    const request = prepared[next++ % prepared.length] as { bytes: Buffer | null; make(n: number): Buffer }
+    const request = prepared[next++ % prepared.length]
     connection.sentAtMs = performance.now()
-    connection.socket?.write(request.bytes ?? request.make(serial++))
+    connection.socket?.write(request?.bytes ?? request?.make(serial++) ?? EMPTY)
   }
 
   function take(connection: Connection, data: Buffer): void {
-    const bytes = connection.held.length === 0 ? data : Buffer.concat([connection.held, data])
-    const answer = readAnswer(bytes)
-    if (!answer) {
-      connection.held = Buffer.from(bytes)
-      return
+    let body = data
+    if (connection.answer === null) {
+      const bytes = connection.head.length === 0 ? data : Buffer.concat([connection.head, data])
+      const headEnd = bytes.indexOf('\r\n\r\n')
+      connection.head = headEnd < 0 ? Buffer.from(bytes) : EMPTY
+      if (headEnd < 0) return
+      connection.answer = readHead(bytes.toString('latin1', 0, headEnd))
+      body = bytes.subarray(headEnd + 4)
     }
-    connection.held = EMPTY
-    if (measuring) {
-      latencies.push(performance.now() - connection.sentAtMs)
-      statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
-      cacheResults[answer.cache] = (cacheResults[answer.cache] ?? 0) + 1
-    }
-    if (running) send(connection)
+    const { answer } = connection
+    const known = answer.events
+    const hasEnded = readBody(answer, body, connection.sentAtMs)
+    events += answer.events - known
+    if (!hasEnded) return
+    connection.answer = null
+    if (!isRunning) return
+    latencies.push(performance.now() - connection.sentAtMs)
+    if (answer.events > 0) firstEvents.push(answer.firstEventMs)
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
+    cacheResults[answer.cache] = (cacheResults[answer.cache] ?? 0) + 1
+    send(connection)
   }
 
   const connections = await Promise.all(
     Array.from({ length: order.connections }, async () => {
-      const connection: Connection = { socket: null, sentAtMs: 0, held: EMPTY }
+      const connection: Connection = { socket: null, sentAtMs: 0, head: EMPTY, answer: null }
       connection.socket = await Bun.connect<Connection>({
-        hostname: order.host,
-        port: order.port,
+        hostname: url.hostname,
+        port: Number(url.port),
         data: connection,
         socket: {
           data: (socket, data) => take(socket.data, data),
+          close() {
+            if (isRunning) throw new Error(`A connection to ${url.host} was closed`)
+          },
           error(_, error) {
             throw error
           },
@@ -86,34 +119,32 @@ export async function runLoad(order: LoadOrder): Promise<LoadResult> {
       return connection
     }),
   )
-  for (const connection of connections) send(connection)
-  await Bun.sleep(order.warmupMs)
-  measuring = true
   const startedAt = performance.now()
+  for (const connection of connections) {
+    send(connection)
+    if (order.pauseMs) await Bun.sleep(order.pauseMs)
+  }
   await Bun.sleep(order.measureMs)
-  measuring = false
   const seconds = (performance.now() - startedAt) / 1000
-  running = false
+  isRunning = false
   for (const { socket } of connections) socket?.end()
 
-  latencies.sort((a, b) => a - b)
   return {
     requests: latencies.length,
     requestsPerSecond: latencies.length / seconds,
-    p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? 0,
-    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    firstEventMs: quantile(firstEvents, 0.5),
+    events,
     statuses,
     cacheResults,
   }
 }
 
-function prepareRequests({ host, port, path, headers, bodies }: LoadOrder) {
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    `host: ${host}:${port}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    '',
-  ].join('\r\n')
+function prepareRequests({ url, headers, bodies }: LoadOrder) {
+  const { host, pathname } = new URL(url)
+  const sent = Object.entries({ host, 'content-type': 'application/json', ...headers })
+  const head = [`POST ${pathname} HTTP/1.1`, ...sent.map(([name, value]) => `${name}: ${value}`), ''].join('\r\n')
   const assemble = (body: string) => Buffer.from(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
   return bodies.map(body => ({
     bytes: body.includes('{{n}}') ? null : assemble(body),
@@ -121,17 +152,35 @@ function prepareRequests({ host, port, path, headers, bodies }: LoadOrder) {
   }))
 }
 
-/** Null while the response is incomplete. */
-function readAnswer(bytes: Buffer): { status: string; cache: string } | null {
-  const headEnd = bytes.indexOf('\r\n\r\n')
-  if (headEnd < 0) return null
-  const head = bytes.toString('latin1', 0, headEnd)
+function readHead(head: string): Answer {
   const length = /content-length: (\d+)/i.exec(head)
-  const complete = length
-    ? bytes.length >= headEnd + 4 + Number(length[1])
-    : bytes.indexOf('\r\n0\r\n\r\n', Math.max(headEnd, bytes.length - 16)) >= 0
-  if (!complete) return null
-  return { status: head.slice(9, 12), cache: /x-proxy-cache: (\S+)/i.exec(head)?.[1] ?? '-' }
+  return {
+    status: head.slice(9, 12),
+    cache: /x-proxy-cache: (\S+)/i.exec(head)?.[1] ?? '-',
+    isStream: /content-type: text\/event-stream/i.test(head),
+    left: length ? Number(length[1]) : Number.POSITIVE_INFINITY,
+    tail: '\r\n',
+    events: 0,
+    firstEventMs: 0,
+  }
+}
+
+/** Whether the response has ended. */
+function readBody(answer: Answer, bytes: Buffer, sentAtMs: number): boolean {
+  if (answer.isStream) {
+    const found = bytes.toString('latin1').split('data: {').length - 1
+    if (found > 0 && answer.events === 0) answer.firstEventMs = performance.now() - sentAtMs
+    answer.events += found
+  }
+  answer.left -= bytes.length
+  answer.tail = (answer.tail + bytes.toString('latin1', Math.max(0, bytes.length - LAST_CHUNK.length))).slice(
+    -LAST_CHUNK.length,
+  )
+  return answer.left <= 0 || (answer.left === Number.POSITIVE_INFINITY && answer.tail === LAST_CHUNK)
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
 }
 
 if (import.meta.main) process.stdout.write(`${JSON.stringify(await runLoad(await Bun.stdin.json()))}\n`)

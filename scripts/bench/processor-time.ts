@@ -1,7 +1,8 @@
-/** Processor time of processes on this machine, from /proc. */
+/** Processor time and memory of processes on this machine, from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS_PER_SECOND = 100
+const PAGE_MIB = 4_096 / 1_048_576
 
 /** The fields after a process's name; null when the process is gone. */
 function readStat(pid: number): string[] | null {
@@ -21,6 +22,11 @@ export function readProcessorTime(pid: number): number {
 
 export function sumProcessorTime(pids: readonly number[]): number {
   return pids.reduce((total, pid) => total + readProcessorTime(pid), 0)
+}
+
+/** Resident memory; of one that is gone, nothing. */
+export function readResidentMib(pids: readonly number[]): number {
+  return pids.reduce((total, pid) => total + Number(readStat(pid)?.[21] ?? 0) * PAGE_MIB, 0)
 }
 
 function listProcesses(): number[] {

@@ -1,4 +1,5 @@
-/** Realistic questions, many of them similar, and small rewordings: similar prompts for the cache. */
+/** Realistic questions, many of them similar: prompts as people ask them. */
+import { createRandom } from '../../test/harness/random.ts'
 
 const STARTS = [
   'How do I',
@@ -24,18 +25,9 @@ const ENDS =
     ',',
   )
 
-/** A seeded generator of numbers between 0 and 1. */
-function createNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
-
 /** Returns `count` different questions, the same in every run. */
 export function listQuestions(count: number): string[] {
-  const next = createNumbers(7)
+  const next = createRandom(7)
   const pick = (from: readonly string[]) => from[Math.floor(next() * from.length)] ?? ''
   const questions = new Set<string>()
   while (questions.size < count) {
@@ -44,16 +36,4 @@ export function listQuestions(count: number): string[] {
     questions.add(`${pick(STARTS)} ${pick(VERBS)} the ${pick(KINDS)} ${pick(THINGS)} of ${name}${end}?`)
   }
   return [...questions]
-}
-
-/** Returns the question with a small difference, of another kind for each `turn`. */
-export function reword(question: string, turn: number): string {
-  const ways = [
-    question.replace('?', ', please?'),
-    question.replace(' the ', ' my '),
-    `Hi, ${question}`,
-    question.replace(/(\w{5})\b/, '$1s'),
-    question.replace('How do I', 'How can I').replace('?', ''),
-  ]
-  return ways[turn % ways.length] ?? question
 }

@@ -42,7 +42,7 @@ export async function prepareStores(): Promise<BenchStores> {
   }
 }
 
-async function findStores(): Promise<{ databaseUrl: string; redisUrl: string }> {
+export async function findStores(): Promise<{ databaseUrl: string; redisUrl: string }> {
   const { DATABASE_URL, REDIS_URL } = process.env
   if (DATABASE_URL && REDIS_URL) return { databaseUrl: DATABASE_URL, redisUrl: REDIS_URL }
   const printed = await new Response(

@@ -1,16 +1,12 @@
-/**
- * `bun scripts/bench/event-loop/client.ts '{"baseUrl","keys","upstreamUrl"}'`: sends the case that it is asked for by name, and reports
- * its status.
- */
-import { CASES } from './cases.ts'
+/** `client.ts BASE_URL PROJECT_KEY TEST_KEY`: sends the body of the door that it is asked for by name, and tells the status. Prints its address. */
+import { DOORS, type Door } from './doors.ts'
 
-interface Orders {
-  baseUrl: string
-  keys: { project: string; test: string }
-  upstreamUrl: string
+const [baseUrl, projectKey, testKey] = process.argv.slice(2)
+const SMALL: Door = {
+  name: 'small',
+  path: '/chat/completions',
+  body: () => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello.' }] }),
 }
-
-const { baseUrl, keys, upstreamUrl }: Orders = JSON.parse(process.argv[2] ?? '{}')
 
 const server = Bun.serve({
   port: 0,
@@ -18,21 +14,18 @@ const server = Bun.serve({
   idleTimeout: 120,
   async fetch(request) {
     const name = decodeURIComponent(new URL(request.url).pathname.slice(1))
-    const asked = CASES.find(one => one.name === name)
-    if (!asked) return new Response('unknown')
-    const script = new URL('/__script', upstreamUrl)
-    if (asked.scenario) await fetch(script, { method: 'PUT', body: JSON.stringify(asked.scenario) })
-    const body = asked.body()
-    const response = await fetch(baseUrl + asked.path, {
+    const door = [SMALL, ...DOORS].find(one => one.name === name)
+    if (!door) return new Response('unknown')
+    const body = door.body()
+    const response = await fetch(baseUrl + door.path, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${keys[asked.key ?? 'project']}`,
+        authorization: `Bearer ${door.key === 'test' ? testKey : projectKey}`,
         ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
       },
       body,
     }).catch(error => new Response(String(error), { status: 599 }))
     const bytes = (await response.arrayBuffer().catch(() => new ArrayBuffer(0))).byteLength
-    if (asked.scenario) await fetch(script, { method: 'DELETE' })
     return new Response(
       `${response.status} ${response.headers.get('x-proxy-cache') ?? ''} ${Math.round(bytes / 1000)} kB`,
     )

@@ -2,7 +2,16 @@
 import { methodsOf, TARGETS } from '../../../src/http/paths.ts'
 import type { Target } from '../../../src/pipeline/request.ts'
 import { COLLECTION_PATHS, OPERATIONS, type OperationTraits } from '../../../src/providers/operations.ts'
-import type { Case } from './case.ts'
+
+export interface Door {
+  name: string
+  /** After /v1. */
+  path: string
+  /** The project's key by default. */
+  key?: 'test'
+  /** Created in the client's process. */
+  body(): string | FormData
+}
 
 /** Less than the default of MAX_BODY_BYTES by what stands around the texts. */
 const BYTES = 33_000_000
@@ -77,7 +86,7 @@ const FORM_PATHS = [
   COLLECTION_PATHS.files,
 ]
 
-export const DOORS: readonly Case[] = [
+export const DOORS: readonly Door[] = [
   ...JSON_PATHS.flatMap(path => [
     { name: `door: ${path}, one text`, path, body: () => write(path, 1) },
     { name: `door: ${path}, ${TEXTS} texts of a test key`, path, key: 'test' as const, body: () => write(path, TEXTS) },

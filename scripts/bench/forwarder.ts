@@ -1,14 +1,12 @@
-/**
- * The least that a proxy can do: sends each request to the upstream at UPSTREAM_BASE_URL, and returns its response. Listens on PORT, and
- * prints it.
- */
-const { UPSTREAM_BASE_URL = '', PORT } = process.env
+/** The least that a proxy can do: sends each request to the upstream at UPSTREAM_BASE_URL, and returns its response. Prints its port. */
+const { UPSTREAM_BASE_URL = '' } = process.env
 
 const server = Bun.serve({
-  port: Number(PORT),
+  port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
-    const answer = await fetch(`${UPSTREAM_BASE_URL}/chat/completions`, {
+    const { pathname } = new URL(request.url)
+    const answer = await fetch(`${UPSTREAM_BASE_URL}${pathname.slice('/v1'.length)}`, {
       method: 'POST',
       headers: { authorization: 'Bearer bench', 'content-type': 'application/json' },
       body: await request.text(),

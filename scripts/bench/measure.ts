@@ -1,0 +1,206 @@
+/**
+ * Measures targets under the same load, in turn and in reversed order every round, so that a noisy minute affects all. Processor time is
+ * counted beside throughput, because on a machine that is shared only that is steady.
+ */
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { runLoadProcess } from './processes.ts'
+import { readResidentMib, sumProcessorTime } from './processor-time.ts'
+import type { Scenario } from './scenarios.ts'
+import type { Target, Upstream } from './targets.ts'
+
+export interface Effort {
+  connections: readonly number[]
+  rounds: number
+  /** Of each turn. */
+  seconds: number
+  /** JIT compilers need some ten thousand misses. */
+  warmUpSeconds: number
+}
+
+const PARTS = ['gateway', 'postgres', 'redis'] as const
+
+/** Processor time is in microseconds a request, from all rounds together; the rest are the rounds' medians. */
+export interface Row extends Record<(typeof PARTS)[number] | 'together', number> {
+  scenario: string
+  connections: number
+  target: string
+  requestsPerSecond: number
+  p50Ms: number
+  p99Ms: number
+  firstEventMs: number
+  /** Of the gateway, for an event of a stream. */
+  eventUs: number
+  residentMib: number
+  /** What a request costs, in requests of the floor. */
+  floors: number | null
+}
+
+type Sample = Awaited<ReturnType<typeof sample>>
+
+/** Records are written twice a second, after their requests, and belong to the cost. */
+const WRITTEN_WITHIN_MS = 700
+const WARM_UP_CONNECTIONS = 32
+/** A question is a hit from its second time on, and some misses repeat. */
+const LEAST_AS_EXPECTED = 0.9
+
+export async function measure(
+  [name, scenario]: readonly [name: string, scenario: Scenario],
+  all: readonly Target[],
+  upstream: Upstream,
+  { connections, rounds, seconds, warmUpSeconds }: Effort,
+): Promise<Row[]> {
+  const targets = all.filter(({ serves }) => serves.includes(scenario.expects))
+  await upstream.script(scenario.upstream ?? { kind: 'answer' })
+  for (const target of targets) {
+    await setSemantic(target, scenario.semantic)
+    for (const body of scenario.learns ?? []) await askOnce(target, scenario.path, body)
+    await load(
+      target,
+      scenario,
+      Math.min(WARM_UP_CONNECTIONS, scenario.connections ?? WARM_UP_CONNECTIONS),
+      warmUpSeconds,
+    )
+  }
+  const rows: Row[] = []
+  for (const count of scenario.connections ? [scenario.connections] : connections) {
+    const turns = targets.map(target => ({ target, samples: [] as Sample[] }))
+    for (let round = 0; round < rounds; round++) {
+      process.stderr.write(`${name}, ${count} connections, round ${round + 1}\n`)
+      for (const { target, samples } of round % 2 ? turns.toReversed() : turns) {
+        const asked = await upstream.countAsked()
+        const taken = await sample(target, scenario, count, seconds)
+        if (scenario.expects === 'HIT' && (await upstream.countAsked()) > asked)
+          throw new Error(`${target.name}: the upstream was asked again for an answer that was kept`)
+        samples.push(taken)
+      }
+    }
+    const measured = turns.map(({ target, samples }) => summarize(samples, { name, count, target: target.name }))
+    const floor = measured[targets.findIndex(({ isFloor }) => isFloor)]
+    rows.push(...measured.map(row => ({ ...row, floors: floor ? row.together / floor.together : null })))
+  }
+  return rows
+}
+
+export async function askOnce({ name, baseUrl, headers }: Target, path: string, body: string): Promise<void> {
+  const sent = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+  const response = await fetch(`${baseUrl}${path}`, sent)
+  if (!response.ok) throw new Error(`${name}: expected 200, got ${response.status}: ${await response.text()}`)
+  await response.bytes()
+}
+
+async function setSemantic({ stores }: Target, mode: Scenario['semantic']): Promise<void> {
+  if (!stores) return
+  const database = openRealDatabase({ url: stores.environment.DATABASE_URL, maxConnections: 1 })
+  await database.runScript(`select set_setting('bench', 'semantic_mode', '${mode}')`)
+  await database.close()
+}
+
+async function load(
+  { baseUrl, headers, name, stores }: Target,
+  scenario: Scenario,
+  connections: number,
+  seconds: number,
+) {
+  const result = await runLoadProcess({
+    url: `${baseUrl}${scenario.path}`,
+    headers: { ...headers, ...scenario.headers },
+    bodies: typeof scenario.bodies === 'function' ? scenario.bodies() : scenario.bodies,
+    connections,
+    ...(scenario.pauseMs && { pauseMs: scenario.pauseMs }),
+    measureMs: Math.max(seconds, scenario.leastSeconds ?? 0) * 1000,
+  })
+  const { statuses, cacheResults, requests } = result
+  if (Object.keys(statuses).some(status => status !== '200'))
+    throw new Error(`${name}: expected 200, got ${JSON.stringify(statuses)}`)
+  if (requests === 0) throw new Error(`${name}: no answer came while it was measured: give it more --seconds`)
+  if (stores && (cacheResults[scenario.expects] ?? 0) < requests * LEAST_AS_EXPECTED)
+    throw new Error(`${name}: expected ${scenario.expects}, got ${JSON.stringify(cacheResults)}`)
+  return result
+}
+
+/** One turn: what the load saw, and the processor time that each part took. */
+async function sample(target: Target, scenario: Scenario, connections: number, seconds: number) {
+  const before = readSpent(target)
+  const result = await load(target, scenario, connections, seconds)
+  const residentMib = readResidentMib(target.processes().gateway)
+  await Bun.sleep(WRITTEN_WITHIN_MS)
+  const after = readSpent(target)
+  return { ...result, residentMib, spent: Object.fromEntries(PARTS.map(part => [part, after[part] - before[part]])) }
+}
+
+function readSpent(target: Target): Record<(typeof PARTS)[number], number> {
+  const { gateway, postgres, redis } = target.processes()
+  return { gateway: sumProcessorTime(gateway), postgres: sumProcessorTime(postgres), redis: sumProcessorTime(redis) }
+}
+
+function summarize(samples: readonly Sample[], of: { name: string; count: number; target: string }): Row {
+  const sum = (read: (sample: Sample) => number) => samples.reduce((total, each) => total + read(each), 0)
+  const middle = (read: (sample: Sample) => number) => median(samples.map(read))
+  const requests = sum(each => each.requests)
+  const spent = (part: (typeof PARTS)[number]) => sum(each => each.spent[part] ?? 0)
+  const [gateway, postgres, redis] = [
+    spent('gateway') / requests,
+    spent('postgres') / requests,
+    spent('redis') / requests,
+  ]
+  return {
+    scenario: of.name,
+    connections: of.count,
+    target: of.target,
+    requestsPerSecond: middle(each => each.requestsPerSecond),
+    p50Ms: middle(each => each.p50Ms),
+    p99Ms: middle(each => each.p99Ms),
+    firstEventMs: middle(each => each.firstEventMs),
+    gateway,
+    postgres,
+    redis,
+    together: gateway + postgres + redis,
+    eventUs:
+      spent('gateway') /
+      Math.max(
+        1,
+        sum(each => each.events),
+      ),
+    residentMib: middle(each => each.residentMib),
+    floors: null,
+  }
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+const HEADS = [
+  'at',
+  '1/s',
+  'p50 ms',
+  'p99 ms',
+  'event ms',
+  'gateway',
+  'postgres',
+  'redis',
+  'together',
+  'floors',
+  'µs/event',
+  'MiB',
+]
+
+export function printRows(rows: readonly Row[]): void {
+  const line = (name: string, target: string, cells: readonly string[]) =>
+    process.stdout.write(`${name.padEnd(14)}${target.padEnd(20)}${cells.map(cell => cell.padStart(10)).join('')}\n`)
+  line('scenario', 'target', HEADS)
+  for (const row of rows) {
+    const isStream = row.firstEventMs > 0
+    const ms = [row.p50Ms, row.p99Ms].map(value => value.toFixed(2))
+    const spent = [row.gateway, row.postgres, row.redis, row.together].map(value => value.toFixed(0))
+    line(row.scenario, row.target, [
+      ...[
+        String(row.connections),
+        row.requestsPerSecond.toFixed(0),
+        ...ms,
+        isStream ? row.firstEventMs.toFixed(2) : '',
+      ],
+      ...[...spent, row.floors?.toFixed(1) ?? '', isStream ? row.eventUs.toFixed(1) : '', row.residentMib.toFixed(0)],
+    ])
+  }
+}

@@ -1,0 +1,106 @@
+/** What is put under load: this proxy in any version, or a floor that does less than it must. */
+import { resolve } from 'node:path'
+import type { Subprocess } from 'bun'
+import { findFreePort, startAndRead, type startProxyProcess, stop } from './processes.ts'
+import { findFamily, findStoreProcesses } from './processor-time.ts'
+import type { Scenario } from './scenarios.ts'
+import type { BenchStores } from './stores.ts'
+
+export interface Target {
+  name: string
+  /** Ends in /v1. */
+  baseUrl: string
+  headers: Record<string, string>
+  /** Paths that it has; of a path's floor, which does the least that is possible, those that it is a floor of. */
+  serves: readonly Scenario['expects'][]
+  isFloor: boolean
+  /** Null where it has none of its own. */
+  stores: BenchStores | null
+  /** Its processes, and those of its stores: connections of PostgreSQL come and go. */
+  processes(): { gateway: number[]; postgres: number[]; redis: number[] }
+  stop(): Promise<unknown>
+}
+
+export interface Upstream {
+  /** Ends in /v1. */
+  baseUrl: string
+  /** What it does from now on. */
+  script(scenario: object): Promise<unknown>
+  /** Requests that have reached it. */
+  countAsked(): Promise<number>
+  stop(): Promise<unknown>
+}
+
+/** The stand-in, in a process of its own. */
+export async function startUpstream(): Promise<Upstream> {
+  const { process: child, firstLine } = await startAndRead('test/standin/main.ts', ['--port', '0'])
+  const { baseUrl } = JSON.parse(firstLine) as { baseUrl: string }
+  return {
+    baseUrl,
+    script: scenario => fetch(new URL('/__script', baseUrl), { method: 'PUT', body: JSON.stringify(scenario) }),
+    async countAsked() {
+      const counts = await (await fetch(new URL('/__counts', baseUrl))).json()
+      return (counts as { total: number }).total
+    },
+    stop: () => stop(child),
+  }
+}
+
+/** A proxy on a database of its own, from the code, and with the schema, of the checkout at `root`. */
+export async function startProxy(
+  name: string,
+  upstream: Upstream,
+  root = '.',
+): Promise<Target & { stores: BenchStores }> {
+  const home = process.cwd()
+  process.chdir(resolve(root))
+  const { prepareStores } = (await import(resolve('scripts/bench/stores.ts'))) as typeof import('./stores.ts')
+  const starting = (await import(resolve('scripts/bench/processes.ts'))) as {
+    startProxyProcess: typeof startProxyProcess
+  }
+  const stores = await prepareStores()
+  const port = findFreePort()
+  const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'bench', METRICS_PORT: '0' }
+  const proxy = await starting.startProxyProcess({ ...stores.environment, ...environment }, port)
+  process.chdir(home)
+  return {
+    name,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    headers: { authorization: `Bearer ${stores.key}` },
+    serves: ['HIT', 'HIT-SEMANTIC', 'MISS'],
+    isFloor: false,
+    stores,
+    processes: () => ({ gateway: findFamily(proxy.pid), ...findStoreProcesses(stores.environment) }),
+    async stop() {
+      await stop(proxy)
+      await stores.drop()
+    },
+  }
+}
+
+/** Below every hit: bare Elysia, which echoes the parsed body. */
+export async function startEcho(): Promise<Target> {
+  const { process: child, firstLine: port } = await startAndRead('scripts/bench/echo.ts')
+  return floorOf('echo', child, port, ['HIT', 'HIT-SEMANTIC'])
+}
+
+/** Below every miss: a `fetch` of the upstream. */
+export async function startForwarder({ baseUrl }: Upstream): Promise<Target> {
+  // Bun's own limit of requests at once is lower than a crowd's.
+  const environment = { UPSTREAM_BASE_URL: baseUrl, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
+  const { process: child, firstLine: port } = await startAndRead('scripts/bench/forwarder.ts', [], environment)
+  return floorOf('forwarder', child, port, ['MISS'])
+}
+
+function floorOf(name: string, child: Subprocess, port: string, serves: Target['serves']): Target {
+  return {
+    name,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    headers: {},
+    serves,
+    isFloor: true,
+    stores: null,
+    processes: () => ({ gateway: [child.pid], postgres: [], redis: [] }),
+    stop: () => stop(child),
+  }
+}
