@@ -1,12 +1,7 @@
 -- Prints, for each threshold of a project, how many pairs with a verdict exceed it, and how many of those ask the same.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/calibration.sql
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 
 select :"schema".find_project(:'project') as project_id \gset
 

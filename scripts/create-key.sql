@@ -3,12 +3,7 @@
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v type=project -v name=ci -f scripts/create-key.sql
 --
 -- Optional: -v expires=2027-01-01 (UTC by default): when the key expires.
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 \if :{?type}
 \else
 do $$ begin raise exception 'type is missing: give -v type=project'; end $$;

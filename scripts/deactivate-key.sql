@@ -2,11 +2,6 @@
 -- list-keys.sql, if no other key has the same.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -f scripts/deactivate-key.sql
-\ir begin.sql
-
-\if :{?key}
-\else
-do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end $$;
-\endif
+\ir begin-with-key.sql
 
 select :"schema".deactivate_key(:'key');

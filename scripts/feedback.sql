@@ -2,12 +2,7 @@
 -- Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v request_id=req_… -v verdict=wrong -f scripts/feedback.sql
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 \if :{?request_id}
 \else
 do $$ begin raise exception 'request_id is missing: give the answer''s X-Request-Id, -v request_id=…'; end $$;

@@ -1,12 +1,7 @@
 -- Lists the last 100 deliveries of a project's events, latest first: delivery|state|event|time|attempts|status|problem|address.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -f scripts/list-deliveries.sql
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 
 select d.id, d.state, d.kind, to_char(to_timestamp(d.created_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), d.attempts, d.status, d.problem, w.url
 from :"schema".project_deliveries d

@@ -2,12 +2,7 @@
 -- stored without. Prints its last four characters.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v provider=openai [-v name=second] -f scripts/remove-provider-key.sql
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 \if :{?provider}
 \else
 do $$ begin raise exception 'provider is missing: give -v provider=openai'; end $$;

@@ -1,12 +1,7 @@
 -- Delivers an event once more, under the same id. The delivery is one that list-deliveries.sql shows.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v delivery=delivery_12 -f scripts/resend-delivery.sql
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 \if :{?delivery}
 \else
 do $$ begin raise exception 'delivery is missing: give -v delivery=delivery_12'; end $$;

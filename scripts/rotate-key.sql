@@ -4,12 +4,7 @@
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -v grace=86400 -f scripts/rotate-key.sql
 --
 -- key: a whole key, or its displayed prefix. grace: in seconds (0 without it; at most 90 days).
-\ir begin.sql
-
-\if :{?key}
-\else
-do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end $$;
-\endif
+\ir begin-with-key.sql
 \if :{?grace}
 \else
 \set grace 0

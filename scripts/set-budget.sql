@@ -4,12 +4,7 @@
 --
 -- project: its name, or * for all projects together. usd: US dollars; tokens=1000000 in its place. none removes the budget. per: day, week, month or total.
 -- Optional: -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v model=gpt-4o-mini, -v tag=team=search, -v zone=Europe/Vienna (UTC).
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 \if :{?per}
 \else
 do $$ begin raise exception 'per is missing: give -v per=month'; end $$;

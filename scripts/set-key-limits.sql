@@ -4,12 +4,7 @@
 --
 -- key: a whole key, or its displayed prefix. At least one of requests_per_minute=10, tokens_per_minute=50000, allowed_models='gpt-4o*,openai/*'
 -- (patterns of names, * for any characters) and allowed_addresses='10.0.0.0/8,2001:db8::/32'; none takes a limit away, and what is not given stays.
-\ir begin.sql
-
-\if :{?key}
-\else
-do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end $$;
-\endif
+\ir begin-with-key.sql
 \set limits {}
 \if :{?requests_per_minute}
 select :'limits'::jsonb || jsonb_build_object('requests_per_minute', nullif(:'requests_per_minute', 'none')) as limits \gset

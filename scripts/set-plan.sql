@@ -1,12 +1,7 @@
 -- Moves a project to another plan, whose limits apply from the next request on. Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v plan=free -f scripts/set-plan.sql
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 \if :{?plan}
 \else
 do $$ begin raise exception 'plan is missing: give -v plan=free'; end $$;

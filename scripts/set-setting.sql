@@ -5,12 +5,7 @@
 -- What there is to set, and what each setting takes:
 --
 --   psql "$DATABASE_URL" -c 'select name, preset, words, least, most, help from setting_kinds'
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 \if :{?setting}
 \else
 do $$ begin raise exception 'setting is missing: give -v setting=semantic_threshold'; end $$;

@@ -3,12 +3,7 @@
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/usage.sql
 --
 -- Optional: -v month=2026-10 (the current one).
-\ir begin.sql
-
-\if :{?project}
-\else
-do $$ begin raise exception 'project is missing: give -v project=acme'; end $$;
-\endif
+\ir begin-with-project.sql
 
 \if :{?month}
 \else

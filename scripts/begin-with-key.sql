@@ -1,0 +1,6 @@
+-- How a script about one key begins.
+\ir begin.sql
+\if :{?key}
+\else
+do $$ begin raise exception 'key is missing: give -v key=lgw_proj_AbCd1234'; end $$;
+\endif
