@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Subprocess } from 'bun'
 import { createRandom } from '../test/harness/random.ts'
-import { findFreePort, startAndRead, startProxyProcess, stop } from './bench/processes.ts'
+import { findFreePort, startProxyProcess, stop } from './bench/processes.ts'
+import { startUpstream } from './bench/targets.ts'
 import { checkBooks } from './soak/books.ts'
 import { fillCaches, startClients } from './soak/clients.ts'
 import { createLedger } from './soak/ledger.ts'
@@ -56,9 +57,7 @@ const heapFolder = mkdtempSync(join(tmpdir(), 'model-proxy-soak-'))
 const heapFileOf = (i: number) => join(heapFolder, String(i))
 const TELL_HEAP = `--preload=${fileURLToPath(new URL('./soak/tell-heap.ts', import.meta.url))}`
 const stores = await startSoakStores()
-const upstream = await startAndRead('test/standin/main.ts', ['--port', '0'])
-const upstreamUrl: string = JSON.parse(upstream.firstLine).baseUrl
-const upstreamOrigin = new URL(upstreamUrl).origin
+const upstream = await startUpstream()
 const ports = Array.from({ length: 4 }, findFreePort)
 const proxies = await Promise.all(ports.map(startProxy))
 /** The first ones live as long as the soak; the others are ended, and started again. */
@@ -71,7 +70,7 @@ function startProxy(port: number, i: number): Promise<Subprocess> {
       DATABASE_URL: i % 2 ? stores.relay.url : stores.postgres.url,
       REDIS_URL: stores.redis.url,
       DATABASE_MAX_CONNECTIONS: '5',
-      AGGREGATOR_BASE_URL: upstreamUrl,
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
       AGGREGATOR_API_KEY: 'soak',
       EMBEDDER: 'builtin',
       UPSTREAM_CONNECT_TIMEOUT_MS: '1000',
@@ -114,7 +113,7 @@ try {
   const clients = startClients({ ports, projects: stores.projects, ledger, pace: Number(options.pace) })
   await Bun.sleep(WARM_MS)
   const memory = watchMemory(lasting)
-  const targets = { ...stores, proxies: [restart(2), restart(3)], script, upstreamPid: upstream.process.pid, random }
+  const targets = { ...stores, proxies: [restart(2), restart(3)], upstream, random }
   const outages = listOutages(targets).filter(({ name }) => name.includes(options.only))
   await injectFor(minutes * 60_000, outages, memory)
   const faults = judgeMemory(memory)
@@ -122,7 +121,7 @@ try {
   await clients.stop()
   await Bun.sleep(SETTLE_MS)
 
-  const ended = await Promise.all(proxies.map(proxy => sample(proxy, upstreamOrigin)))
+  const ended = await Promise.all(proxies.map(proxy => sample(proxy, upstream)))
   faults.push(...describeUnexplained(), ...ended.flatMap(judgeEnd))
   for (const project of Object.keys(stores.projects) as ProjectName[])
     faults.push(...(await checkBooks(stores.postgres.url, project, ledger)))
@@ -130,19 +129,11 @@ try {
   for (const fault of faults) process.stdout.write(`FAULT: ${fault}\n`)
   process.exitCode = faults.length > 0 ? 1 : 0
 } finally {
-  await Promise.all([...proxies, upstream.process].map(stop))
+  await Promise.all([...proxies.map(stop), upstream.stop()])
   await stores.remove()
   rmSync(heapFolder, { recursive: true })
 }
 process.exit()
-
-async function script(scenario: unknown): Promise<void> {
-  const method = scenario === null ? 'DELETE' : 'PUT'
-  await fetch(`${upstreamOrigin}/__script`, {
-    method,
-    ...(scenario === null ? {} : { body: JSON.stringify(scenario) }),
-  })
-}
 
 /** All outages occur about equally often: each round has all of them, in another order. */
 async function injectFor(durationMs: number, outages: readonly Outage[], memory: MemoryWatch): Promise<void> {

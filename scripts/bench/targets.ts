@@ -24,6 +24,7 @@ export interface Target {
 export interface Upstream {
   /** Ends in /v1. */
   baseUrl: string
+  pid: number
   /** What it does from now on. */
   script(scenario: object): Promise<unknown>
   /** Requests that have reached it. */
@@ -37,6 +38,7 @@ export async function startUpstream(): Promise<Upstream> {
   const { baseUrl } = JSON.parse(firstLine) as { baseUrl: string }
   return {
     baseUrl,
+    pid: child.pid,
     script: scenario => fetch(new URL('/__script', baseUrl), { method: 'PUT', body: JSON.stringify(scenario) }),
     async countAsked() {
       const counts = await (await fetch(new URL('/__counts', baseUrl))).json()

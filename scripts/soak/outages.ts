@@ -4,6 +4,7 @@ import type { RedisCluster, RedisNode } from '../../test/engines/redis-servers.t
 import type { CuttingProxy } from '../../test/faults/cutting-proxy.ts'
 import type { PrivateServer } from '../../test/faults/servers.ts'
 import type { Scenario } from '../../test/standin/scenario.ts'
+import type { Upstream } from '../bench/targets.ts'
 import { withDatabase } from './stores.ts'
 
 export type OutageKind = 'proxy' | 'redis' | 'postgres' | 'upstream'
@@ -25,10 +26,7 @@ export interface OutageTargets {
   redis: RedisCluster
   /** Those that may be ended, and started again. */
   proxies: readonly RestartedProxy[]
-  /** Sets the upstream's behaviour from now on; null for complete responses. */
-  script(scenario: Scenario | null): Promise<void>
-  /** Process id of the simulated upstream. */
-  upstreamPid: number
+  upstream: Upstream
   /** 0 to 1. */
   random(): number
 }
@@ -46,12 +44,12 @@ export interface RestartedProxy {
 const CROWD = 120
 
 export function listOutages(targets: OutageTargets): Outage[] {
-  const { postgres, relay, script, upstreamPid } = targets
+  const { postgres, relay, upstream } = targets
   const ofUpstream = (name: string, scenario: Scenario): Outage => ({
     kind: 'upstream',
     name: `upstream ${name}`,
-    begin: () => script(scenario),
-    end: () => script(null),
+    begin: () => upstream.script(scenario),
+    end: () => upstream.script({ kind: 'answer' }),
   })
   return [
     ...targets.proxies.flatMap(listProxyTroubles),
@@ -76,8 +74,8 @@ export function listOutages(targets: OutageTargets): Outage[] {
     {
       kind: 'upstream',
       name: 'upstream frozen',
-      begin: () => void process.kill(upstreamPid, 'SIGSTOP'),
-      end: () => void process.kill(upstreamPid, 'SIGCONT'),
+      begin: () => void process.kill(upstream.pid, 'SIGSTOP'),
+      end: () => void process.kill(upstream.pid, 'SIGCONT'),
     },
   ]
 }

@@ -1,6 +1,8 @@
 /** What a proxy process holds: its memory, and its connections as the simulated upstream sees them. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
+import { readResidentMib } from '../bench/processor-time.ts'
+import type { Upstream } from '../bench/targets.ts'
 
 export interface Sample {
   /** Upstream calls in flight. */
@@ -11,8 +13,8 @@ export interface Sample {
   exitCode: number | null
 }
 
-export async function sample(proxy: Subprocess, upstreamOrigin: string): Promise<Sample> {
-  const counts = (await (await fetch(`${upstreamOrigin}/__counts`)).json()) as Record<string, number>
+export async function sample(proxy: Subprocess, { baseUrl }: Pick<Upstream, 'baseUrl'>): Promise<Sample> {
+  const counts = (await (await fetch(new URL('/__counts', baseUrl))).json()) as Record<string, number>
   const { active = 0, openConnections = 0 } = counts
   // One connection is the one that asks for the counts.
   return { active, openConnections: openConnections - 1, exitCode: proxy.exitCode }
@@ -37,7 +39,7 @@ export interface MemoryWatch {
 
 export function watchMemory(watched: readonly Watched[]): MemoryWatch {
   const seen: number[][] = []
-  const now = () => watched.map(each => readRssMib(each.process))
+  const now = () => watched.map(each => readResidentMib([each.process.pid]))
   setInterval(() => {
     seen.push(now())
     if (seen.length % LOOKS_A_MINUTE !== 0) return
@@ -82,11 +84,4 @@ function leastOfEachMinute(values: readonly number[]): number[] {
 
 function readNumbers(file: string): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : []
-}
-
-/** 0 once it has ended, which is told at the end. */
-function readRssMib({ pid, exitCode }: Subprocess): number {
-  if (exitCode !== null) return 0
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kib ?? 0) / 1024
 }

@@ -1,6 +1,6 @@
 /**
  * Input that would hold up the event loop is worked on by the worker, no matter who chose its length. Told by the jobs it was given: how long
- * the event loop was held up would depend on the machine. `scripts/bench/event-loop.ts` measures that.
+ * the event loop was held up would depend on the machine. `event-loop/measure.ts` measures that.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { offLoop } from '../../src/event-loop/off-loop.ts'

@@ -1,22 +1,22 @@
 /**
- * `bun scripts/bench/event-loop.ts [--only TEXT] [--times N]`: how long the largest bodies block the event loop at a time, at each door, in
+ * `bun test/hostile/event-loop/measure.ts [--only TEXT] [--times N]`: how long the largest bodies block the event loop at a time, at each door, in
  * processor time of its thread, which does not depend on how busy the machine is. The application runs in this process, its clients and its
  * upstream in others.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { offLoop } from '../../src/event-loop/off-loop.ts'
-import { warmCounting } from '../../src/formats/tokens/count-aside.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
-import { guardStore } from '../../src/stores/guarded-store.ts'
-import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
-import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
-import { createEntryTags, tagEntries } from '../../src/stores/tagged-store.ts'
-import { startProxy } from '../../test/harness/proxy.ts'
-import { DOORS } from './event-loop/doors.ts'
-import { startAndRead, stop } from './processes.ts'
-import { prepareStores } from './stores.ts'
-import { startUpstream } from './targets.ts'
+import { startAndRead, stop } from '../../../scripts/bench/processes.ts'
+import { prepareStores } from '../../../scripts/bench/stores.ts'
+import { startUpstream } from '../../../scripts/bench/targets.ts'
+import { offLoop } from '../../../src/event-loop/off-loop.ts'
+import { warmCounting } from '../../../src/formats/tokens/count-aside.ts'
+import { openRealDatabase } from '../../../src/postgres/real.ts'
+import { guardStore } from '../../../src/stores/guarded-store.ts'
+import { connectRedis } from '../../../src/stores/redis/connect-redis.ts'
+import { openRedisStore } from '../../../src/stores/redis/redis-store.ts'
+import { createEntryTags, tagEntries } from '../../../src/stores/tagged-store.ts'
+import { startProxy } from '../../harness/proxy.ts'
+import { LARGEST_BODIES } from './largest-bodies.ts'
 
 const { values: options } = parseArgs({
   options: { only: { type: 'string', default: '' }, times: { type: 'string', default: '3' } },
@@ -38,7 +38,7 @@ const keys = { project: stores.key, test: await proxy.createKey({ project: 'test
 // Not what is measured: the worker loads the vocabulary at first need.
 warmCounting()
 await offLoop.idle()
-const client = await startAndRead('scripts/bench/event-loop/client.ts', [proxy.baseUrl, keys.project, keys.test])
+const client = await startAndRead('test/hostile/event-loop/client.ts', [proxy.baseUrl, keys.project, keys.test])
 const send = async (door: string) => (await fetch(`${client.firstLine}/${encodeURIComponent(door)}`)).text()
 
 /** The longest block since the last call, in milliseconds. */
@@ -53,7 +53,7 @@ setInterval(() => {
 try {
   process.stdout.write('| request | longest go, ms: first, again | statuses |\n|---|---|---|\n')
   await send('small')
-  for (const { name } of DOORS) {
+  for (const { name } of LARGEST_BODIES) {
     if (!name.includes(options.only)) continue
     const goes: string[] = []
     const told: string[] = []

@@ -1,8 +1,8 @@
 /** `client.ts BASE_URL PROJECT_KEY TEST_KEY`: sends the body of the door that it is asked for by name, and tells the status. Prints its address. */
-import { DOORS, type Door } from './doors.ts'
+import { LARGEST_BODIES, type LargestBody } from './largest-bodies.ts'
 
 const [baseUrl, projectKey, testKey] = process.argv.slice(2)
-const SMALL: Door = {
+const SMALL: LargestBody = {
   name: 'small',
   path: '/chat/completions',
   body: () => JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello.' }] }),
@@ -14,7 +14,7 @@ const server = Bun.serve({
   idleTimeout: 120,
   async fetch(request) {
     const name = decodeURIComponent(new URL(request.url).pathname.slice(1))
-    const door = [SMALL, ...DOORS].find(one => one.name === name)
+    const door = [SMALL, ...LARGEST_BODIES].find(one => one.name === name)
     if (!door) return new Response('unknown')
     const body = door.body()
     const response = await fetch(baseUrl + door.path, {

@@ -1,9 +1,8 @@
 /** The largest bodies at every path that takes one: one text for a provider, many for the sandbox, and a form's file. */
-import { methodsOf, TARGETS } from '../../../src/http/paths.ts'
-import type { Target } from '../../../src/pipeline/request.ts'
-import { COLLECTION_PATHS, OPERATIONS, type OperationTraits } from '../../../src/providers/operations.ts'
+import { COLLECTION_PATHS } from '../../../src/providers/operations.ts'
+import { BODY_DOORS, FORM_DOORS } from '../../harness/hostile-doors.ts'
 
-export interface Door {
+export interface LargestBody {
   name: string
   /** After /v1. */
   path: string
@@ -72,24 +71,10 @@ function writeLines(): string {
   return Array.from({ length: TEXTS }, (_, i) => line(i)).join('\n')
 }
 
-const JSON_PATHS = [
-  ...Object.entries(TARGETS).flatMap(([path, target]: [string, Target]) =>
-    methodsOf(target).includes('POST') ? [path] : [],
-  ),
-  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
-  ...Object.values(COLLECTION_PATHS).filter(path => path !== COLLECTION_PATHS.files),
-].map(path => path.replace('/v1', ''))
-const FORM_PATHS = [
-  ...Object.entries(OPERATIONS).flatMap(([operation, { takesForms }]: [string, OperationTraits]) =>
-    takesForms ? [`/${operation}`] : [],
-  ),
-  COLLECTION_PATHS.files,
-]
-
-export const DOORS: readonly Door[] = [
-  ...JSON_PATHS.flatMap(path => [
+export const LARGEST_BODIES: readonly LargestBody[] = [
+  ...BODY_DOORS.filter(path => path !== COLLECTION_PATHS.files).flatMap(path => [
     { name: `door: ${path}, one text`, path, body: () => write(path, 1) },
     { name: `door: ${path}, ${TEXTS} texts of a test key`, path, key: 'test' as const, body: () => write(path, TEXTS) },
   ]),
-  ...FORM_PATHS.map(path => ({ name: `door: ${path}, a form`, path, body: () => fillForm(writeLines()) })),
+  ...FORM_DOORS.map(path => ({ name: `door: ${path}, a form`, path, body: () => fillForm(writeLines()) })),
 ]
