@@ -42,7 +42,7 @@ export async function weighPairs(
   return weighed
 }
 
-type IsServed = (pair: WeighedPair) => boolean
+type IsServed<Pair = WeighedPair> = (pair: Pair) => boolean
 
 const serves =
   (risk: SemanticRisk, threshold: number): IsServed =>
@@ -57,8 +57,7 @@ export function curveLines(pairs: readonly WeighedPair[]): string[] {
 function setLines(set: string, pairs: readonly WeighedPair[]): string[] {
   const row = (name: string, isServed: IsServed) => rowLine(name, pairs, ({ label }) => label, isServed)
   return [
-    `\n${set}`,
-    `  ${''.padEnd(26)} ${'same, served'.padEnd(36)} different, served`,
+    ...headLines(set),
     row('proved', pair => pair.isNormalized),
     ...risks.flatMap(risk =>
       thresholds.map(threshold => row(`verified, ${risk} ${threshold}`, serves(risk, threshold))),
@@ -67,15 +66,28 @@ function setLines(set: string, pairs: readonly WeighedPair[]): string[] {
       row(`threshold ${threshold}`, pair => pair.isNormalized || pair.similarity > threshold),
     ),
     ...handLines(pairs),
-    ...classLines(pairs),
+    ...classLines(pairs, byDefault),
   ]
 }
 
-function rowLine(
+/** What was served of pairs, by class. */
+export function servedLines<Pair extends LabelledPair>(
   name: string,
-  pairs: readonly WeighedPair[],
-  labelOf: (pair: WeighedPair) => 0 | 1 | undefined,
-  isServed: IsServed,
+  pairs: readonly Pair[],
+  isServed: IsServed<Pair>,
+): string[] {
+  return [...headLines(name), rowLine('all', pairs, ({ label }) => label, isServed), ...classLines(pairs, isServed)]
+}
+
+function headLines(title: string): string[] {
+  return [`\n${title}`, `  ${''.padEnd(26)} ${'same, served'.padEnd(36)} different, served`]
+}
+
+function rowLine<Pair>(
+  name: string,
+  pairs: readonly Pair[],
+  labelOf: (pair: Pair) => 0 | 1 | undefined,
+  isServed: IsServed<Pair>,
 ): string {
   const count = (label: 0 | 1) => {
     const all = pairs.filter(pair => labelOf(pair) === label)
@@ -96,12 +108,11 @@ function handLines(pairs: readonly WeighedPair[]): string[] {
   ]
 }
 
-/** What the defaults serve, by class. */
-function classLines(pairs: readonly WeighedPair[]): string[] {
+function classLines<Pair extends LabelledPair>(pairs: readonly Pair[], isServed: IsServed<Pair>): string[] {
   const byClass = [...Map.groupBy(pairs, ({ category }) => category)]
   if (byClass.length < 2) return []
   return byClass.map(([name, rows]) => {
-    const served = rows.filter(byDefault)
+    const served = rows.filter(isServed)
     const right = served.filter(({ label }) => label === 1).length
     return `    ${name.padEnd(24)} ${right} same and ${served.length - right} different of ${rows.length}`
   })

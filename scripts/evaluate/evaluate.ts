@@ -7,10 +7,9 @@
  */
 import { parseArgs } from 'node:util'
 import { embedderNames, openCompare } from './compare.ts'
-import { curveLines, weighPairs } from './curve.ts'
+import { curveLines, servedLines, weighPairs } from './curve.ts'
 import { openDoor } from './door.ts'
-import { readPairs } from './pairs.ts'
-import { type Outcome, scoreLines } from './score.ts'
+import { type LabelledPair, readPairs } from './pairs.ts'
 import { readVerdicts } from './verdicts.ts'
 
 const { values: options, positionals } = parseArgs({
@@ -51,14 +50,13 @@ if (options.project !== undefined) {
     try {
       for (const policy of ['verified', 'proved', 'threshold']) {
         await door.set({ semantic_policy: policy })
-        const outcomes: Outcome[] = []
-        const left = pairs.entries()
+        const served = new Set<LabelledPair>()
+        const left = pairs.values()
         const work = async () => {
-          for (const [at, pair] of left)
-            outcomes[at] = { ...pair, isServed: await door.isServed(pair, Number(options.threshold)) }
+          for (const pair of left) if (await door.isServed(pair, Number(options.threshold))) served.add(pair)
         }
         await Promise.all(Array.from({ length: CONCURRENCY }, work))
-        print(...scoreLines(policy, outcomes))
+        print(...servedLines(policy, pairs, pair => served.has(pair)))
       }
     } finally {
       await door.close()
