@@ -1,7 +1,7 @@
 /** How long MP4 is (ISO 14496-12), M4A too: of its longest sound, the largest of its heads, its edits and its frames. */
 import { asFarAsItGoes } from './as-far-as-it-goes.ts'
 import { secondsOfFrames, USUAL_FREQUENCY } from './flac.ts'
-import { secondsOfAacFrames, secondsOfOpus } from './packets.ts'
+import { MOST_TRACKS, secondsOfAacFrames, secondsOfOpus } from './packets.ts'
 
 /** What may stand first. */
 const FIRST = new Set(['ftyp', 'moov', 'mdat', 'free', 'wide', 'skip', 'styp'])
@@ -43,7 +43,7 @@ class Movie {
   take(name: string, box: Buffer): void {
     const track = this.tracks.at(-1)
     if (name === 'mvhd') [this.scale, this.duration] = readClock(box)
-    else if (name === 'trak') this.tracks.push({ ...NO_TRACK })
+    else if (name === 'trak') this.#begin()
     else if (name === 'trex') this.#fragmentsOf(box).usual = box.readUInt32BE(12)
     else if (name === 'tfhd') {
       this.#fragment = this.#fragmentsOf(box)
@@ -52,10 +52,14 @@ class Movie {
     else if (track) takeOfTrack(track, name, box)
   }
 
+  #begin(): void {
+    if (this.tracks.length <= MOST_TRACKS) this.tracks.push({ ...NO_TRACK })
+  }
+
   #fragmentsOf(box: Buffer): Fragments {
     const id = box.readUInt32BE(4)
     const fragments = this.#fragments.get(id) ?? { ...NO_FRAGMENTS }
-    this.#fragments.set(id, fragments)
+    if (this.#fragments.size <= MOST_TRACKS) this.#fragments.set(id, fragments)
     return fragments
   }
 
@@ -65,6 +69,7 @@ class Movie {
   }
 
   get seconds(): number | null {
+    if (Math.max(this.tracks.length, this.#fragments.size) > MOST_TRACKS) return null
     const sounds = this.tracks.filter(({ isSound }) => isSound)
     const each = sounds.map(track => this.#secondsOf(track))
     return each.includes(null) ? null : each.reduce<number>((longest, seconds) => Math.max(longest, seconds ?? 0), 0)

@@ -1,6 +1,6 @@
 /** How long Ogg is (RFC 3533): of each of its streams, the larger of its clock and its packets. */
 import { secondsOfFrames } from './flac.ts'
-import { secondsOfOpus, secondsOfVorbisPackets } from './packets.ts'
+import { MOST_TRACKS, secondsOfOpus, secondsOfVorbisPackets } from './packets.ts'
 
 const PAGE_HEAD = 27
 const CONTINUES = 1
@@ -28,7 +28,7 @@ export function secondsOfOgg(file: Buffer): number | null {
     const page = readPage(file, at)
     if (page.flags & BEGINS) {
       const stream = openStream(page.packets[0])
-      if (stream === null) return null
+      if (stream === null || streams.length === MOST_TRACKS) return null
       streams.push(stream)
       open.set(page.serial, stream)
     }
@@ -100,7 +100,10 @@ function takePage(stream: Stream, { flags, clock, packets, isOpen }: Page): void
   if (frequency > 0) stream.end = Math.max(stream.end, clock / frequency)
 }
 
+/** In ASCII. */
+const OPUS = 0x4f707573
+
 /** Opus’ two, which precede its packets. */
 function isHead(packet: Buffer): boolean {
-  return packet.toString('latin1', 0, 4) === 'Opus'
+  return packet.length >= 4 && packet.readUInt32BE(0) === OPUS
 }

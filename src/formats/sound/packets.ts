@@ -1,5 +1,8 @@
 /** How long a packet of a codec lasts at most, by what its decoder goes by. */
 
+/** A file of more is not measured: each takes memory. */
+export const MOST_TRACKS = 1_000
+
 /** By the first byte of an Opus packet (RFC 6716, 3.1): its frames' length in milliseconds. */
 function opusFrameMs(config: number): number {
   if (config < 12) return [10, 20, 40, 60][config & 3] ?? 0

@@ -1,7 +1,13 @@
 /** How long WebM is, and Matroska (RFC 9559): of its longest sound, the largest of its head, its clock and its packets. */
 import { asFarAsItGoes } from './as-far-as-it-goes.ts'
 import { secondsOfFrames, USUAL_FREQUENCY } from './flac.ts'
-import { LONGEST_OPUS_SECONDS, secondsOfAacFrames, secondsOfOpus, secondsOfVorbisPackets } from './packets.ts'
+import {
+  LONGEST_OPUS_SECONDS,
+  MOST_TRACKS,
+  secondsOfAacFrames,
+  secondsOfOpus,
+  secondsOfVorbisPackets,
+} from './packets.ts'
 
 const EBML = 0x1a45dfa3
 const CLUSTER = 0x1f43b675
@@ -42,7 +48,7 @@ class Recording {
     else if (id === TIME) this.#time = readNumber(data)
     else if (id === TRACK) this.#track = { type: 0, codec: '', head: EMPTY, seconds: 0 }
     else if (id === SIMPLE_BLOCK || id === BLOCK) this.#takeBlock(data)
-    else if (track && id === NUMBER) this.#tracks.set(readNumber(data), track)
+    else if (track && id === NUMBER && this.#tracks.size <= MOST_TRACKS) this.#tracks.set(readNumber(data), track)
     else if (track && id === TYPE) track.type = readNumber(data)
     else if (track && id === CODEC) track.codec = data.toString('latin1')
     else if (track && id === CODEC_HEAD) track.head = data
@@ -60,8 +66,9 @@ class Recording {
     track.seconds += packets * (each ?? Number.NaN)
   }
 
-  /** Not a number where there is a codec that is not known. `inFrames`: of FLAC, whose heads are found wherever they are. */
+  /** Not a number where there is a codec that is not known, or too much. `inFrames`: of FLAC, whose heads are found wherever they are. */
   secondsWith(inFrames: () => number): number {
+    if (this.#tracks.size > MOST_TRACKS) return Number.NaN
     const clock = Math.max(this.duration, this.#last) * (this.scale / NANOSECONDS)
     const tracks = [...this.#tracks.values()]
     const flac = tracks.some(({ codec }) => codec === FLAC) ? inFrames() : 0

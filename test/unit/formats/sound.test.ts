@@ -76,6 +76,24 @@ test('what is broken is skipped, as decoders do', async () => {
   expect(secondsOf(Buffer.concat([ogg.subarray(0, page), Buffer.alloc(9), ogg.subarray(page)]))).toBeCloseTo(30, 1)
 })
 
+test('a file of thousands of tracks is not measured', async () => {
+  const [webm, mp4] = [
+    await makeSound(WEBM, 1),
+    await makeSound(MUXED['MP4 in fragments'] as (typeof MUXED)[string], 2.56),
+  ]
+  const at = webm.indexOf('1f43b675', 0, 'hex')
+  const tracks = Array.from({ length: 2_000 }, (_, n) => Buffer.from([0xae, 0x84, 0xd7, 0x82, n >> 8, n & 255]))
+  expect(measureSound(Buffer.concat([webm.subarray(0, at), ...tracks, webm.subarray(at)]))).toBeNull()
+  const box = Buffer.from('000000087472616b', 'hex')
+  expect(measureSound(Buffer.concat([mp4, ...Array<Buffer>(2_000).fill(box)]))).toBeNull()
+  const fragments = Array.from({ length: 2_000 }, (_, n) =>
+    Buffer.from(`000000107466686400000000${n.toString(16).padStart(8, '0')}`, 'hex'),
+  )
+  expect(measureSound(Buffer.concat([mp4, ...fragments]))).toBeNull()
+  const ogg = await makeSound(OGG, 1)
+  expect(measureSound(Buffer.concat(Array<Buffer>(2_000).fill(ogg)))).toBeNull()
+})
+
 test('edits may play a sound again', async () => {
   const file = await makeSound(MUXED['AAC in M4A'] as (typeof MUXED)[string], 12.8)
   const edits = Buffer.alloc(16 + 3 * 12)
