@@ -781,20 +781,29 @@ export const MUTATIONS: readonly Mutation[] = [
   ...linesOf('src/formats/sound/ogg.ts', SOUND, [
     ['Math.max(seconds, end)', 'seconds'],
     ['Math.max(seconds, end)', 'end'],
+    ['stream.head && isVorbisSetup(packet)', 'false'],
+    [' || streams.length === MOST_TRACKS', ''],
   ]),
   ...linesOf('src/formats/sound/flac.ts', SOUND, [
     ['frequency > 0 ? samples / frequency : 0', '0'],
     ['secondsOfFrames(file, frequency))', '0)'],
+  ]),
+  ...linesOf('src/formats/sound/packets.ts', SOUND, [
+    ['(areLong[(first >>> 1) & mask] ?? true)', 'true'],
+    ['[1, 2, 2, second & 63][first & 3] ?? 0', '1'],
   ]),
   ...linesOf('src/formats/sound/mp4.ts', SOUND, [
     ['(frames + fragments.frames) * frameSeconds,', '0,'],
     ['tabled + fragments.duration', 'tabled'],
     ['Math.max(this.duration, edited)', 'this.duration'],
     ['secondsOfFrames(file, USUAL_FREQUENCY)', '0'],
+    ['if (Math.max(this.tracks.length, this.#fragments.size) > MOST_TRACKS) return null', ''],
   ]),
   ...linesOf('src/formats/sound/webm.ts', SOUND, [
     ['Math.max(this.duration, this.#last)', '0'],
     ['track.seconds += packets', 'track.seconds += 0 * packets'],
+    ['if (this.#tracks.size > MOST_TRACKS) return Number.NaN', ''],
+    ["codec === 'A_VORBIS' ? secondsOfVorbisHeads(head) : null", 'null'],
     ['at = file.indexOf(CLUSTER_BYTES, at + 1)', 'break'],
   ]),
   ...linesOf('src/formats/sound/mp3.ts', SOUND, [

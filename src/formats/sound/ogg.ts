@@ -1,6 +1,6 @@
 /** How long Ogg is (RFC 3533): of each of its streams, the larger of its clock and its packets. */
 import { secondsOfFrames } from './flac.ts'
-import { MOST_TRACKS, secondsOfOpus, secondsOfVorbisPackets } from './packets.ts'
+import { isVorbisSetup, MOST_TRACKS, secondsOfOpus, secondsOfVorbis } from './packets.ts'
 
 const PAGE_HEAD = 27
 const CONTINUES = 1
@@ -11,6 +11,8 @@ const OPUS_FREQUENCY = 48_000
 interface Stream {
   /** Null for what is no sound. */
   secondsOf: ((packet: Buffer) => number) | null
+  /** Vorbis' first packet, until its last head is read. */
+  head: Buffer | null
   frequency: number
   seconds: number
   /** Where its last page ends by its clock. */
@@ -77,14 +79,12 @@ function readPage(file: Buffer, at: number): Page {
 
 /** By its first packet; null: of an unknown codec. */
 function openStream(head: Buffer | undefined): Stream | null {
-  const stream = { seconds: 0, end: 0, isOpen: false }
+  const stream = { head: null, seconds: 0, end: 0, isOpen: false }
   const begins = (name: string) => head?.toString('latin1', 0, name.length) === name
   if (!head || begins('\x80theora') || begins('fishead')) return { ...stream, secondsOf: null, frequency: 0 }
   if (begins('OpusHead')) return { ...stream, secondsOf: secondsOfOpus, frequency: OPUS_FREQUENCY }
-  const vorbis = secondsOfVorbisPackets(head)
-  // The first bit of its heads is set.
-  if (vorbis !== null)
-    return { ...stream, secondsOf: ([first = 1]) => ((first & 1) === 0 ? vorbis : 0), frequency: head.readUInt32LE(12) }
+  const vorbis = secondsOfVorbis(head, null)
+  if (vorbis) return { ...stream, head, secondsOf: vorbis, frequency: head.readUInt32LE(12) }
   if (!begins('\x7fFLAC') || head.length < 30) return null
   return { ...stream, secondsOf: OF_FLAC, frequency: head.readUIntBE(27, 3) >>> 4 }
 }
@@ -92,10 +92,15 @@ function openStream(head: Buffer | undefined): Stream | null {
 const OF_FLAC = () => 0
 
 function takePage(stream: Stream, { flags, clock, packets, isOpen }: Page): void {
-  const { secondsOf, frequency } = stream
-  if (secondsOf === null) return
+  const { frequency } = stream
+  if (stream.secondsOf === null) return
   const own = flags & CONTINUES && stream.isOpen ? packets.slice(1) : packets
-  for (const packet of own) if (!isHead(packet)) stream.seconds += secondsOf(packet)
+  for (const packet of own) {
+    if (stream.head && isVorbisSetup(packet)) {
+      stream.secondsOf = secondsOfVorbis(stream.head, packet) ?? stream.secondsOf
+      stream.head = null
+    } else if (!isHead(packet)) stream.seconds += stream.secondsOf(packet)
+  }
   stream.isOpen = isOpen
   if (frequency > 0) stream.end = Math.max(stream.end, clock / frequency)
 }

@@ -17,11 +17,58 @@ export function secondsOfOpus(packet: Buffer): number {
   return packet.length === 0 ? 0 : Math.min(LONGEST_OPUS_SECONDS, (opusFrameMs(first >>> 3) * frames) / 1_000)
 }
 
-/** By Vorbis' first head: its longer blocks, of which each adds a half. Null when it is none. */
-export function secondsOfVorbisPackets(head: Buffer): number | null {
-  if (head.toString('latin1', 0, 7) !== '\x01vorbis' || head.length < 29) return null
-  const frequency = head.readUInt32LE(12)
-  return frequency > 0 ? 2 ** (head.readUInt8(28) >>> 4) / 2 / frequency : null
+const VORBIS_HEAD = '\x01vorbis'
+const VORBIS_SETUP = '\x05vorbis'
+/** Of a mode in Vorbis' last head: whether its blocks are long, fields of zeros, and a mapping. */
+const MODE_BITS = 41
+const ZEROS = 32
+const COUNT_BITS = 6
+
+/**
+ * By Vorbis' heads, of which the last one may be unknown: of each packet, half of its block, which is a long one where nothing is known. Null
+ * when they are none. The first bit of heads is set, and they last no time.
+ */
+export function secondsOfVorbis(head: Buffer, setup: Buffer | null): ((packet: Buffer) => number) | null {
+  if (head.toString('latin1', 0, VORBIS_HEAD.length) !== VORBIS_HEAD || head.length < 29) return null
+  const [frequency, blocks] = [head.readUInt32LE(12), head.readUInt8(28)]
+  if (frequency === 0) return null
+  const [short, long] = [2 ** (blocks & 15) / 2 / frequency, 2 ** (blocks >>> 4) / 2 / frequency]
+  const areLong = setup ? readModes(setup) : []
+  const mask = areLong.length > 1 ? 2 ** (32 - Math.clz32(areLong.length - 1)) - 1 : 0
+  return ([first = 1]) => {
+    if ((first & 1) !== 0) return 0
+    return (areLong[(first >>> 1) & mask] ?? true) ? long : short
+  }
+}
+
+/** From the end, because what stands before them is long. Empty: not found. */
+function readModes(setup: Buffer): boolean[] {
+  const bit = (at: number) => ((setup[at >>> 3] ?? 0) >>> (at & 7)) & 1
+  const numberAt = (at: number, bits: number) => {
+    let number = 0
+    for (let n = 0; n < bits; n++) number += bit(at + n) * 2 ** n
+    return number
+  }
+  let end = setup.length * 8 - 1
+  while (end > 0 && bit(end) === 0) end--
+  let found = 0
+  for (let count = 1; count <= 2 ** COUNT_BITS && end - count * MODE_BITS > COUNT_BITS; count++) {
+    const at = end - count * MODE_BITS
+    if (numberAt(at + 1, ZEROS) !== 0) break
+    if (numberAt(at - COUNT_BITS, COUNT_BITS) === count - 1) found = count
+  }
+  return Array.from({ length: found }, (_, n) => bit(end - (found - n) * MODE_BITS) === 1)
+}
+
+/** The same of heads in one, as they stand beside each other. */
+export function secondsOfVorbisHeads(heads: Buffer): ((packet: Buffer) => number) | null {
+  const [first, last] = [VORBIS_HEAD, VORBIS_SETUP].map(name => heads.indexOf(name, 0, 'latin1'))
+  if (first === undefined || first < 0) return null
+  return secondsOfVorbis(heads.subarray(first), last === undefined || last < 0 ? null : heads.subarray(last))
+}
+
+export function isVorbisSetup(packet: Buffer): boolean {
+  return packet[0] === 5 && packet.toString('latin1', 0, VORBIS_SETUP.length) === VORBIS_SETUP
 }
 
 const AAC_FREQUENCIES = [

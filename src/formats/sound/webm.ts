@@ -6,7 +6,7 @@ import {
   MOST_TRACKS,
   secondsOfAacFrames,
   secondsOfOpus,
-  secondsOfVorbisPackets,
+  secondsOfVorbisHeads,
 } from './packets.ts'
 
 const EBML = 0x1a45dfa3
@@ -27,6 +27,8 @@ interface Track {
   type: number
   codec: string
   head: Buffer
+  /** Made of its codec and head with its first packet. */
+  ofPacket: OfPacket | null
   /** Of its packets. */
   seconds: number
 }
@@ -46,7 +48,7 @@ class Recording {
     if (id === SCALE) this.scale = readNumber(data)
     else if (id === DURATION) this.duration = data.length === 8 ? data.readDoubleBE(0) : data.readFloatBE(0)
     else if (id === TIME) this.#time = readNumber(data)
-    else if (id === TRACK) this.#track = { type: 0, codec: '', head: EMPTY, seconds: 0 }
+    else if (id === TRACK) this.#track = { type: 0, codec: '', head: EMPTY, ofPacket: null, seconds: 0 }
     else if (id === SIMPLE_BLOCK || id === BLOCK) this.#takeBlock(data)
     else if (track && id === NUMBER && this.#tracks.size <= MOST_TRACKS) this.#tracks.set(readNumber(data), track)
     else if (track && id === TYPE) track.type = readNumber(data)
@@ -62,8 +64,8 @@ class Recording {
     const track = this.#tracks.get(number)
     if (track?.type !== SOUND) return
     const packets = isLaced ? block.readUInt8(at + 3) + 1 : 1
-    const each = secondsOfPacket(track, isLaced ? null : block.subarray(at + 3))
-    track.seconds += packets * (each ?? Number.NaN)
+    track.ofPacket ??= ofPackets(track)
+    track.seconds += packets * (track.ofPacket?.(isLaced ? null : block.subarray(at + 3)) ?? Number.NaN)
   }
 
   /** Not a number where there is a codec that is not known, or too much. `inFrames`: of FLAC, whose heads are found wherever they are. */
@@ -76,14 +78,22 @@ class Recording {
   }
 }
 
+type OfPacket = (packet: Buffer | null) => number
+
 /** `packet`: null where it stands between others. Null for an unknown codec. */
-function secondsOfPacket({ codec, head }: Track, packet: Buffer | null): number | null {
-  if (codec === 'A_OPUS') return packet === null ? LONGEST_OPUS_SECONDS : secondsOfOpus(packet)
-  if (codec === 'A_AAC') return secondsOfAacFrames(head)
-  if (codec === FLAC) return 0
-  // Three heads in one: how many less one, two lengths, then the first.
-  return codec === 'A_VORBIS' ? secondsOfVorbisPackets(head.subarray(head.indexOf('\x01vorbis', 0, 'latin1'))) : null
+function ofPackets({ codec, head }: Track): OfPacket | null {
+  if (codec === 'A_OPUS') return packet => (packet === null ? LONGEST_OPUS_SECONDS : secondsOfOpus(packet))
+  if (codec === FLAC) return () => 0
+  if (codec === 'A_AAC') {
+    const each = secondsOfAacFrames(head)
+    return each === null ? null : () => each
+  }
+  const vorbis = codec === 'A_VORBIS' ? secondsOfVorbisHeads(head) : null
+  return vorbis && (packet => vorbis(packet ?? LONG_PACKET))
 }
+
+/** As long as any: of a mode that there is not. */
+const LONG_PACKET = Buffer.from([0xfe])
 
 /** Null when it is none, or its sound is of a codec that is not known. */
 export function secondsOfWebm(file: Buffer): number | null {

@@ -106,7 +106,7 @@ test('edits may play a sound again', async () => {
   expect(secondsOf(Buffer.concat([file.subarray(0, at), edits, file.subarray(at)]))).toBeCloseTo(60, 3)
 })
 
-test('Vorbis as long as its packets can be', () => {
+test('Vorbis is as long as its packets, by their modes, or as they can be', () => {
   const head = Buffer.alloc(30)
   head.write('\x01vorbis', 'latin1')
   head.writeUInt32LE(8_000, 12)
@@ -115,6 +115,37 @@ test('Vorbis as long as its packets can be', () => {
   const pages = [makePage(2, 0, head), ...Array.from({ length: 100 }, (_, n) => makePage(0, n, Buffer.from([0, n])))]
   expect(secondsOf(Buffer.concat(pages))).toBeCloseTo(12.8, 3)
   expect(secondsOf(Buffer.concat([...pages, makePage(4, 800_000, Buffer.from([0]))]))).toBeCloseTo(100, 3)
+  // One mode of short blocks and one of long ones, and the bit that ends them.
+  const mode = (isLong: string) => `${isLong}${'0'.repeat(32)}00000000`
+  const bits = `${'0'.repeat(50)}100000${mode('0')}${mode('1')}1`
+  const setup = Buffer.alloc(7 + Math.ceil(bits.length / 8))
+  setup.write('\x05vorbis', 'latin1')
+  for (const [n, bit] of [...bits].entries())
+    setup[7 + (n >>> 3)] = (setup[7 + (n >>> 3)] ?? 0) | (Number(bit) << (n & 7))
+  const audio = (byte: number) => makePage(0, 0, Buffer.from([byte, 1]))
+  const known = [
+    makePage(2, 0, head),
+    makePage(0, 0, setup),
+    ...Array.from({ length: 90 }, () => audio(0)),
+    ...Array.from({ length: 10 }, () => audio(2)),
+  ]
+  expect(secondsOf(Buffer.concat(known))).toBeCloseTo(90 * 0.016 + 10 * 0.128, 6)
+  const element = (id: string, ...data: Buffer[]) => {
+    const all = Buffer.concat(data)
+    return Buffer.concat([Buffer.from(id, 'hex'), Buffer.from([0x40 | (all.length >> 8), all.length & 255]), all])
+  }
+  const byte = (value: number) => Buffer.from([value])
+  const track = element(
+    'ae',
+    element('d7', byte(1)),
+    element('83', byte(2)),
+    element('86', Buffer.from('A_VORBIS')),
+    element('63a2', Buffer.from([2, head.length, 0]), head, setup),
+  )
+  const blocks = Array.from({ length: 100 }, (_, n) => element('a3', Buffer.from([0x81, 0, 0, 0, n < 90 ? 0 : 2, 1])))
+  const webm = [element('1a45dfa3'), Buffer.from('1853806701ffffffffffffff', 'hex'), element('1654ae6b', track)]
+  const cluster = Buffer.from('1f43b67501ffffffffffffff', 'hex')
+  expect(secondsOf(Buffer.concat([...webm, cluster, ...blocks]))).toBeCloseTo(90 * 0.016 + 10 * 0.128, 6)
 })
 
 test.each([
