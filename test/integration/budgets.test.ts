@@ -689,6 +689,51 @@ const CHANGED_ZONES = [
     'Pacific/Apia',
   ],
 ]
+
+async function costing(proxy: TestProxy, project: string, usd: number): Promise<UsageRecord> {
+  const [row] = await proxy.query<{ id: string }>(`select id::text from projects where name = '${project}'`)
+  const tokens = { prompt_tokens: 5, cached_prompt_tokens: 0, completion_tokens: 5, tokens_saved: 0 }
+  return {
+    ...tokens,
+    recorded_at: new Date().toISOString(),
+    request_id: 'r',
+    project_id: Number(row?.id),
+    key_id: 1,
+    endpoint: 'chat',
+    model: MODEL,
+    provider: 'openai',
+    cache_result: 'MISS',
+    status: 200,
+    streamed: false,
+    cost_usd: usd,
+    saved_usd: 0,
+    latency_ms: 1,
+    duration_ms: 1,
+    spent: [{ id: null, model: MODEL, usd, tokens: 10 }],
+  }
+}
+
+describeBackends('usage that is told later', backend => {
+  test('what a response has used changes one record, whatever ended in the same millisecond', async () => {
+    const proxy = await startProxy({ stores: await backend.open() })
+    const project = `w-${crypto.randomUUID()}`
+    await proxy.createKey({ project, type: 'project' })
+    const record = { ...(await costing(proxy, project, 5)), presumed: true }
+    const { project_id, recorded_at } = record
+    const another = { ...record, request_id: 'another' }
+    await recordUsage(proxy.stores.database, [record, record, another], crypto.randomUUID())
+    await proxy.query(`select follow_response(${project_id}, 'resp', 'openai', 'r', '${recorded_at}', '${recorded_at}', 5, 10),
+      settle_response(${project_id}, 'resp', 3, 0, 1, 2)`)
+    const rows = await proxy.query(`select cost_usd::float8, prompt_tokens, presumed from usage_records
+      where project_id = ${project_id} order by 1`)
+    expect(rows).toEqual([
+      { cost_usd: 2, prompt_tokens: 3, presumed: null },
+      ...Array(2).fill({ cost_usd: 5, prompt_tokens: 5, presumed: true }),
+    ])
+    await proxy.stop()
+  })
+})
+
 describeReal('a budget that is set while records are written', backend => {
   let proxy: TestProxy
   /** Of one connection: what is begun on it stays open until it is ended. */
@@ -703,29 +748,6 @@ describeReal('a budget that is set while records are written', backend => {
     await proxy.stop()
   })
 
-  async function costing(project: string, usd: number): Promise<UsageRecord> {
-    const [row] = await proxy.query<{ id: string }>(`select id::text from projects where name = '${project}'`)
-    const tokens = { prompt_tokens: 5, cached_prompt_tokens: 0, completion_tokens: 5, tokens_saved: 0 }
-    return {
-      ...tokens,
-      recorded_at: new Date().toISOString(),
-      request_id: 'r',
-      project_id: Number(row?.id),
-      key_id: 1,
-      endpoint: 'chat',
-      model: MODEL,
-      provider: 'openai',
-      cache_result: 'MISS',
-      status: 200,
-      streamed: false,
-      cost_usd: usd,
-      saved_usd: 0,
-      latency_ms: 1,
-      duration_ms: 1,
-      spent: [{ id: null, model: MODEL, usd, tokens: 10 }],
-    }
-  }
-
   const set = (project: string) => `select set_budget('${project}', 'usd', 9, 'month')`
 
   async function spentBy(project: string): Promise<number | undefined> {
@@ -737,7 +759,7 @@ describeReal('a budget that is set while records are written', backend => {
   test.each(['before', 'after'])('has what is written by a batch that began %s it', async order => {
     const project = `w-${crypto.randomUUID()}`
     await proxy.createKey({ project, type: 'project' })
-    const record = await costing(project, 5)
+    const record = await costing(proxy, project, 5)
     const write = (database: Database) => recordUsage(database, [record], crypto.randomUUID())
     await other.call('begin', [])
     if (order === 'before') await write(other)
@@ -748,23 +770,6 @@ describeReal('a budget that is set while records are written', backend => {
     await other.call('commit', [])
     await later
     expect(await spentBy(project)).toBe(5)
-  })
-
-  test('what a response has used changes one record, whatever ended in the same millisecond', async () => {
-    const project = `w-${crypto.randomUUID()}`
-    await proxy.createKey({ project, type: 'project' })
-    const record = { ...(await costing(project, 5)), presumed: true }
-    const { project_id, recorded_at } = record
-    const another = { ...record, request_id: 'another' }
-    await recordUsage(proxy.stores.database, [record, record, another], crypto.randomUUID())
-    await proxy.query(`select follow_response(${project_id}, 'resp', 'openai', 'r', '${recorded_at}', '${recorded_at}', 5, 10),
-      settle_response(${project_id}, 'resp', 3, 0, 1, 2)`)
-    const rows = await proxy.query(`select cost_usd::float8, prompt_tokens, presumed from usage_records
-      where project_id = ${project_id} order by 1`)
-    expect(rows).toEqual([
-      { cost_usd: 2, prompt_tokens: 3, presumed: null },
-      ...Array(2).fill({ cost_usd: 5, prompt_tokens: 5, presumed: true }),
-    ])
   })
 })
 
