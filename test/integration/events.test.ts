@@ -175,4 +175,24 @@ describeOnce('the outbox of events', backend => {
     await expect(addWebhook('ours')).rejects.toThrow('has 20 webhooks already')
     await addWebhook('theirs')
   })
+
+  test('a page of a project’s deliveries is read by an index, however many there are', async () => {
+    const [one, other] = [await addWebhook('ours'), await addWebhook('theirs')]
+    await database.runScript(`
+      with happened as (
+        insert into events (project_id, kind, payload)
+        select case i % 20 when 0 then ${ours} else ${theirs} end, 'webhook.test', '{}' from generate_series(1, 10000) i
+        returning id, project_id
+      )
+      insert into event_deliveries (project_id, event_id, webhook_id)
+      select h.project_id, h.id, case h.project_id when ${ours} then ${one} else ${other} end from happened h;
+      analyze events;
+      analyze event_deliveries;
+      analyze webhooks
+    `)
+    const plan = await query<object>(
+      `explain select id from project_deliveries where _project_id = ${ours} order by _id desc limit 21`,
+    )
+    expect(JSON.stringify(plan)).toMatch(/^(?!.*Sort).*Index Scan Backward using event_deliveries_project_idx/)
+  })
 })
