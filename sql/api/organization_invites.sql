@@ -19,3 +19,4 @@ cross join lateral login_state(u.id) l;
 comment on view organization_invites is 'A user, and whether the invitation was taken up. Accepted: the user can log in.';
 comment on column organization_invites.expires_at is 'Null: there is none.';
 comment on column organization_invites.projects is 'Where the user is a member, of those that the caller may see.';
+comment on column organization_invites.status is 'Accepted: the user can log in.';

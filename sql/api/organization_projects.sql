@@ -17,3 +17,4 @@ from projects p;
 comment on view organization_projects is 'Projects, as the admin API shows them.';
 comment on column organization_projects.archived_at is 'Null: it is in use.';
 comment on column organization_projects.your_role is 'The caller''s; an administrator owns all projects.';
+comment on column organization_projects.status is 'An archived project has no valid key.';

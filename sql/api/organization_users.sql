@@ -17,3 +17,5 @@ comment on view organization_users is 'Users of the installation: administrators
 comment on column organization_users.can_log_in is 'Not before the invitation was taken up.';
 comment on column organization_users.invited_until is 'In the past where the invitation has expired. Null: there is none.';
 comment on column organization_users.last_seen_at is 'Null: never.';
+comment on column organization_users.email is 'The address that the user logs in with.';
+comment on column organization_users.name is 'As the address.';

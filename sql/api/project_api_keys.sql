@@ -35,3 +35,5 @@ comment on column project_api_keys.tokens_per_minute is 'The key''s own limit. N
 comment on column project_api_keys.allowed_models is 'Null: all that the project may use.';
 comment on column project_api_keys.allowed_addresses is 'Null: any.';
 comment on column project_api_keys.former_value_of is 'Of a former value, the key for which it stands. Null: it is a key itself.';
+comment on column project_api_keys.owner_project_access is 'Whether the key is valid.';
+comment on column project_api_keys.state is 'Expired: by its time; deactivated: by somebody.';

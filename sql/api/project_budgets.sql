@@ -33,3 +33,5 @@ comment on column project_budgets.resets_at is 'Null: never, a total.';
 comment on column project_budgets.api_key_id is 'Null: any.';
 comment on column project_budgets.api_key_name is 'Null: any.';
 comment on column project_budgets.api_key_redacted_value is 'Null: any.';
+comment on column project_budgets.spent is 'In this period.';
+comment on column project_budgets.remaining is 'What may still be reserved.';

@@ -23,3 +23,6 @@ comment on column project_deliveries.status is 'Of the last answer. Null: there 
 comment on column project_deliveries.problem is 'Why the last attempt failed. Null: it did not.';
 comment on column project_deliveries.tried_at is 'Null: it was not yet.';
 comment on column project_deliveries.next_at is 'Null: it is not tried again.';
+comment on column project_deliveries.event_id is 'The event''s id, the same at each attempt.';
+comment on column project_deliveries.webhook_id is 'The address that is told.';
+comment on column project_deliveries.state is 'Whether it was told, or will be tried again.';

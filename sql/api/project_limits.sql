@@ -30,3 +30,6 @@ join plans l on l.name = p.plan;
 
 comment on view project_limits is 'How much of a project''s quotas is used, and of each active key''s limit; without keys of sessions.';
 comment on column project_limits.month is 'Its first day, as 2026-10-01.';
+comment on column project_limits.plan is 'The project''s plan.';
+comment on column project_limits.quotas is 'Of the month, for keys of each type.';
+comment on column project_limits.keys is 'What each key asked in the last minute, and may ask.';

@@ -17,3 +17,5 @@ cross join lateral (
 
 comment on view project_rate_limits is 'One window: it covers all models together.';
 comment on column project_rate_limits.max_tokens_per_1_minute is 'Null: any number.';
+comment on column project_rate_limits.model is 'All models together.';
+comment on column project_rate_limits.max_requests_per_1_minute is 'Of one key, or of one address.';

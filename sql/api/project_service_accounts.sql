@@ -11,3 +11,4 @@ from api_keys k
 where k.deactivated_at is null;
 
 comment on view project_service_accounts is 'Stands for one API key.';
+comment on column project_service_accounts.role is 'A service account is a member.';

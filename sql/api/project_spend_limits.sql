@@ -13,3 +13,6 @@ where b.unit = 'usd'
 
 comment on view project_spend_limits is 'The budget of US dollars a month.';
 comment on column project_spend_limits.threshold_amount is 'US cents.';
+comment on column project_spend_limits.currency is 'US dollars.';
+comment on column project_spend_limits.interval is 'A calendar month, in UTC.';
+comment on column project_spend_limits.enforcement is 'Whether it is used up.';

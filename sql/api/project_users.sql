@@ -18,3 +18,5 @@ comment on view project_users is 'Members of projects. Administrators see every 
 comment on column project_users.can_log_in is 'Not before the invitation was taken up.';
 comment on column project_users.invited_until is 'In the past where the invitation has expired. Null: there is none.';
 comment on column project_users.last_seen_at is 'Null: never.';
+comment on column project_users.email is 'The address that the member logs in with.';
+comment on column project_users.name is 'As the address.';

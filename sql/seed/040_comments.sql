@@ -27,7 +27,26 @@ begin
             ('usage_pending', 'latency_counts'),
             ('usage_pending', 'usage_records'),
             ('usage_by_record', 'usage_pending'),
-            ('usage_hourly', 'usage_sums')
+            ('usage_hourly', 'usage_sums'),
+            -- What the admin API shows.
+            ('organization_plans', 'plans'),
+            ('organization_projects', 'projects'),
+            ('organization_users', 'users'),
+            ('organization_invites', 'users'),
+            ('organization_audit_logs', 'audit_log'),
+            ('project_users', 'memberships'),
+            ('project_users', 'users'),
+            ('project_api_keys', 'api_keys'),
+            ('project_service_accounts', 'api_keys'),
+            ('project_provider_keys', 'provider_keys'),
+            ('project_webhooks', 'webhooks'),
+            ('project_deliveries', 'event_deliveries'),
+            ('project_deliveries', 'events'),
+            ('project_budgets', 'budgets'),
+            ('project_spend_limits', 'budgets'),
+            ('project_spend_alerts', 'spend_alerts'),
+            ('admin_api_keys', 'admin_keys'),
+            ('cached_answers', 'cache_entries')
     loop
         for alike in
             select c.attname, col_description(d.attrelid, d.attnum) as comment
@@ -35,11 +54,45 @@ begin
             join pg_attribute d on d.attname = c.attname and d.attrelid = as_in::regclass
             where c.attrelid = place::regclass
                 and c.attnum > 0
+                -- Of what the admin API shows, ids are others, and times are numbers.
+                and (c.attname not in ('id', 'created_at', 'expires_at') or c.atttypid = d.atttypid)
                 and col_description(c.attrelid, c.attnum) is null
                 and col_description(d.attrelid, d.attnum) is not null
         loop
             execute format('comment on column %I.%I is %L', place, alike.attname, alike.comment);
         end loop;
+    end loop;
+end
+$$;
+
+-- What all objects of the admin API have. A hidden column is left out of answers.
+do $$
+declare
+    shown record;
+begin
+    for shown in
+        select c.relname, a.attname, coalesce(known.comment, case when a.attname like '\_%' then 'Hidden: for filters.' end) as comment
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+        left join (values
+            ('_id', 'Hidden: the number in its id, for cursors.'),
+            ('_project_id', 'Hidden: the project''s number. Of an organization''s, none.'),
+            ('_place', 'Hidden: what they are ordered by.'),
+            ('id', 'Its id: what it is, an underscore, and a number.'),
+            ('name', 'What people call it.'),
+            ('redacted_value', 'As much of it as may be shown.'),
+            ('created_at', 'When it was made.'),
+            ('updated_at', 'When it was last changed.'),
+            ('added_at', 'When the user was added.'),
+            ('expires_at', 'From when on it does not count.')
+        ) as known (column_name, comment) on known.column_name = a.attname
+        where c.relnamespace = current_schema()::regnamespace
+            and c.relkind = 'v'
+            and exists (select from pg_attribute i where i.attrelid = c.oid and i.attname = '_id')
+            and col_description(c.oid, a.attnum) is null
+            and (known.comment is not null or a.attname like '\_%')
+    loop
+        execute format('comment on column %I.%I is %L', shown.relname, shown.attname, shown.comment);
     end loop;
 end
 $$;
