@@ -104,7 +104,8 @@ const relations = await database.call<{ text: string }>(DESCRIBE_SCHEMA, [])
 const schema = `Written by \`bun run generate-types\`: what the migrations and views come to.\n\n${relations.map(({ text }) => `${text}\n`).join('\n')}`
 await writeOrCompare(schemaFile, schema)
 // Comments in one line each.
-await writeOrCompare(typesFile, types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */') + settingsType)
+const withComments = types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */')
+await writeOrCompare(typesFile, withoutNulls(withComments) + settingsType)
 await writeOrCompare(functionsFile, await describeFunctions(database))
 await writeOrCompare(viewsFile, await describeViews(database))
 await writeOrCompare(recordFile, await writeRecordColumns(database))
@@ -126,4 +127,13 @@ async function writeOrCompare(file: URL, text: string): Promise<void> {
     process.stderr.write(`${fileURLToPath(file)} is out of date: run \`bun run generate-types\`\n`)
     process.exitCode = 1
   }
+}
+
+/** All columns of a view seem to be nullable: its comments say which are. */
+function withoutNulls(types: string): string {
+  return types.replace(/export interface KeyAccounts \{.*?\n\}/s, view =>
+    view.replace(/(\/\*\* (.*) \*\/\n.*) \| null;/g, (all, column, comment) =>
+      /(^| )Null: /.test(comment) ? all : `${column};`,
+    ),
+  )
 }

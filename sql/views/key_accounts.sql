@@ -80,9 +80,9 @@ comment on column key_accounts.max_cache_ttl_seconds is 'Longest lifetime of a s
 comment on column key_accounts.verdict_generation is 'Incremented by every pair that a person called wrong.';
 comment on column key_accounts.concurrent_requests is 'Most concurrent requests of the key in one process of the proxy.';
 comment on column key_accounts.has_budgets is 'Whether the project has any budget: then what requests may cost is reserved.';
-comment on column key_accounts.key_allowed_models is 'Patterns of model names that the key may ask for within those; null for all of them.';
-comment on column key_accounts.allowed_addresses is 'Networks of the addresses that the key may be used from; null for any.';
-comment on column key_accounts.named_provider_keys is 'All keys for direct providers as provider/name/weight; null where each provider has one key at most, named default.';
+comment on column key_accounts.key_allowed_models is 'Patterns of model names that the key may ask for within those. Null: all of them.';
+comment on column key_accounts.allowed_addresses is 'Networks of the addresses that the key may be used from. Null: any.';
+comment on column key_accounts.named_provider_keys is 'All keys for direct providers as provider/name/weight. Null: each provider has one key at most, named default.';
 comment on column key_accounts.settings is 'The project''s settings by name, within what the key and the plan allow.';
-comment on column key_accounts.tokens_per_minute is 'The key''s own limit, or its plan''s, whichever is lower; null for none.';
-comment on column key_accounts.minute_counted_until is 'Seconds since the epoch until which the key''s minute is counted in the database, too; null: never yet.';
+comment on column key_accounts.tokens_per_minute is 'The key''s own limit, or its plan''s, whichever is lower. Null: none.';
+comment on column key_accounts.minute_counted_until is 'Seconds since the epoch until which the key''s minute is counted in the database, too. Null: never yet.';

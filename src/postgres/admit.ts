@@ -21,20 +21,8 @@ export interface AdmitBatch {
   sequence: number
 }
 
-/** The view's nullable columns; a test compares them with the database. */
-type NullableColumn =
-  | 'key_allowed_models'
-  | 'allowed_addresses'
-  | 'named_provider_keys'
-  | 'tokens_per_minute'
-  | 'minute_counted_until'
-
 /** Every column of the view key_accounts, except for the key's hash; in place of `settings`, each of them. */
-type KeyAccount = {
-  [Name in Exclude<keyof KeyAccounts, 'verdict' | 'key_hash' | 'key_type' | 'settings'>]: Name extends NullableColumn
-    ? Selectable<KeyAccounts>[Name]
-    : NonNullable<Selectable<KeyAccounts>[Name]>
-} & ProjectSettings
+type KeyAccount = Omit<Selectable<KeyAccounts>, 'verdict' | 'key_hash' | 'key_type' | 'settings'> & ProjectSettings
 
 /** Key, project, limits and settings of a request, as the database last returned them. */
 export interface Account extends Readonly<KeyAccount> {

@@ -24,52 +24,52 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface KeyAccounts {
-  /** Networks of the addresses that the key may be used from; null for any. */
+  /** Networks of the addresses that the key may be used from. Null: any. */
   allowed_addresses: string[] | null;
   /** Incremented by every purge. */
-  cache_generation: number | null;
+  cache_generation: number;
   /** Most concurrent requests of the key in one process of the proxy. */
-  concurrent_requests: number | null;
+  concurrent_requests: number;
   /** Direct providers for which the project has stored a key, each once. */
-  direct_providers: string[] | null;
+  direct_providers: string[];
   /** Whether the project has any budget: then what requests may cost is reserved. */
-  has_budgets: boolean | null;
-  /** Patterns of model names that the key may ask for within those; null for all of them. */
+  has_budgets: boolean;
+  /** Patterns of model names that the key may ask for within those. Null: all of them. */
   key_allowed_models: string[] | null;
   /** SHA-256 of the whole key. */
-  key_hash: Buffer | null;
+  key_hash: Buffer;
   /** api_keys.id; of a former value, that of its key. */
-  key_id: number | null;
+  key_id: number;
   /** The first characters of the key. */
-  key_prefix: string | null;
+  key_prefix: string;
   /** project or test. */
-  key_type: string | null;
+  key_type: string;
   /** Longest lifetime of a stored response, whatever the request says. */
-  max_cache_ttl_seconds: number | null;
-  /** Seconds since the epoch until which the key's minute is counted in the database, too; null: never yet. */
+  max_cache_ttl_seconds: number;
+  /** Seconds since the epoch until which the key's minute is counted in the database, too. Null: never yet. */
   minute_counted_until: number | null;
-  /** All keys for direct providers as provider/name/weight; null where each provider has one key at most, named default. */
+  /** All keys for direct providers as provider/name/weight. Null: each provider has one key at most, named default. */
   named_provider_keys: string[] | null;
   /** The one project that the key opens. */
-  project_id: number | null;
+  project_id: number;
   /** What operators call the project. */
-  project_name: string | null;
+  project_name: string;
   /** Grows with every stored provider key; 0 when there is none. */
-  provider_keys_version: number | null;
+  provider_keys_version: number;
   /** The key's own limit, or its plan's, whichever is lower. */
-  requests_per_minute: number | null;
+  requests_per_minute: number;
   /** The plan's limit per client address in the project. */
-  requests_per_minute_per_address: number | null;
+  requests_per_minute_per_address: number;
   /** The plan's quota for all keys of this type together. */
-  requests_per_month: number | null;
+  requests_per_month: number;
   /** The project's settings by name, within what the key and the plan allow. */
-  settings: Json | null;
-  /** The key's own limit, or its plan's, whichever is lower; null for none. */
+  settings: Json;
+  /** The key's own limit, or its plan's, whichever is lower. Null: none. */
   tokens_per_minute: number | null;
   /** active, expired or disabled, as of now. */
-  verdict: string | null;
+  verdict: string;
   /** Incremented by every pair that a person called wrong. */
-  verdict_generation: number | null;
+  verdict_generation: number;
 }
 
 export interface Projects {
