@@ -35,7 +35,7 @@ export async function readCaller(options: CallerOptions, request: Request, addre
   return {
     actor: { database: options.database, name: session.email, userId: session.user_id, adminKeyId: null, address },
     email: session.email,
-    role: session.role as Caller['role'],
+    role: session.role,
     sessionToken: token,
   }
 }
@@ -61,7 +61,7 @@ async function readKeyHolder(
   return {
     actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
-    role: holder.role as Caller['role'],
+    role: holder.role,
     sessionToken: null,
   }
 }

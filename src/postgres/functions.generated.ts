@@ -19,9 +19,9 @@ export const FUNCTIONS = {
   /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), account_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
   admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', account_version: 'text?', account: 'text?', near_end: 'boolean' } },
   /** The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired. */
-  admit_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'text' } },
+  admit_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
   /** The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days. */
-  admit_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'text' } },
+  admit_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
   /** Every advisory lock that is taken: number is the only, or the first, of the two that pg_locks shows. All end with their transaction. */
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
   /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Takes an owner of it. Idempotent. */

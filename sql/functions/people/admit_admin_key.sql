@@ -2,7 +2,7 @@ create or replace function admit_admin_key(hash text) returns table (
     admin_key_id bigint,
     user_id bigint,
     email text,
-    role text
+    role user_role
 )
 language plpgsql
 volatile
@@ -15,7 +15,7 @@ begin
     where k.key_hash = decode(hash, 'hex')
         and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute');
     return query
-    select k.id, u.id, u.email, u.role
+    select k.id, u.id, u.email, u.role::user_role
     from admin_keys k
     join users u on u.id = k.user_id
     where k.key_hash = decode(hash, 'hex')

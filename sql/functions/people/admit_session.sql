@@ -2,7 +2,7 @@ create or replace function admit_session(token_hash text) returns table (
     session_id bigint,
     user_id bigint,
     email text,
-    role text
+    role user_role
 )
 language plpgsql
 volatile
@@ -18,7 +18,7 @@ begin
         and s.last_seen_at > now() - interval '7 days'
         and s.expires_at > now();
     return query
-    select s.id, u.id, u.email, u.role
+    select s.id, u.id, u.email, u.role::user_role
     from sessions s
     join users u on u.id = s.user_id
     where s.token_hash = decode(admit_session.token_hash, 'hex')
