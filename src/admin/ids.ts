@@ -1,20 +1,8 @@
 /** Converts between ids as the API shows them (`proj_12`) and as the database stores them (12). */
 import { type ProxyError, refuse } from '../errors/errors.ts'
 
-export type IdKind =
-  | 'proj'
-  | 'key'
-  | 'svc_acct'
-  | 'user'
-  | 'invite'
-  | 'admin_key'
-  | 'audit_log'
-  | 'entry'
-  | 'budget'
-  | 'spend_alert'
-  | 'webhook'
-  | 'delivery'
-  | 'session'
+/** What its ids begin with: `proj` of `proj_12`. */
+export type IdKind = string
 
 export function formatId(kind: IdKind, id: number): string {
   return `${kind}_${id}`

@@ -3,6 +3,8 @@ language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
+declare
+    shown record;
 begin
     -- Roles belong to the whole server: another database on it may be creating this one.
     perform pg_advisory_xact_lock(hashtext('model_proxy_dashboard'));
@@ -17,6 +19,7 @@ begin
         execute format('grant model_proxy_dashboard to %I', session_user);
     end if;
     execute format('grant usage on schema %I to model_proxy_dashboard', current_schema());
+    -- What functions read with its rights.
     grant select on
         projects,
         plans,
@@ -48,19 +51,30 @@ begin
         calibration,
         request_contents
         to model_proxy_dashboard;
-    -- What the admin API shows is read with the rights of the role.
-    execute (
-        select format('grant select on %s to model_proxy_dashboard', string_agg(c.oid::regclass::text, ', '))
+    -- What the admin API shows is read with the rights of the role: its views, and of tables the columns that these name. So encrypted keys,
+    -- and hashes of passwords and keys, are out of reach.
+    for shown in
+        select c.oid::regclass as relation, null as columns
         from pg_class c
         where c.relnamespace = current_schema()::regnamespace
             and c.relkind = 'v'
             and 'security_invoker=true' = any (c.reloptions)
-    );
-    -- No encrypted keys, and no hashes of passwords and admin keys.
-    grant select (project_id, provider, last_four, created_at, updated_at, name, weight) on provider_keys to model_proxy_dashboard;
-    grant select (id, project_id, url, kinds, created_at, disabled_at) on webhooks to model_proxy_dashboard;
-    grant select (id, email, role, created_at) on users to model_proxy_dashboard;
-    grant select (id, user_id, prefix, name, created_at, expires_at, last_used_at) on admin_keys to model_proxy_dashboard;
+        union all
+        select d.refobjid::regclass, string_agg(distinct quote_ident(a.attname), ', ')
+        from pg_class c
+        join pg_rewrite r on r.ev_class = c.oid
+        join pg_depend d
+            on d.classid = 'pg_rewrite'::regclass
+            and d.objid = r.oid
+            and d.refclassid = 'pg_class'::regclass
+            and d.refobjid <> c.oid
+        join pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+        where c.relnamespace = current_schema()::regnamespace
+            and 'security_invoker=true' = any (c.reloptions)
+        group by d.refobjid
+    loop
+        execute format('grant select %s on %s to model_proxy_dashboard', coalesce('(' || shown.columns || ')', ''), shown.relation);
+    end loop;
 exception
     when insufficient_privilege then
         raise warning 'the dashboard needs a role that % may not create: see act_as()', session_user;

@@ -390,6 +390,24 @@ describeOnce('who may do what', backend => {
     expect(filtered.json.totals.requests).toBe(0)
   })
 
+  test('whatever of a project or a user may be read, is under row security', async () => {
+    const open = await proxy.query(`
+      select c.relname
+      from pg_class c
+      where c.relnamespace = current_schema()::regnamespace
+        and c.relkind in ('r', 'p')
+        and not c.relispartition
+        and not c.relrowsecurity
+        and has_any_column_privilege('model_proxy_dashboard', c.oid, 'select')
+        and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname in ('project_id', 'user_id', 'key_id'))`)
+    expect(open).toEqual([])
+    const [{ readable = 0 } = {}] = await proxy.query<{ readable: number }>(`
+      select count(*)::integer as readable from pg_class c
+      where c.relnamespace = current_schema()::regnamespace and c.relrowsecurity
+        and has_any_column_privilege('model_proxy_dashboard', c.oid, 'select')`)
+    expect(readable).toBeGreaterThan(15)
+  })
+
   test('a statement that forgets its where clause shows nothing of others', async () => {
     const [user] = await proxy.query<{ id: number }>(`select id from users where email = 'stranger@example.org'`)
     const actor = JSON.stringify({ user_id: user?.id, name: 'stranger@example.org' })
@@ -417,6 +435,7 @@ describeOnce('who may do what', backend => {
       'select key_hash from admin_keys',
       'select sealed from provider_keys',
       'select * from sessions',
+      'select * from key_accounts',
       'select * from invitations',
     ]) {
       await expect(proxy.query(`select act_as('${actor}', true, '${secret}', '{}')`)).rejects.toMatchObject({
