@@ -136,14 +136,14 @@ describeFaults('standbys that are read', () => {
     }
     // What a list has named, and what is set, comes from the primary.
     expect((await read(`/requests/${listed.data[0]?.id}?project_id=${projectId}`)).status).toBe(200)
-    expect((await read('/organization/projects')).status).toBe(200)
+    expect((await read(`/cache/stats?project_id=${projectId}`)).status).toBe(200)
     await Bun.sleep(TOLD_AFTER_MS)
     const onStandbys = callsOnStandbys()
     expect(onStandbys).toBeGreaterThan(READS.length)
     expect(calls(primary)).toBe(onStandbys + 2)
     expect(READS.filter(name => calls(one, [name]) + calls(other, [name]) === 0)).toEqual([])
     expect([calls(one) > 0, calls(other) > 0]).toEqual([true, true])
-    expect([one, other].map(server => calls(server, ['page_of_projects']))).toEqual([0, 0])
+    expect([one, other, primary].map(server => calls(server, ['cache_stats']))).toEqual([0, 0, 1])
   })
 
   test('a month’s report is read there', async () => {
