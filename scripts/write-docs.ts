@@ -8,6 +8,7 @@ import { PATH_ERRORS } from '../src/errors/path-errors.ts'
 import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
+import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
 import { EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
 import { recordColumns } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
@@ -22,7 +23,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/errors.md': writeErrors,
   'docs/request-fields.md': writeRequestFields,
   'docs/clients.md': page => withList(page, 'clients', writeClientList()),
-  'docs/http.md': page => withList(page, 'reasons', writeReasons()),
+  'docs/http.md': page => withList(withList(page, 'headers', writeHeaders()), 'reasons', writeReasons()),
   'docs/metrics.md': page => withList(withList(page, 'metrics', writeMetrics()), 'attributes', writeAttributes()),
   'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
   'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
@@ -42,6 +43,10 @@ function withPart(page: string, before: string, part: string, after: string): st
   const ends = page.indexOf(after, begins)
   if (begins < before.length || ends < 0) throw new Error(`the page has no place that begins with ${before}`)
   return `${page.slice(0, begins)}${part}${page.slice(ends)}`
+}
+
+function writeHeaders(): string {
+  return EXPOSED_HEADERS.map(([names, says]) => `- ${names.map(name => `\`${name}\``).join(', ')}: ${says}`).join('\n')
 }
 
 function writeMetrics(): string {

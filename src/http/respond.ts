@@ -2,9 +2,11 @@
  * Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, CORS headers for browsers, errors in OpenAI's or
  * Anthropic's envelope.
  */
+
 import type { ProxyError } from '../errors/errors.ts'
 import { writeError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/request.ts'
+import { EXPOSED_HEADERS } from './exposed-headers.ts'
 
 export interface Arrival {
   requestId: string
@@ -40,28 +42,8 @@ export function respondWithError(error: ProxyError, arrival: Arrival): Response 
 /** `*` for every origin; else the origins that may call, possibly none. */
 export type AllowedOrigins = '*' | readonly string[]
 
-/** Headers that a page may read besides the CORS-safelisted ones. */
-const EXPOSED = [
-  'X-Request-Id',
-  'X-Proxy-Cache',
-  'X-Proxy-Cache-Age',
-  'X-Proxy-Cache-Similarity',
-  'X-Proxy-Cache-Id',
-  'X-Proxy-Cache-Reason',
-  'X-Proxy-Cost-USD',
-  'X-Proxy-Cost-Unknown',
-  'X-Proxy-Model',
-  'X-Proxy-Latency-Ms',
-  'X-Proxy-Provider',
-  'X-Proxy-Provider-Key',
-  'X-Proxy-Tokens-Saved',
-  'X-Proxy-Budget-Remaining-USD',
-  'Retry-After',
-  'X-Should-Retry',
-  'X-RateLimit-Limit-Requests',
-  'X-RateLimit-Remaining-Requests',
-  'X-RateLimit-Reset-Requests',
-].join(', ')
+/** Besides the CORS-safelisted ones. */
+const EXPOSED = EXPOSED_HEADERS.flatMap(([names]) => names).join(', ')
 
 const METHODS = 'GET, POST, DELETE'
 /** How long a browser may cache a preflight: the longest that any browser does. */

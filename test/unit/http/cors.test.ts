@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { createCors } from '../../../src/http/respond.ts'
 
@@ -18,6 +20,21 @@ test('every origin may call by default, without credentials', () => {
   expect(headers['access-control-expose-headers']).toContain('X-Proxy-Cache-Similarity')
   expect(headers).not.toHaveProperty('access-control-allow-credentials')
   expect(cors.headersFor(from(null))).toEqual({})
+})
+
+/** What clients send. */
+const ASKED = ['x-proxy-cache-ttl', 'x-proxy-cache-threshold', 'x-proxy-cache-namespace', 'x-proxy-tags']
+
+test('a page may read whatever header the proxy tells of itself', () => {
+  const exposed = createCors('*').headersFor(from('https://a.example'))['access-control-expose-headers'] ?? ''
+  const readable = new Set(exposed.toLowerCase().split(', '))
+  const root = fileURLToPath(new URL('../../../', import.meta.url))
+  const named = [...new Bun.Glob('src/{admission,cache,http,pipeline,providers}/**/*.ts').scanSync(root)].flatMap(
+    path =>
+      Array.from(readFileSync(`${root}${path}`, 'utf8').matchAll(/'(x-proxy-[a-z-]+)'/g), ([, name = '']) => name),
+  )
+  expect(named).toContain('x-proxy-cache')
+  expect([...new Set(named)].filter(name => !readable.has(name) && !ASKED.includes(name))).toEqual([])
 })
 
 test('a preflight is told what it asks for', () => {
