@@ -89,6 +89,11 @@ order by k.name collate "C"`
 
 /** Rows that the code needs while it is compiled, as constants. */
 const SEEDS: Record<string, string> = {
+  AUDIT_ACTIONS: `
+    select distinct called[1] as action
+    from pg_proc p, regexp_matches(p.prosrc, 'perform audit\\(\\s*''([a-z_.]+)''', 'g') called
+    where p.pronamespace = 'model_proxy'::regnamespace
+    order by 1`,
   EVENT_KINDS: 'select kind, happens, payload from event_kinds order by kind collate "C"',
   VENDORS: 'select * from vendors order by place',
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { AUDIT_ACTIONS } from '../../../src/postgres/seeds.generated.ts'
 import { describeOnce, type Stores } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
@@ -388,6 +389,13 @@ describeOnce('who may do what', backend => {
       `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}&project_id=${world.project}`,
     )
     expect(filtered.json.totals.requests).toBe(0)
+  })
+
+  test('the audit log can be searched for whatever is recorded in it', async () => {
+    const known = new Set<string>(AUDIT_ACTIONS.map(({ action }) => action))
+    const recorded = await proxy.query<{ action: string }>('select distinct action from audit_log')
+    expect(recorded.length).toBeGreaterThan(5)
+    expect(recorded.map(({ action }) => action).filter(action => !known.has(action))).toEqual([])
   })
 
   test('whatever of a project or a user may be read, is under row security', async () => {

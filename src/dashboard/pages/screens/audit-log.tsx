@@ -1,5 +1,6 @@
 /** The audit log of one project, or of the whole installation. */
 import { useParams } from '@tanstack/react-router'
+import { AUDIT_ACTIONS } from '../../../postgres/seeds.generated.ts'
 import { Badge, Name } from '../components/basics.tsx'
 import { Resource } from '../components/resource.tsx'
 import { Select } from '../components/select.tsx'
@@ -8,32 +9,7 @@ import { useFilters } from '../filters.ts'
 import { formatShortTime, plain } from '../format.ts'
 import type { AuditEvent } from '../types.ts'
 
-const TYPES = [
-  'api_key.created',
-  'api_key.deleted',
-  'provider_key.stored',
-  'provider_key.deleted',
-  'webhook.created',
-  'webhook.deleted',
-  'webhook.resent',
-  'project.created',
-  'project.updated',
-  'project.archived',
-  'cache.purged',
-  'cache.invalidated',
-  'role.assignment.created',
-  'role.assignment.updated',
-  'role.assignment.deleted',
-  'user.added',
-  'user.updated',
-  'user.deleted',
-  'login.succeeded',
-  'login.failed',
-  'logout.succeeded',
-  'admin_api_key.created',
-  'admin_api_key.deleted',
-  'rate_limit.updated',
-]
+const ACTIONS = AUDIT_ACTIONS.map(({ action }) => action)
 
 export default function AuditLog() {
   const { project } = useParams({ strict: false })
@@ -52,7 +28,7 @@ export default function AuditLog() {
       side={
         <Select
           aria-label="Kind of event"
-          choices={[['', 'All events'], ...TYPES]}
+          choices={[['', 'All events'], ...ACTIONS]}
           value={type}
           onChange={chosen => change({ type: chosen })}
         />
