@@ -187,6 +187,18 @@ describeBackends('leaving', backend => {
     })
   })
 
+  test('a plain answer that breaks in its body is charged the most', async () => {
+    const { path, body } = THINKING['chat, plain'] as Door
+    upstreams.openai.script({ kind: 'cut', after: 1, thinkingTokens: THOUGHT })
+    await post(proxy, key, path, body).then(
+      response => response.text(),
+      () => {},
+    )
+    const { presumed, usd } = await recorded()
+    expect(presumed).toBe(true)
+    expect(usd).toBeGreaterThanOrEqual(billedUsd())
+  })
+
   describe.each(Object.entries(PLAIN))('what does not think: %s', (name, door) => {
     test.each(Object.entries(MOMENTS))('left %s, it is charged no less than what was billed', async (_, pieces) => {
       for (const isBudgeted of [false, true]) {
