@@ -29,7 +29,7 @@ import { watchLoopDelay } from './loop-delay.ts'
 import { migrateAndLog, openDatabase, refuseOldPrimary } from './open-database.ts'
 import { openMetrics } from './open-metrics.ts'
 import { stopOnSignals } from './stop-server.ts'
-import { welcome } from './welcome.ts'
+import { type Introduction, introduceDashboard, introduceDatabase, printIntroduction } from './welcome.ts'
 
 /** Wait for Redis: this process alone would count requests before the first contact. */
 const REDIS_WAIT_MS = 1_000
@@ -63,7 +63,11 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   const metrics = createMetrics()
   const app = await createApp({ config, database, store, embedder, bus, log, metrics })
 
-  const server = listen(app.http, config)
+  const introduction = isWorker ? null : await introduceDatabase(config, database, log)
+
+  const server = listenOrTell(app.http, config, introduction)
+  const baseUrl = baseUrlOf(config.host, server.port ?? config.port)
+  if (introduction) printIntroduction(introduction, baseUrl)
   if (app.dashboard && typeof config.dashboard === 'number')
     listen(app.dashboard, { ...config, port: config.dashboard }, 'DASHBOARD')
   app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
@@ -92,7 +96,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
   forgetStart(server)
   if (isWorker) return reportToSupervisor(metrics.snapshot)
   openMetrics(config, database, metrics.snapshot, log)
-  await welcome(config, database, baseUrlOf(config.host, server.port ?? config.port), log)
+  await introduceDashboard(config, database, baseUrl, log)
 }
 
 const STARTED_MS = 1_000
@@ -174,6 +178,16 @@ async function answersWithin(store: FastStore, limitMs: number): Promise<boolean
     await Bun.sleep(20)
   }
   return false
+}
+
+/** As `listen`. A key that the first start has made is shown even if it cannot go on. */
+function listenOrTell(http: App['http'], config: Config, introduction: Introduction | null) {
+  try {
+    return listen(http, config)
+  } catch (error) {
+    if (introduction?.testKey) printIntroduction(introduction, null)
+    throw error
+  }
 }
 
 /** Throws ConfigError when the port is not available. */

@@ -5,7 +5,7 @@ import { countsOf, type MetricsSnapshot, mergeSnapshots } from '../telemetry/met
 import { baseUrlOf, portUnavailable } from './address.ts'
 import { migrateAndLog, openDatabase } from './open-database.ts'
 import { openMetrics } from './open-metrics.ts'
-import { welcome } from './welcome.ts'
+import { printIntroduction } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
 /** Pause before an ended worker is replaced; doubled while replacements do not get to serve. */
@@ -26,7 +26,8 @@ export async function superviseWorkers(config: Config): Promise<void> {
   process.on('SIGINT', () => team.stop())
   await team.start()
   openMetrics(config, database, () => team.metrics(), log)
-  await welcome(config, database, baseUrlOf(config.host, config.port), log)
+  // Workers share a server, of which there is nothing to say.
+  printIntroduction({ lines: [], testKey: null }, baseUrlOf(config.host, config.port))
   // Each scrape asks it what is left of budgets.
   if (config.metrics.port === 0) await database.close()
 }

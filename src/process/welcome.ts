@@ -13,36 +13,46 @@ const DEMO_PROJECT = 'demo'
 const FIRST_ADMINISTRATOR = 'admin@localhost'
 const RETRY_AFTER_MS = 250
 
-/** Prints to standard output. With a PostgreSQL server it only prints the address. */
-export async function welcome(config: Config, database: Database, baseUrl: string, log: Log): Promise<void> {
-  print(`Model Proxy listens at ${baseUrl}`)
-  if (database.backend !== 'embedded') return
-  print(...(await introduceDatabase(config, database, baseUrl, log)))
-  // Later, because hashing a password takes its time, and whoever waits for the key has it by now.
-  print(...(await retried(() => introduceAdministrator(config, database, baseUrl), log)))
+/** What the first lines of a start say. */
+export interface Introduction {
+  /** Of the embedded database; none of a server. */
+  lines: readonly string[]
+  /** Of the project that was made, if this is the first start. */
+  testKey: string | null
 }
 
-function print(...lines: readonly string[]): void {
-  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
-}
-
-async function introduceDatabase(config: Config, database: Database, baseUrl: string, log: Log): Promise<string[]> {
+/** Before the proxy serves, so that whoever finds it healthy finds the key, too. Creates the demo project on the first start. */
+export async function introduceDatabase(config: Config, database: Database, log: Log): Promise<Introduction> {
+  if (database.backend !== 'embedded') return { lines: [], testKey: null }
   const passwordFile = encodeURI(psqlPasswordFile(config.dataDir))
   const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres?passfile=${passwordFile}`
   const projects = await retried(() => listProjectNames(database), log)
   if (projects.length > 0) {
-    return [
+    const lines = [
       `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
       `Another key for a project: ${psql} -qAtc "select model_proxy.issue_key('${projects[0]}', 'test', 'second')"`,
     ]
+    return { lines, testKey: null }
   }
   const project = DEMO_PROJECT
   await retried(() => call(database, 'create_project', { project, plan: 'free' }), log)
   const first = { project, key_type: 'test', key_name: 'first start' }
-  const key = await retried(() => call(database, 'issue_key', first), log)
-  return [
+  const testKey = await retried(() => call(database, 'issue_key', first), log)
+  const lines = [
     `Embedded database in ${config.dataDir}, with a project "${DEMO_PROJECT}"; reach it with: ${psql}`,
-    `Its test key, shown this once: ${key}`,
+    `Its test key, shown this once: ${testKey}`,
+  ]
+  return { lines, testKey }
+}
+
+/** In the turn in which the proxy begins to listen: nobody is answered before. `baseUrl` is null where it cannot, and the key is not lost. */
+export function printIntroduction({ lines, testKey }: Introduction, baseUrl: string | null): void {
+  if (baseUrl !== null) print(`Model Proxy listens at ${baseUrl}`)
+  print(...lines, ...(baseUrl === null || testKey === null ? [] : firstTry(baseUrl, testKey)))
+}
+
+function firstTry(baseUrl: string, key: string): string[] {
+  return [
     'Try it; the built-in sandbox answers, no provider account needed:',
     '',
     `curl -i ${baseUrl}/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"What is the capital of France?"}]}'`,
@@ -50,7 +60,17 @@ async function introduceDatabase(config: Config, database: Database, baseUrl: st
   ]
 }
 
-/** The proxy serves already: a moment without free descriptors must not end it. Each step is atomic, so it is repeated by itself. */
+/** Of the embedded database. Later, because hashing a password takes its time, and whoever waits for the key has it by now. */
+export async function introduceDashboard(config: Config, database: Database, baseUrl: string, log: Log): Promise<void> {
+  if (database.backend !== 'embedded') return
+  print(...(await retried(() => introduceAdministrator(config, database, baseUrl), log)))
+}
+
+function print(...lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** A moment without free descriptors must not end the start. Each step is atomic, so it is repeated by itself. */
 async function retried<Result>(step: () => Promise<Result>, log: Log): Promise<Result> {
   for (;;) {
     try {

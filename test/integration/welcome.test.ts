@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { welcome } from '../../src/process/welcome.ts'
+import { introduceDashboard, introduceDatabase, printIntroduction } from '../../src/process/welcome.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy } from '../harness/proxy.ts'
@@ -24,14 +24,16 @@ function failOnce(database: Database): { database: Database; failed: Set<string>
   }
 }
 
-describeEmbedded('the welcome of a proxy that serves', backend => {
+describeEmbedded('the welcome of a proxy', backend => {
   test('waits for its database, and shows its key and its login once they are made', async () => {
     const stores = await backend.open()
     const { database, failed } = failOnce(stores.database)
     const print = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     const warn = vi.fn()
     const log = { debug: vi.fn(), info: vi.fn(), warn, error: vi.fn(), request: vi.fn(), flush: vi.fn() }
-    await welcome(readConfig({}), database, 'http://127.0.0.1:3000/v1', log)
+    const baseUrl = 'http://127.0.0.1:3000/v1'
+    printIntroduction(await introduceDatabase(readConfig({}), database, log), baseUrl)
+    await introduceDashboard(readConfig({}), database, baseUrl, log)
     const printed = print.mock.calls.map(([text]) => String(text)).join('')
     vi.restoreAllMocks()
     expect(failed.size).toBeGreaterThanOrEqual(3)

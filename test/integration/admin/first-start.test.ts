@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,6 +63,30 @@ function logIn(root: string, password: string): Promise<Response> {
     body: JSON.stringify({ email: 'admin@localhost', password }),
   })
 }
+
+test('whoever finds a first start healthy finds its test key printed, and a start that cannot listen prints it, too', async () => {
+  const port = await findFreePort()
+  const written = join(dataDir, 'printed')
+  const start = () =>
+    Bun.spawn(['sh', '-c', `exec "$0" "$1" > ${written} 2>&1`, process.execPath, server], {
+      env: { ...bareEnvironment(), DATA_DIR: dataDir, EMBEDDED_PG_PORT: '0', PORT: String(port), LOG_LEVEL: 'silent' },
+    })
+  const taken = Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() })
+  expect(await start().exited).not.toBe(0)
+  expect(await Bun.file(written).text()).toMatch(/test key, shown this once: lgw_test_\w+/)
+  await taken.stop(true)
+
+  await rm(dataDir, { recursive: true })
+  await mkdir(dataDir)
+  const proxy = start()
+  try {
+    while ((await fetch(`http://127.0.0.1:${port}/v1/health`).catch(() => null))?.status !== 200);
+    expect(readFileSync(written, 'utf8')).toMatch(/listens at.*lgw_test_\w+.*curl -i/s)
+  } finally {
+    proxy.kill('SIGTERM')
+    await proxy.exited
+  }
+})
 
 test('the first start prints a login that works, and no later one prints another', async () => {
   let password = ''
