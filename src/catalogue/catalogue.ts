@@ -32,6 +32,23 @@ export function costUsd(
   )
 }
 
+/**
+ * The same of what a provider answered, which is free where `pricedAs` is null. `hasOthers`: the request named other models that might
+ * answer, so that the name in the answer says which one did.
+ */
+export function costOfAnswer(
+  catalogue: Pick<Catalogue, 'find'>,
+  pricedAs: string | null,
+  { model, hasOthers }: { model: string; hasOthers: boolean },
+  usage: TokenUsage,
+): number | null {
+  if (pricedAs === null) return 0
+  const find = (name: string) => catalogue.find(pricedAs, name)
+  // In its parts, no name stands for the model that was asked.
+  const answeredAs = hasOthers && !usage.parts ? usage.answeredAs : undefined
+  return costUsd(find(answeredAs ?? model), usage, find)
+}
+
 /** What the tokens cost, in millionths of a dollar. */
 function tokensTimesMillion(model: PricedModel | undefined, usage: TokenUsage): number | null {
   const prices = model && pricesFor(model, usage)

@@ -2,7 +2,6 @@
  * The memory for what waits in streams: one bound for all of a process. When it is full, what can be spared goes first; upstreams wait; then
  * the readers that have taken nothing for longest are cut off, and new streams are refused until there is room again.
  */
-import { ByteRoom } from './byte-room.ts'
 
 /** What holds bytes in the room. */
 export interface StreamHolder {
@@ -36,14 +35,16 @@ const FREE_SHARE = 1 / 8
 const SPARE_SHARE = 1 / 2
 
 export class StreamRoom {
-  readonly #room: ByteRoom
+  /** In bytes. */
+  readonly #size: number
+  #held = 0
   readonly #holders = new Map<StreamHolder, HeldBytes>()
   #isFull = false
   #relieving: ReturnType<typeof setInterval> | null = null
   #cuts = 0
 
   constructor(size: number) {
-    this.#room = new ByteRoom(size)
+    this.#size = size
   }
 
   /** Whether no new stream can be taken. */
@@ -53,15 +54,15 @@ export class StreamRoom {
 
   /** Whether there is room for what could be spared. */
   get isSpacious(): boolean {
-    return this.#room.taken < this.#room.size * SPARE_SHARE
+    return this.#held < this.#size * SPARE_SHARE
   }
 
   get heldBytes(): number {
-    return this.#room.taken
+    return this.#held
   }
 
   get mostBytes(): number {
-    return this.#room.size
+    return this.#size
   }
 
   /** Readers that were cut off so that others have room. */
@@ -83,8 +84,8 @@ export class StreamRoom {
   }
 
   #change(bytes: number): void {
-    this.#room.take(bytes)
-    if (this.#isFull ? this.#room.fits(this.#room.size * FREE_SHARE) : !this.#room.fits(0)) this.#turn()
+    this.#held += bytes
+    if (this.#isFull ? this.#held <= this.#size * (1 - FREE_SHARE) : this.#held > this.#size) this.#turn()
   }
 
   #turn(): void {

@@ -11,10 +11,9 @@ import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
-import { expectsAnthropic } from './named-vendor.ts'
 import { routeOf } from './paths.ts'
 import type { Readiness } from './readiness.ts'
-import { type Arrival, type Cors, respondWithError } from './respond.ts'
+import { type Arrival, type Cors, expectsAnthropic, respondWithError } from './respond.ts'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 

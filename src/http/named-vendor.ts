@@ -43,14 +43,3 @@ export function vendorOfHeaders(headers: Headers): NamedVendor | null {
   const agent = headers.get('user-agent') ?? ''
   return AGENTS.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
 }
-
-/** A host may be called so, too. */
-const ANTHROPICS_PATH = /\/messages(?:\/|$)|(?<!\/)\/anthropic\//
-/** Asked by OpenAI's clients alone, which may pass headers on to a Claude model. */
-const OPENAIS_PATH = /\/(?:completions|embeddings|responses|images|audio|moderations|rerank|realtime|cache)(?:\/|$)/
-
-/** Whether errors are in Anthropic's envelope. */
-export function expectsAnthropic({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
-  const [path = ''] = url.split('?')
-  return ANTHROPICS_PATH.test(path) || (!OPENAIS_PATH.test(path) && vendorOfHeaders(headers) === 'anthropic')
-}

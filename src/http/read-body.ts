@@ -1,6 +1,5 @@
 /** Reads a request's body within its limits of size and time, and within the memory that all bodies share; names the path's model in it. */
 import { ProxyError, refuse } from '../errors/errors.ts'
-import { ByteRoom } from '../event-loop/byte-room.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
@@ -32,7 +31,9 @@ export interface ReceivedBody extends RequestBody {
 export function createBodyReader(limits: BodyLimits): (request: Request) => ReceivedBody {
   const { maxBodyBytes, bodyTimeoutMs, takesMisnamedJson = false } = limits
   const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
-  const room = new ByteRoom(LARGEST_BODIES * maxBodyBytes)
+  const mostBytes = LARGEST_BODIES * maxBodyBytes
+  /** By all bodies. */
+  let heldByAll = 0
 
   return request => {
     const { headers } = request
@@ -45,8 +46,8 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
     function hold(bytes: number): void {
       // The request is over: neither bytes that still arrive nor what is made of them is needed.
       if (isReleased) throw new Error('The request has been answered')
-      if (!room.fits(bytes)) throw refuse('tooManyLargeBodies')
-      room.take(bytes)
+      if (heldByAll + bytes > mostBytes) throw refuse('tooManyLargeBodies')
+      heldByAll += bytes
       held += bytes
     }
 
@@ -88,7 +89,7 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
       isLeftOver: () => !isRead && !isSmall,
       release() {
         isReleased = true
-        room.giveBack(held)
+        heldByAll -= held
         held = 0
       },
     }

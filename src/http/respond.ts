@@ -7,6 +7,7 @@ import type { ProxyError } from '../errors/errors.ts'
 import { writeError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/request.ts'
 import { EXPOSED_HEADERS } from './exposed-headers.ts'
+import { vendorOfHeaders } from './named-vendor.ts'
 
 export interface Arrival {
   requestId: string
@@ -18,6 +19,17 @@ export interface Arrival {
   isAnthropic: boolean
   /** Whether its connection is closed after the answer: the process is about to stop. */
   isLast: boolean
+}
+
+/** A host may be called so, too. */
+const ANTHROPICS_PATH = /\/messages(?:\/|$)|(?<!\/)\/anthropic\//
+/** Asked by OpenAI's clients alone, which may pass headers on to a Claude model. */
+const OPENAIS_PATH = /\/(?:completions|embeddings|responses|images|audio|moderations|rerank|realtime|cache)(?:\/|$)/
+
+/** Whether errors are in Anthropic's envelope. */
+export function expectsAnthropic({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
+  const [path = ''] = url.split('?')
+  return ANTHROPICS_PATH.test(path) || (!OPENAIS_PATH.test(path) && vendorOfHeaders(headers) === 'anthropic')
 }
 
 export function respond({ status, headers, body }: ProxyResponse, arrival: Arrival): Response {

@@ -1,11 +1,12 @@
 /** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
 
 import type { CacheEntry } from '../cache/entry.ts'
+import { costOfAnswer } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
-import { costOfAnswer } from './answering-model.ts'
+import { alternativesOf } from './parse-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { Attempt, LeadingContext, RoutedContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
@@ -63,7 +64,8 @@ export function priceOf(
   { catalogue }: Stages,
 ): number | null {
   if (provider.pricedAs === null || usage === NO_USAGE) return 0
-  return costOfAnswer(catalogue, provider.pricedAs, query, usage)
+  const asked = { model: query.model, hasOthers: alternativesOf(query.body).length > 0 }
+  return costOfAnswer(catalogue, provider.pricedAs, asked, usage)
 }
 
 /** The upstream's headers that clients see too, and ours. */

@@ -39,7 +39,8 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   if (answer.status !== 200) return passOnError(context, answer)
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   if (!isStream) return { response: await answerPlain(context, answer, stages) }
-  return { response: relayStream(context, { ...answer, body: shareEvents(query, answer.body, account) }, stages) }
+  const shared = query.ownFields ? shareEvents(answer.body, account) : answer.body
+  return { response: relayStream(context, { ...answer, body: shared }, stages) }
 }
 
 async function answerPlain(
@@ -53,7 +54,7 @@ async function answerPlain(
   const wanted = formatOf(endpoint).wantedOf(body)
   const read = await readAnswer(answer.body, provider.name, { endpoint, wanted, owner })
   const { completeness, callsTools } = read
-  const bytes = await shareBytes(query, read.bytes, account)
+  const bytes = query.ownFields ? await shareBytes(read.bytes, account) : read.bytes
   const hasFailed = isUpstreamFailure(completeness)
   const asked = askedCall(query, provider, stages.catalogue)
   noteKept(context, read.id)

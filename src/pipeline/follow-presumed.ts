@@ -1,20 +1,24 @@
 /** Has the usage of an answer that its provider keeps asked for, where a record presumes it. */
 import type { UsageRecord } from '../postgres/usage-record.ts'
+import type { Provider } from '../providers/upstream.ts'
+import { keeperOf } from './kept-objects/bind-made.ts'
 import type { ResponseFollower } from './kept-objects/follow-responses.ts'
 
 export function followPresumed(
-  kept: { id: string; provider: string },
+  { id, provider, key }: { id: string; provider: Provider; key: string | null },
   { presumed, spent = [], project_id, request_id, recorded_at, duration_ms }: UsageRecord,
   { follow }: Pick<ResponseFollower, 'follow'>,
 ): void {
   const [part, another] = spent
   // Of several that were asked for one request, the others' part would be known no better.
   if (!presumed || !part || another || part.usd === null || part.tokens === null) return
+  const keeper = keeperOf(provider, key)
+  if (keeper === null) return
   const arrivedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()
   follow({
     of_project: project_id,
-    response_id: kept.id,
-    of_provider: kept.provider,
+    response_id: id,
+    of_provider: keeper,
     of_request: request_id,
     recorded: recorded_at,
     // What is reserved is charged to the period in which that was.

@@ -4,13 +4,13 @@ import { type ToContinue, type WrittenRequest, writeContinued } from '../formats
 import { type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { measureSound } from '../formats/sound/measure-sound.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
-import { type AnswerInput, assessAnswer, type ReadAnswer } from './assess-answer.ts'
 import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objects/read-batch-line.ts'
 import { type MessageBatch, type MessageBatchInput, takeMessageBatch } from './kept-objects/read-message-batch.ts'
 import { type BatchResult, readBatchResult } from './kept-objects/read-result.ts'
 import { assessPassed, type PassedAnswer, type PassedToAssess } from './pass-through/assess-passed.ts'
+import { type AnswerInput, assessAnswer, type ReadAnswer } from './read-answer.ts'
 import { type ReplayInput, writeReplay } from './serve-hit.ts'
 
 /** Writes a request anew with all that it refers to. */

@@ -3,7 +3,7 @@ import type { Quota } from '../admission/quota.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
-import type { Catalogue } from '../catalogue/catalogue.ts'
+import { type Catalogue, costOfAnswer } from '../catalogue/catalogue.ts'
 import { ClientGone } from '../errors/errors.ts'
 import { msSince } from '../event-loop/clock.ts'
 import type { createMinuteBudget } from '../event-loop/minute-budget.ts'
@@ -19,12 +19,11 @@ import type { Log } from '../telemetry/log.ts'
 import type { CallScope, ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
-import { costOfAnswer } from './answering-model.ts'
-import { AskedCalls } from './asked-calls.ts'
 import { describeRequest } from './describe-request.ts'
 import { followPresumed } from './follow-presumed.ts'
-import { keeperOf } from './kept-objects/bind-made.ts'
 import type { ResponseFollower } from './kept-objects/follow-responses.ts'
+import { alternativesOf } from './parse-request.ts'
+import { AskedCalls } from './presumed-usage.ts'
 import type { NotedQuery } from './query.ts'
 import type { AccountedRequest, RequestAccounting } from './request-accounting.ts'
 import { contentOf } from './request-content.ts'
@@ -77,8 +76,8 @@ export class OpenAccount implements RequestAccounting {
   #body: Uint8Array | null = null
   #latencyMs: number | null = null
   #judgeUsd = 0
-  #keeper: string | null = null
-  #kept: { id: string; provider: string } | null = null
+  #providerKey: string | null = null
+  #kept: { id: string; key: string | null } | null = null
   #droppedTools: string | null = null
   followed: CallScope = 'process'
   #isFinished: boolean
@@ -154,7 +153,7 @@ export class OpenAccount implements RequestAccounting {
     if (this.#askedAtMs !== null) this.#story.upstream_ms = msSince(this.#calledAtMs)
     noteAttempts(this.#story, answer)
     this.#droppedTools = answer.headers.get(DROPPED_TOOLS)
-    this.#keeper = this.#provider && keeperOf(this.#provider, answer.headers.get(PROVIDER_KEY))
+    this.#providerKey = answer.headers.get(PROVIDER_KEY)
   }
 
   noteReason(reason: string): void {
@@ -174,7 +173,7 @@ export class OpenAccount implements RequestAccounting {
   }
 
   noteKept(id: string): void {
-    this.#kept = this.#keeper === null ? null : { id, provider: this.#keeper }
+    this.#kept = { id, key: this.#providerKey }
   }
 
   noteJudge(usd: number): void {
@@ -213,7 +212,7 @@ export class OpenAccount implements RequestAccounting {
     this.#isFinished = true
     this.#options.asked.delete(this)
     this.#onFinish?.()
-    const { recorder, contents, quota, catalogue, metrics, log, takeRefused } = this.#options
+    const { recorder, contents, follower, quota, catalogue, metrics, log, takeRefused } = this.#options
     const [account, request, provider] = [this.#account, this.#request, this.#provider]
     const query = this.#query ?? nameTarget(request)
     if (!outcome.counts) quota.refund(account)
@@ -223,6 +222,7 @@ export class OpenAccount implements RequestAccounting {
     const model = this.#model ?? query.model
     const pricedAs = provider?.pricedAs ?? null
     const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
+    const hasOthers = alternativesOf(query.body).length > 0
     const recorded = {
       request,
       account,
@@ -230,7 +230,7 @@ export class OpenAccount implements RequestAccounting {
       model,
       provider: this.#storedBy ?? provider?.name ?? null,
       isPriced: pricedAs !== null,
-      costOf: (usage: TokenUsage) => costOfAnswer(catalogue, pricedAs, { model, body: query.body }, usage),
+      costOf: (usage: TokenUsage) => costOfAnswer(catalogue, pricedAs, { model, hasOthers }, usage),
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
       story: this.#story,
@@ -241,7 +241,7 @@ export class OpenAccount implements RequestAccounting {
     if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
     const record = createRecord(recorded, { ...outcome, status })
     recorder.record(record)
-    if (this.#kept) followPresumed(this.#kept, record, this.#options.follower)
+    if (provider && this.#kept) followPresumed({ ...this.#kept, provider }, record, follower)
     if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.#body ?? this.#failure))
     metrics.noteRequest(record, listed?.model ?? null, this.followed)
     request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)

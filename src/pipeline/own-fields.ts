@@ -4,7 +4,6 @@ import type { JsonObject } from '../formats/json/canonical.ts'
 import { holdsResponse, OWN_FIELDS, type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { changeEvents } from '../formats/sse/split-events.ts'
 import type { Account } from '../postgres/admit.ts'
-import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
 
 type Asking = Pick<Account, 'project_id'>
@@ -25,21 +24,13 @@ function writeInEvents(
 }
 
 /** A provider's answer as it is stored and shared. */
-export function shareBytes(
-  { ownFields }: CompletionQuery,
-  bytes: Uint8Array,
-  { project_id: owner }: Asking,
-): Uint8Array | Promise<Uint8Array> {
-  return ownFields ? write({ bytes, isEvent: false, fields: OWN_FIELDS }, owner) : bytes
+export function shareBytes(bytes: Uint8Array, { project_id: owner }: Asking): Uint8Array | Promise<Uint8Array> {
+  return write({ bytes, isEvent: false, fields: OWN_FIELDS }, owner)
 }
 
 /** The same for a stream. */
-export function shareEvents(
-  { ownFields }: CompletionQuery,
-  stream: ReadableStream<Uint8Array>,
-  { project_id: owner }: Asking,
-) {
-  return ownFields ? writeInEvents(stream, OWN_FIELDS, owner) : stream
+export function shareEvents(stream: ReadableStream<Uint8Array>, { project_id: owner }: Asking) {
+  return writeInEvents(stream, OWN_FIELDS, owner)
 }
 
 /** The response as its client gets it. */

@@ -1,23 +1,32 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
+import { tellLimits } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
-import { tellLimits } from '../admission/tell-limits.ts'
 import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { isUnavailable } from '../postgres/database.ts'
-import { type AdmittedRequest, admitRequest, isCounted } from './admit-request.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { finishAnswer } from './finish-answer.ts'
 import { resolveEarly } from './for-model.ts'
-import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
+import { planRequest, type RequestPlan, readerOf, samePlanInputs } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
+import type { RequestAccounting } from './request-accounting.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { reserveAhead } from './reserve-ahead.ts'
 import { missHeaders } from './response-headers.ts'
 import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
+
+interface AdmittedRequest {
+  account: Account
+  /** The exact entry of the plan that was guessed, if it was found. */
+  entry: Uint8Array | null
+  /** Requests that the key may still make in its window; null for a request that is free. */
+  remaining: number | null
+  accounting: RequestAccounting
+}
 
 export function createPipeline(stages: Stages): Pipeline {
   const { admission, modelRouter, cache } = stages
@@ -77,6 +86,36 @@ export function createPipeline(stages: Stages): Pipeline {
       throw error
     }
   }
+}
+
+/** Only what counts against the month is accounted for. A lookup may begin before that has been counted. */
+async function admitRequest(
+  request: ProxyRequest,
+  keyHash: string,
+  guessed: RequestPlan | null,
+  { admission, accounting, cache, explainer }: Stages,
+): Promise<AdmittedRequest> {
+  if (!isCounted(request) && !(explainer.costs && isExplained(request))) {
+    const account = await admission.authenticate(keyHash, request)
+    return { account, entry: null, remaining: null, accounting: accounting.open(request, account, null) }
+  }
+  const { address } = request
+  const { exactKey, cacheQuery } = guessed ?? NO_PLAN
+  const onNone = () => cacheQuery && cache.beginFinding(cacheQuery)
+  const { account, entry, remaining, leave } = await admission.admit({ keyHash, address, exactKey, onNone })
+  return { account, entry, remaining, accounting: accounting.open(request, account, leave) }
+}
+
+const NO_PLAN = { exactKey: null, cacheQuery: null }
+
+/** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
+function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
+  if (target.kind === 'kept') return target.id === null && method === 'POST'
+  return target.kind === 'endpoint' || target.kind === 'operation'
+}
+
+function isExplained({ target }: ProxyRequest): boolean {
+  return target.kind === 'cache' && target.question === 'explain'
 }
 
 async function tellLeft({ accounting, ...counted }: AdmittedRequest, { headers }: Pick<ProxyResponse, 'headers'>) {

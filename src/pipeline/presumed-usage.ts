@@ -13,7 +13,7 @@ import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
 import type { RequestSize } from './largest-tokens.ts'
 import { chargedSeconds } from './pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
-import { MOST_TOKENS, type SpentUsage } from './spent-usage.ts'
+import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
 
 /** A provider that was asked something, and the prices. */
 export interface AskedCall {
@@ -132,4 +132,43 @@ const MOST_USD = 100_000
 /** Null is not known. */
 function lesser(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other)
+}
+
+interface OpenCall {
+  model: string
+  presume: () => SpentUsage
+  /** The status with which its provider began to answer; null: not yet. */
+  answered: number | null
+}
+
+/** What providers were asked for one request: what each call may have cost, until its usage is known. */
+export class AskedCalls {
+  /** Of calls whose usage nobody will learn. */
+  readonly presumed: Spent[] = []
+  #open: OpenCall | null = null
+
+  /** Whether the usage of the call that is open would be presumed. */
+  get isUnknown(): boolean {
+    return this.#open?.presume().isPresumed === true
+  }
+
+  begin(model: string, presume: () => SpentUsage): void {
+    this.#open = { model, presume, answered: null }
+  }
+
+  noteAnswered(status: number): void {
+    if (this.#open) this.#open.answered = status
+  }
+
+  /** Its usage is known. */
+  end(): void {
+    this.#open = null
+  }
+
+  /** It failed before its usage was known. */
+  fail(failure: unknown): void {
+    const call = this.#open
+    this.#open = null
+    if (call && mayHaveCost(failure, call.answered)) this.presumed.push({ model: call.model, usage: call.presume() })
+  }
 }

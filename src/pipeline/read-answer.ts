@@ -1,17 +1,40 @@
-/** Reads and assesses a provider's response once all of it has arrived. */
-
+/** What the pipeline needs to know about a plain response once all of it has arrived: whether it may be stored, and what it took. */
+import { isUtf8 } from 'node:buffer'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
-import { NO_USAGE } from '../formats/token-usage.ts'
+import type { Completeness } from '../formats/chat/completeness.ts'
+import { formatOf } from '../formats/format-of.ts'
+import { parseJsonObject } from '../formats/json/canonical.ts'
+import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { countAside } from '../formats/tokens/count-aside.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import { estimateTextTokens } from '../formats/tokens/estimate-text.ts'
+import type { Wanted } from '../formats/wanted.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../providers/read-bytes.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { broken } from '../providers/upstream-failure.ts'
-import { type AnswerInput, assessAnswer, type ReadAnswer } from './assess-answer.ts'
 import { type AskedCall, type CutAnswer, isSentAsWritten, presumeMost, presumeSent } from './presumed-usage.ts'
 import type { SpentUsage } from './spent-usage.ts'
+
+export interface AnswerInput {
+  endpoint: Endpoint
+  wanted: Wanted
+}
+
+export interface ReadAnswer {
+  bytes: Uint8Array
+  /** Null when the bytes are no JSON object; the other fields then mean nothing. */
+  completeness: Completeness | null
+  callsTools: boolean
+  /** As reported; null when it was not. */
+  usage: TokenUsage | null
+  /** Null for an error in its place. */
+  id: unknown
+  /** The model that it names. */
+  model: unknown
+  /** The model's text, when its tokens have to be counted. */
+  text: string
+}
 
 const JOBS = new URL('./jobs.ts', import.meta.url)
 const READ = new Job<AnswerInput & { parts: readonly Uint8Array[] }, ReadAnswer>(JOBS, 'readAnswer')
@@ -31,6 +54,23 @@ export async function readAnswer(
 
 function assessAside(gathered: GatheredBytes, asked: AnswerInput, owner: number): Promise<ReadAnswer> {
   return offLoop.run(READ, { parts: gathered.parts, ...asked }, { owner, transfer: gathered.buffers })
+}
+
+export function assessAnswer(bytes: Uint8Array, { endpoint, wanted }: AnswerInput): ReadAnswer {
+  const answer = parseJsonObject(new TextDecoder().decode(bytes))
+  if (!answer) return { bytes, completeness: null, callsTools: false, usage: null, id: null, model: null, text: '' }
+  const format = formatOf(endpoint)
+  const usage = format.readUsage(answer.usage, answer)
+  return {
+    bytes,
+    // Entries are stored as text, so they must be valid UTF-8.
+    completeness: isUtf8(bytes) ? format.completenessOf(answer, wanted) : 'not_an_answer',
+    callsTools: format.callsTools(answer),
+    usage,
+    id: answer.id ?? null,
+    model: answer.model,
+    text: usage ? '' : format.textOf(answer),
+  }
 }
 
 /** What an answer used, as far as it says so itself. */

@@ -2,8 +2,9 @@
  * What one request may cost and take, where its project has budgets or its key a limit of tokens a minute: reserved before its provider is
  * asked, settled by its record.
  */
+
+import type { SpendingLeft } from '../admission/admission.ts'
 import type { Budgets, Largest } from '../admission/budgets.ts'
-import type { SpendingLeft } from '../admission/tell-limits.ts'
 import type { TakenTokens, TokenWindows } from '../admission/token-windows.ts'
 import type { Account } from '../postgres/admit.ts'
 

@@ -1,8 +1,8 @@
-/** Records usage: requests and their sums, and their contents. */
+/** Records usage: requests and their sums, and their contents, also where a clock steps. */
 import { nowIso, nowMs } from '../event-loop/clock.ts'
 import { call } from './call.ts'
-import type { Database } from './database.ts'
-import { inPartitions } from './upkeep.ts'
+import { type Database, sqlStateOf } from './database.ts'
+import { readTime } from './upkeep.ts'
 import type { SpentPart, UsageRecord } from './usage-record.ts'
 
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
@@ -135,4 +135,24 @@ export function recordContents(database: Database, contents: readonly SealedCont
       sealed_responses: contents.map(content => content.sealedResponse),
     }),
   )
+}
+
+/** SQLSTATE of a row whose time no partition has, among others. */
+const CHECK_VIOLATION = '23514'
+
+/** Runs what writes rows by time. Where a clock has stepped, their partition may be missing: it is made, and all is run once more. */
+async function inPartitions<T>(database: Database, run: (hasStepped: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await run(false)
+  } catch (error) {
+    if (sqlStateOf(error) !== CHECK_VIOLATION) throw error
+    await call(database, 'maintain_usage_partitions', {})
+    await readTime(database)
+    return run(true)
+  }
+}
+
+/** Adds recent records to the sums. */
+export async function rollUpUsage(database: Database): Promise<void> {
+  await inPartitions(database, () => call(database, 'roll_up_usage', {}))
 }

@@ -3,8 +3,7 @@
 import { expect, test } from 'vitest'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { recordUsage } from '../../src/postgres/record-usage.ts'
-import { rollUpUsage } from '../../src/postgres/upkeep.ts'
+import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { describeBackends } from '../harness/backends.ts'
 

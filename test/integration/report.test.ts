@@ -2,8 +2,7 @@
 
 import { beforeAll, expect, test } from 'vitest'
 import { call } from '../../src/postgres/call.ts'
-import { recordUsage } from '../../src/postgres/record-usage.ts'
-import { rollUpUsage } from '../../src/postgres/upkeep.ts'
+import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { type MonthlyReport, writeReport } from '../../src/process/commands/write-report.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'

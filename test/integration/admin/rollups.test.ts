@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { callAs } from '../../../src/postgres/admin/call-as.ts'
-import { recordUsage } from '../../../src/postgres/record-usage.ts'
-import { rollUpUsage } from '../../../src/postgres/upkeep.ts'
+import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends, type Stores } from '../../harness/backends.ts'

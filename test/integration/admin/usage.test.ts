@@ -2,8 +2,7 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { recordUsage } from '../../../src/postgres/record-usage.ts'
-import { rollUpUsage } from '../../../src/postgres/upkeep.ts'
+import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OPERATIONS } from '../../../src/providers/operations.ts'
 import { describeBackends } from '../../harness/backends.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tellLimits } from '../../../src/admission/tell-limits.ts'
+import { tellLimits } from '../../../src/admission/admission.ts'
 
 const account = { requests_per_minute: 60 }
 const REQUESTS = {
