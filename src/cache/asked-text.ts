@@ -1,8 +1,6 @@
 /** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
 import { LRUCache } from 'lru-cache'
-import { takeContent } from '../formats/chat/take-content.ts'
 import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
-import { takeResponsesText } from '../formats/responses/plan-responses.ts'
 import { type ContextKind, contextKindOf } from './text/context-kind.ts'
 import { type PromptReading, readPrompt } from './text/read-prompt.ts'
 
@@ -38,7 +36,7 @@ export function readAsked({ text, contextBody }: AskedText, contextHash: string)
 const TAKE: Record<string, (body: JsonObject) => AskedText | null> = {
   chat: takeFromMessages,
   messages: takeFromMessages,
-  responses: takeResponsesText,
+  responses: takeFromItems,
 }
 
 /** The last message's text, if that message is the user's. */
@@ -50,6 +48,34 @@ function takeFromMessages(body: JsonObject): AskedText | null {
   if (!taken) return null
   const messages = [...body.messages.slice(0, -1), { ...last, content: taken.rest }]
   return { text: taken.text, contextBody: { ...body, messages } }
+}
+
+/** The same of a Responses request: its whole input, or that of a last item which is a user's message. */
+function takeFromItems(body: JsonObject): AskedText | null {
+  const { input } = body
+  if (typeof input === 'string') return { text: input, contextBody: { ...body, input: TAKEN } }
+  const last: unknown = Array.isArray(input) ? input.at(-1) : null
+  if (!isJsonObject(last) || last.role !== 'user' || (last.type ?? 'message') !== 'message') return null
+  const taken = takeContent(last.content, 'input_text')
+  if (!taken || !Array.isArray(input)) return null
+  const rest = { ...last, content: taken.rest }
+  return { text: taken.text, contextBody: { ...body, input: [...input.slice(0, -1), rest] } }
+}
+
+/** Stands in place of the text; an object, because no content is one. */
+const TAKEN = { taken: true }
+
+/** `type` is that of the parts with text. Null when there is no text. */
+function takeContent(content: unknown, type: 'text' | 'input_text'): { text: string; rest: unknown } | null {
+  if (typeof content === 'string') return { text: content, rest: TAKEN }
+  if (!Array.isArray(content)) return null
+  const texts: string[] = []
+  const rest = content.map(part => {
+    if (!isJsonObject(part) || part.type !== type || typeof part.text !== 'string') return part
+    texts.push(part.text)
+    return { ...part, text: TAKEN }
+  })
+  return texts.length > 0 ? { text: texts.join('\n'), rest } : null
 }
 
 /** PostgreSQL's text type holds neither a zero character nor a lone surrogate. */

@@ -10,7 +10,7 @@ import type { CacheQuery } from './cache-query.ts'
 import { ageSeconds, decodeAliasedEntry, isAlias, type Match, readStored } from './entry.ts'
 import { createExactCopies } from './exact-copies.ts'
 import { createLookups, type Lookup, type LookupOptions } from './lookup.ts'
-import { matchSettings } from './policy.ts'
+import { asksJudge, matchSettings } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
@@ -49,8 +49,7 @@ export function createCache(options: CacheOptions): Cache {
   const lookups = createLookups({ ...options, copies })
   const writer = createResponseWriter(database, log)
 
-  const findsForFree = (query: CacheQuery) =>
-    (vectors.isFree || !needsVector(query)) && !judge.isAskedFor(query.account)
+  const findsForFree = (query: CacheQuery) => (vectors.isFree || !needsVector(query)) && !asksJudge(query.account)
 
   return {
     readExact(bytes, query) {

@@ -3,8 +3,7 @@ import type { Database } from '../postgres/database.ts'
 import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
-import type { Judge } from './judge/judge.ts'
-import { lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
+import { asksJudge, lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
 import type { MissReason } from './reasons.ts'
 import { readBeside } from './text/read-prompt.ts'
@@ -56,10 +55,9 @@ export interface ExplainerOptions {
   database: Database
   unfinished: UnfinishedWrites
   vectors: PromptVectors
-  judge: Judge
 }
 
-export function createExplainer({ database, unfinished, vectors, judge }: ExplainerOptions): Explainer {
+export function createExplainer({ database, unfinished, vectors }: ExplainerOptions): Explainer {
   /** The nearest entries at any distance. */
   async function findNearest({ account, control }: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
     const { normalized } = semantic.reading
@@ -93,7 +91,7 @@ export function createExplainer({ database, unfinished, vectors, judge }: Explai
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
         nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, tellsMeaning)) : [],
-        decision: decide(query, isExact, nearest, { judge, tellsMeaning }),
+        decision: decide(query, isExact, nearest, tellsMeaning),
       }
     },
   }
@@ -107,7 +105,7 @@ function decide(
   query: CacheQuery,
   isExact: boolean,
   nearest: readonly SimilarAnswer[],
-  { judge, tellsMeaning }: { judge: Judge; tellsMeaning: boolean },
+  tellsMeaning: boolean,
 ): Decision {
   const { account, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): Decision => ({ cache: 'MISS', reason, asks_judge })
@@ -118,8 +116,8 @@ function decide(
   const found = nearest.filter(row => row.similarity > lookupThreshold(semantic))
   const picked = pickCandidate(semantic, found, account.semantic_policy, tellsMeaning)
   if ('missReason' in picked) {
-    const asksJudge = picked.undecided.length > 0 && judge.isAskedFor(account)
-    return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, asksJudge)
+    const isJudged = picked.undecided.length > 0 && asksJudge(account)
+    return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, isJudged)
   }
   if (account.semantic_mode === 'shadow') return miss('shadow')
   return { cache: 'HIT-SEMANTIC', reason: picked.reason, id: cacheIdOf(picked.row.request_hash) }

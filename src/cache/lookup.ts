@@ -8,7 +8,7 @@ import { type EntryFacts, type Match, type NearMiss, type SemanticMatch, toExact
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import { lookupThreshold, pickCandidate } from './policy.ts'
+import { asksJudge, lookupThreshold, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import type { MissReason } from './reasons.ts'
 import { createSearch, groupOf, type SearchOptions } from './search.ts'
@@ -103,7 +103,7 @@ export function createLookups(options: LookupOptions): Lookups {
     const [candidate] = lookup.match ? [] : (lookup.undecided ?? [])
     const semantic = query.semantic()
     if (!candidate || typeof semantic === 'string') return lookup
-    if (!judge.isAskedFor(query.account)) {
+    if (!asksJudge(query.account)) {
       judgeQueue.noteUndecided(query, candidate)
       return lookup
     }

@@ -33,6 +33,13 @@ export function matchSettings(account: Account): string {
   return `${account.semantic_mode}:${account.semantic_policy}:${account.semantic_risk}:${account.verdict_generation}`
 }
 
+/** Whether the judge is asked before a miss, which costs money. Test keys have none: they reach the sandbox only, which judges nothing. */
+export function asksJudge(account: Account): boolean {
+  if (account.semantic_judge !== 'inline' || account.semantic_judge_model === '' || account.key_type === 'test')
+    return false
+  return account.semantic_mode === 'on' && account.semantic_policy === 'judged'
+}
+
 /** A candidate with a verdict may be served from the judge's floor upwards. */
 export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
   // Just below the floor, because the search is strict and the floor itself counts.

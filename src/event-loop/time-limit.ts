@@ -1,4 +1,5 @@
 /** Time limits on calls that must not hang. */
+import { ClientGone } from '../errors/errors.ts'
 
 export class TimeLimitExceeded extends Error {
   constructor(limitMs: number) {
@@ -119,4 +120,14 @@ export function createWaitLimit(onOver: () => void): WaitLimit {
 export function whenAborted(signal: AbortSignal, act: () => void): void {
   if (signal.aborted) act()
   else signal.addEventListener('abort', act, { once: true })
+}
+
+/** Returns a promise that rejects when the client leaves. */
+export function rejectWhenGone(signal: AbortSignal): Promise<never> {
+  const gone = new Promise<never>((_, reject) => {
+    whenAborted(signal, () => reject(new ClientGone()))
+  })
+  // Prevents an unhandled rejection when nothing awaits it any more.
+  gone.catch(() => {})
+  return gone
 }

@@ -1,20 +1,16 @@
 /** Follows another request's shared call: the same response, live or whole, at no cost. */
 import { cacheIdOf, type Match } from '../cache/entry.ts'
 import { ClientGone, ProxyError } from '../errors/errors.ts'
-import { whenAborted } from '../event-loop/time-limit.ts'
+import { rejectWhenGone, whenAborted } from '../event-loop/time-limit.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import type { CallFailure, Joined, Settlement, SharedCall } from './coalescing/shared-call.ts'
+import { isFollowedLive } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
 import type { RoutedContext, Stages } from './request-context.ts'
 import { followHeaders, SSE_TYPE } from './response-headers.ts'
 import { type StreamEnd, streamEvents, streamOptions } from './stream-events.ts'
-
-/** Whether the client wants the call's events as they come. What is passed on is followed whole. */
-export function isFollowedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {
-  return context.query.kind === 'completion' && context.query.stream
-}
 
 /** Returns the response, or the call's failure when its result is of use to the leader only. Throws ClientGone. */
 export async function followCall(
@@ -80,14 +76,4 @@ function usageOf(settlement: Settlement) {
   if (settlement.kind !== 'complete') return NO_USAGE
   const { promptTokens, completionTokens } = settlement.entry
   return { ...NO_USAGE, promptTokens, completionTokens }
-}
-
-/** Returns a promise that rejects when the client leaves. */
-export function rejectWhenGone(signal: AbortSignal): Promise<never> {
-  const gone = new Promise<never>((_, reject) => {
-    whenAborted(signal, () => reject(new ClientGone()))
-  })
-  // Prevents an unhandled rejection when nothing awaits it any more.
-  gone.catch(() => {})
-  return gone
 }

@@ -15,7 +15,7 @@ import { passed } from './pass-through/pass-through.ts'
 import type { CompletionQuery, ExplainQuery, PassedQuery, Query } from './query.ts'
 import { question } from './questions.ts'
 import type { PipelineTarget } from './request.ts'
-import type { Operation, Planned } from './request-context.ts'
+import type { Operation, Planned, RoutedContext } from './request-context.ts'
 
 const BY_TARGET: Record<PipelineTarget['kind'], Operation> = {
   // Embeddings, too: only their body says whether they are answered input by input.
@@ -45,6 +45,11 @@ export function readerOf({ kind }: PipelineTarget): Operation {
 /** The operation that answers. */
 export function operationOf(query: Query): Operation {
   return query.kind === 'completion' && query.embeddings ? embeddings : BY_QUERY[query.kind]
+}
+
+/** Whether the client wants the call's events as they come. What is passed on is followed whole. */
+export function isFollowedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {
+  return context.query.kind === 'completion' && context.query.stream
 }
 
 export type RequestPlan =

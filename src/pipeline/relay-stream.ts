@@ -1,7 +1,7 @@
 /** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
 
 import { ClientGone, ProxyError } from '../errors/errors.ts'
-import { takeBeginningTurn } from '../event-loop/stream-turns.ts'
+import { takeBeginningTurn } from '../event-loop/turns.ts'
 import type { AssembledStream, StreamAssembler } from '../formats/answer-format.ts'
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'

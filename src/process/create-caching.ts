@@ -69,6 +69,6 @@ export async function createCaching(
     vectors,
     cache,
     learner,
-    explainer: createExplainer({ database, unfinished, vectors: promptVectors, judge }),
+    explainer: createExplainer({ database, unfinished, vectors: promptVectors }),
   }
 }

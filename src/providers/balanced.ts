@@ -1,6 +1,6 @@
 /** Several keys of a project's own for one provider: which one a request takes, and which one the provider has refused of late. */
 import { nowMs, steadyMs } from '../event-loop/clock.ts'
-import { hideEarlier } from './credentials/hide-credentials.ts'
+import { hideEarlier } from './credentials/credentials.ts'
 import type {
   PassedRequest,
   Provider,

@@ -2,7 +2,7 @@
 import { ClientGone } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
-import { hideEarlier } from './credentials/hide-credentials.ts'
+import { hideEarlier } from './credentials/credentials.ts'
 import type { Provider, UpstreamAnswer } from './upstream.ts'
 import { isTemporary, UpstreamFailure } from './upstream-failure.ts'
 

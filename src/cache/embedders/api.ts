@@ -2,7 +2,7 @@
 
 import type { EmbedderConfig } from '../../config/config.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
-import { readUsage } from '../../formats/read-usage.ts'
+import { readUsage } from '../../formats/token-usage.ts'
 import { Credentials } from '../../providers/credentials/credentials.ts'
 import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 

@@ -2,7 +2,6 @@
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { sha256 } from '../../formats/json/canonical.ts'
-import type { Account } from '../../postgres/admit.ts'
 import { type ArgumentsOf, call } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { SimilarAnswer } from '../../postgres/find-answer.ts'
@@ -23,8 +22,6 @@ export interface Judgement {
 }
 
 export interface Judge {
-  /** Whether a query may cost money. */
-  isAskedFor(account: Account): boolean
   /** Requests about the same pair share one call, and the first one bears its cost. Never rejects. */
   decide(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarAnswer): Promise<Judgement>
   /** Resolves when all verdicts have been written. */
@@ -61,8 +58,6 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
   }
 
   return {
-    isAskedFor,
-
     async decide(query, semantic, candidate) {
       const { project_id, semantic_judge_timeout_ms } = query.account
       const name = `${project_id} ${semantic.contextHash} ${semantic.normalizedHash} ${candidate.entry_id}`
@@ -83,13 +78,6 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
       await settling.settled()
     },
   }
-}
-
-/** Test keys have no judge: they reach the sandbox only, which judges nothing. */
-function isAskedFor(account: Account): boolean {
-  if (account.semantic_judge !== 'inline' || account.semantic_judge_model === '' || account.key_type === 'test')
-    return false
-  return account.semantic_mode === 'on' && account.semantic_policy === 'judged'
 }
 
 /** Returns null when the pair is too long to be judged, or the model cannot be reached. */

@@ -2,7 +2,7 @@
 
 import type { AnswerFormat } from '../answer-format.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { readUsage } from '../read-usage.ts'
+import { readUsage } from '../token-usage.ts'
 import { type Wanted, wantedOfChat, wantedOfCompletions } from '../wanted.ts'
 import { createAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'

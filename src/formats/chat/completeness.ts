@@ -1,8 +1,7 @@
 /** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
-import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
+import { isBlank, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
-import { isBlank } from './merge-delta.ts'
 
 /** Why a response must not be stored. */
 export type IncompleteReason =

@@ -1,6 +1,6 @@
 /** Merges the deltas of a streamed message, unknown fields included, and the fields around it, whose latest value counts. */
 
-import { isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
+import { isBlank, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
 
 /** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([
@@ -110,11 +110,6 @@ function namesFunction(call: JsonObject): boolean {
     if (isJsonObject(part) && !isBlank(readField(part, 'name'))) return true
   }
   return false
-}
-
-/** Whether a value leaves the earlier one in place. */
-export function isBlank(value: unknown): boolean {
-  return value === null || value === undefined || value === ''
 }
 
 /** Sets a field to its latest value. Null and '' never replace an earlier value. */

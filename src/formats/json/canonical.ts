@@ -22,6 +22,11 @@ export function readField(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+/** Whether a field says nothing: in a stream, such a value leaves the earlier one in place. */
+export function isBlank(value: unknown): boolean {
+  return value === null || value === undefined || value === ''
+}
+
 /** Sets the object's own field, also for `__proto__`, where an assignment would set the prototype. */
 export function writeField(object: JsonObject, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value

@@ -2,9 +2,9 @@
 
 import type { AnswerFormat } from '../answer-format.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { readUsage } from '../read-usage.ts'
 import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
 import type { TokenUsage } from '../token-usage.ts'
+import { readUsage } from '../token-usage.ts'
 import { wantedOfMessages } from '../wanted.ts'
 import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'
 import { writeError } from './message-errors.ts'

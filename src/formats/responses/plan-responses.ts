@@ -1,6 +1,5 @@
 /** Decides whether and how the cache may be used for a Responses request. */
 
-import { TAKEN, takeContent } from '../chat/take-content.ts'
 import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
 
 export type ResponsesPlan =
@@ -87,19 +86,4 @@ function holdsSealed({ input, include, context_management: management }: JsonObj
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
-}
-
-/**
- * Takes out the text by which a request may be matched semantically: that of the last item, if it is a user's message.
- * `contextBody` is the body without it. Returns null when the request can only be matched exactly.
- */
-export function takeResponsesText(body: JsonObject): { text: string; contextBody: JsonObject } | null {
-  const { input } = body
-  if (typeof input === 'string') return { text: input, contextBody: { ...body, input: TAKEN } }
-  const last: unknown = Array.isArray(input) ? input.at(-1) : null
-  if (!isJsonObject(last) || last.role !== 'user' || (last.type ?? 'message') !== 'message') return null
-  const taken = takeContent(last.content, 'input_text')
-  if (!taken || !Array.isArray(input)) return null
-  const rest = { ...last, content: taken.rest }
-  return { text: taken.text, contextBody: { ...body, input: [...input.slice(0, -1), rest] } }
 }

@@ -2,9 +2,9 @@
 
 import type { AnswerFormat } from '../answer-format.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { joinParts, readUsage } from '../read-usage.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
 import type { TokenUsage, ToolCalls } from '../token-usage.ts'
+import { joinParts, readUsage } from '../token-usage.ts'
 import { wantedOfResponses } from '../wanted.ts'
 import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'
 import { containerGigabytes } from './plan-responses.ts'

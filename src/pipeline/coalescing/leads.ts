@@ -1,7 +1,7 @@
-/** Elects the process that leads a call, by a lease in Redis; other processes follow it. A process that is the only one takes none. */
+/** Elects the process that leads a call, by a lease in Redis, and serves the others, which follow it. A process that is the only one takes none. */
 import type { Lease, LeaseReply, ProcessBus } from '../../stores/redis/process-bus.ts'
-import { decodeMessage, KINDS, type Kind } from './messages.ts'
-import { RemoteFollowers } from './remote-followers.ts'
+import { decodeMessage, encodeMessage, KINDS, type Kind, type Message } from './messages.ts'
+import { RemoteFollower } from './remote-follower.ts'
 import { RemoteLeaders } from './remote-leaders.ts'
 import type { SharedCall } from './shared-call.ts'
 
@@ -63,3 +63,38 @@ const UNSHARED: Lead = { isOurs: true, entry: null }
 const TO_LEADER: ReadonlySet<Kind> = new Set([KINDS.join, KINDS.taken, KINDS.again, KINDS.leave])
 
 const OUT_OF_REACH: LeaseReply = { holder: null, entry: null }
+
+/** The leader's side: sends the events of calls that are led here to processes that follow. */
+class RemoteFollowers {
+  readonly #bus: ProcessBus
+  readonly #ledCalls = new Map<string, SharedCall>()
+  readonly #followers = new Map<string, RemoteFollower>()
+
+  constructor(bus: ProcessBus) {
+    this.#bus = bus
+  }
+
+  /** Lets other processes follow the call under this id, until it settles. */
+  offer(callId: string, call: SharedCall): void {
+    this.#ledCalls.set(callId, call)
+    void call.settled.then(() => this.#ledCalls.delete(callId))
+  }
+
+  /** Handles a message from a follower. */
+  receive({ kind, followerId, number, payload }: Message): void {
+    if (kind === KINDS.join) {
+      const [callId = '', processId = ''] = Buffer.from(payload).toString('latin1').split(' ')
+      void this.#serve(callId, followerId, processId)
+    } else if (kind === KINDS.leave) this.#followers.get(followerId)?.leave()
+    else if (kind === KINDS.again) this.#followers.get(followerId)?.sendAgain(number)
+    else if (kind === KINDS.taken) this.#followers.get(followerId)?.noteTaken(number)
+  }
+
+  /** Ends when the follower has its last message and has left, or cannot be reached. */
+  async #serve(callId: string, followerId: string, processId: string): Promise<void> {
+    const follower = new RemoteFollower(message => this.#bus.send(processId, encodeMessage({ ...message, followerId })))
+    this.#followers.set(followerId, follower)
+    await follower.serve(this.#ledCalls.get(callId))
+    this.#followers.delete(followerId)
+  }
+}

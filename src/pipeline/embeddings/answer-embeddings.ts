@@ -3,7 +3,7 @@
 import { createVectorNames } from '../../cache/vectors/pack-vector.ts'
 import { ClientGone } from '../../errors/errors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
-import { createYieldTurn, type YieldTurn } from '../../event-loop/yield.ts'
+import { createYieldTurn, type YieldTurn } from '../../event-loop/turns.ts'
 import { addUsage, NO_USAGE } from '../../formats/token-usage.ts'
 import { answerHeaders } from '../../providers/forwarded-headers.ts'
 import { nameRoute } from '../../providers/model-router.ts'

@@ -2,7 +2,7 @@
 
 import type { Input } from '../../cache/vectors/pack-vector.ts'
 import { refuse } from '../../errors/errors.ts'
-import type { YieldTurn } from '../../event-loop/yield.ts'
+import type { YieldTurn } from '../../event-loop/turns.ts'
 import { countTextsAside } from '../../formats/tokens/count-aside.ts'
 import { estimateTextTokens } from '../../formats/tokens/estimate-text.ts'
 

@@ -2,9 +2,8 @@
 
 import type { Input } from '../../cache/vectors/pack-vector.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
-import type { YieldTurn } from '../../event-loop/yield.ts'
-import { readUsage } from '../../formats/read-usage.ts'
-import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
+import type { YieldTurn } from '../../event-loop/turns.ts'
+import { NO_USAGE, readUsage, type TokenUsage } from '../../formats/token-usage.ts'
 import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'

@@ -1,7 +1,7 @@
 /** Scans a batch's file: how many requests it holds, their models, and what kept objects they name. */
 import { copyInTurns } from '../../event-loop/copy-in-turns.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
-import { createYieldTurn } from '../../event-loop/yield.ts'
+import { createYieldTurn } from '../../event-loop/turns.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Form } from '../../formats/read-form.ts'
 import type { RequestSize } from '../largest-tokens.ts'

@@ -4,7 +4,7 @@
  */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
-import { createYieldTurn } from '../../event-loop/yield.ts'
+import { createYieldTurn } from '../../event-loop/turns.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { call } from '../../postgres/call.ts'

@@ -2,7 +2,7 @@
 import { hashBearerKey } from '../../admission/api-key.ts'
 import type { Largest } from '../../admission/budgets.ts'
 import { invalidRequest, ProxyError, refuse } from '../../errors/errors.ts'
-import { createYieldTurn } from '../../event-loop/yield.ts'
+import { createYieldTurn } from '../../event-loop/turns.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'

@@ -1,9 +1,8 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
 import { costUsd } from '../../catalogue/catalogue.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
-import { readAmount, readUsage } from '../../formats/read-usage.ts'
 import { readTypedEvent } from '../../formats/sse/sse.ts'
-import { NO_USAGE } from '../../formats/token-usage.ts'
+import { NO_USAGE, readAmount, readUsage } from '../../formats/token-usage.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { takeAskedText } from '../../../src/cache/asked-text.ts'
 
 const chat = (...messages: unknown[]) => takeAskedText('chat', { model: 'm', messages })
@@ -35,4 +35,46 @@ test.each([
   ['half a surrogate pair is in it', [{ role: 'user', content: 'a\ud800b' }]],
 ])('nothing is matched by similarity where %s', (_, messages) => {
   expect(chat(...messages)).toBeNull()
+})
+
+describe('of a Responses request', () => {
+  test('takes an input that is one text, and the text of a last user message', () => {
+    expect(takeAskedText('responses', { model: 'm', input: 'x' })).toEqual({
+      text: 'x',
+      contextBody: { model: 'm', input: { taken: true } },
+    })
+    const first = { role: 'user', content: 'a' }
+    const image = { type: 'input_image', image_url: 'u' }
+    const last = {
+      role: 'user',
+      content: [{ type: 'input_text', text: 'b' }, image, { type: 'input_text', text: 'c' }],
+    }
+    expect(takeAskedText('responses', { model: 'm', input: [first, last] })).toEqual({
+      text: 'b\nc',
+      contextBody: {
+        model: 'm',
+        input: [
+          first,
+          {
+            role: 'user',
+            content: [
+              { type: 'input_text', text: { taken: true } },
+              image,
+              { type: 'input_text', text: { taken: true } },
+            ],
+          },
+        ],
+      },
+    })
+  })
+
+  test.each([
+    [[{ role: 'assistant', content: 'x' }]],
+    [[{ type: 'function_call_output', call_id: 'c', output: 'x', role: 'user' }]],
+    [[{ role: 'user', content: [{ type: 'input_image', image_url: 'u' }] }]],
+    [[]],
+    [null],
+  ])('finds none in %j', input => {
+    expect(takeAskedText('responses', { model: 'm', input })).toBeNull()
+  })
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { costUsd, formatUsd } from '../../../src/catalogue/catalogue.ts'
-import { readUsage } from '../../../src/formats/read-usage.ts'
-import { NO_USAGE } from '../../../src/formats/token-usage.ts'
+import { NO_USAGE, readUsage } from '../../../src/formats/token-usage.ts'
 
 const model = {
   provider: 'openai',

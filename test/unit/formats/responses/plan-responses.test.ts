@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planResponses, takeResponsesText } from '../../../../src/formats/responses/plan-responses.ts'
+import { planResponses } from '../../../../src/formats/responses/plan-responses.ts'
 
 const plain = { model: 'm', input: 'x' }
 
@@ -48,44 +48,5 @@ describe('planResponses', () => {
       { context_management: [{ type: 'compaction' }] },
     ]
     for (const body of sealed) expect(planResponses({ ...unstored, ...body })).toMatchObject({ isBoundToKey: true })
-  })
-})
-
-describe('takeResponsesText', () => {
-  test('takes an input that is one text, and the text of a last user message', () => {
-    expect(takeResponsesText(plain)).toEqual({ text: 'x', contextBody: { model: 'm', input: { taken: true } } })
-    const first = { role: 'user', content: 'a' }
-    const image = { type: 'input_image', image_url: 'u' }
-    const last = {
-      role: 'user',
-      content: [{ type: 'input_text', text: 'b' }, image, { type: 'input_text', text: 'c' }],
-    }
-    expect(takeResponsesText({ model: 'm', input: [first, last] })).toEqual({
-      text: 'b\nc',
-      contextBody: {
-        model: 'm',
-        input: [
-          first,
-          {
-            role: 'user',
-            content: [
-              { type: 'input_text', text: { taken: true } },
-              image,
-              { type: 'input_text', text: { taken: true } },
-            ],
-          },
-        ],
-      },
-    })
-  })
-
-  test.each([
-    [[{ role: 'assistant', content: 'x' }]],
-    [[{ type: 'function_call_output', call_id: 'c', output: 'x', role: 'user' }]],
-    [[{ role: 'user', content: [{ type: 'input_image', image_url: 'u' }] }]],
-    [[]],
-    [null],
-  ])('finds none in %j', input => {
-    expect(takeResponsesText({ model: 'm', input })).toBeNull()
   })
 })

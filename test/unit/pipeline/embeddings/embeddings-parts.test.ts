@@ -6,7 +6,7 @@ import {
   type VectorSpace,
 } from '../../../../src/cache/vectors/pack-vector.ts'
 import { decodeStoredVector, encodeStoredVector } from '../../../../src/cache/vectors/vector-store.ts'
-import { createYieldTurn } from '../../../../src/event-loop/yield.ts'
+import { createYieldTurn } from '../../../../src/event-loop/turns.ts'
 import { checkTokenLimits, createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
 import { planBatches, shareTokens } from '../../../../src/pipeline/embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/read-answer.ts'

@@ -1,4 +1,23 @@
-/** Streams take turns at the event loop: however many have much to do, a turn of it takes no longer than a few of them would. */
+/** Turns at the event loop: long work lets others have theirs, and however many streams have much to do, it takes no longer than a few would. */
+
+/** Time between two yields. */
+const TURN_MS = 4
+
+/** Returns undefined while there is time left; else a promise that resolves after the event loop has handled pending work. */
+export type YieldTurn = () => Promise<void> | undefined
+
+export function createYieldTurn(): YieldTurn {
+  let turnEndsAtMs = performance.now() + TURN_MS
+  return () => {
+    if (performance.now() < turnEndsAtMs) return undefined
+    return new Promise(resolve => {
+      setImmediate(() => {
+        turnEndsAtMs = performance.now() + TURN_MS
+        resolve()
+      })
+    })
+  }
+}
 
 export interface Turns {
   /** Returns undefined where so much may be done at once; else a promise that resolves when it is its turn. */

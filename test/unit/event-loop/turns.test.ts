@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTurns } from '../../../src/event-loop/stream-turns.ts'
+import { createTurns } from '../../../src/event-loop/turns.ts'
 
 test('in one turn of the event loop no more is done than fits, whoever asks', async () => {
   const turns = createTurns(() => 3)
