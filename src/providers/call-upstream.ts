@@ -3,48 +3,11 @@ import { ProxyError } from '../errors/errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
 import { takeReadTurn } from '../event-loop/turns.ts'
-import { createEventEnds } from '../formats/sse/split-events.ts'
-import type { ConnectionProbe } from './connection-probe.ts'
 import { type CredentialFilter, type Credentials, hideInHeaders } from './credentials/credentials.ts'
 import { forbidsStoring, returnedHeaders } from './forwarded-headers.ts'
+import { type AnswerBounds, type CountBytes, createByteCounter } from './read-bytes.ts'
 import type { UpstreamAnswer } from './upstream.ts'
 import { broken, silentInTime, unconnectedInTime, unreachable } from './upstream-failure.ts'
-
-export interface AnswerBounds {
-  /** Bytes of a stream between two blank lines, which end events. */
-  maxEventBytes: number
-  /** Bytes of a response that is no stream. */
-  maxAnswerBytes: number
-}
-
-/** Counts a chunk; returns what is too large, or null. */
-export type CountBytes = (chunk: Uint8Array) => string | null
-
-export function createByteCounter(
-  contentType: string | null,
-  { maxEventBytes, maxAnswerBytes }: AnswerBounds,
-): CountBytes {
-  if (contentType?.includes('text/event-stream')) return countEventBytes(maxEventBytes)
-  let bytes = 0
-  return chunk => {
-    bytes += chunk.length
-    return bytes > maxAnswerBytes ? `gave an answer of more than ${maxAnswerBytes} bytes` : null
-  }
-}
-
-function countEventBytes(maxEventBytes: number): CountBytes {
-  const ends = createEventEnds()
-  let open = 0
-  return chunk => {
-    let start = 0
-    for (let end = ends.find(chunk, 0); end >= 0; end = ends.find(chunk, end)) {
-      start = end
-      open = 0
-    }
-    open += chunk.length - start
-    return open > maxEventBytes ? `sent an event of more than ${maxEventBytes} bytes` : null
-  }
-}
 
 export interface UpstreamLimits extends AnswerBounds {
   connectTimeoutMs: number
@@ -217,4 +180,46 @@ function readWithin(
     // Reads only on demand: a slow client slows the upstream.
     { highWaterMark: 0 },
   )
+}
+
+/** An address that responded this recently counts as reachable. */
+const ALIVE_MS = 10_000
+
+/** A connect timeout, which fetch lacks: for an address without recent responses, a bare connection is tried beside the request. */
+export interface ConnectionProbe {
+  /** Calls `onTimeout` unless the address of `url` accepts a connection in time, or the returned function is called first. */
+  watch(url: string, timeoutMs: number, onTimeout: () => void): () => void
+  /** Notes that the address just responded. */
+  noteAlive(url: string): void
+}
+
+export function createConnectionProbe(): ConnectionProbe {
+  const aliveAtMs = new Map<string, number>()
+
+  return {
+    watch(url, timeoutMs, onTimeout) {
+      const { origin, hostname, port, protocol } = new URL(url)
+      if (performance.now() - (aliveAtMs.get(origin) ?? Number.NEGATIVE_INFINITY) < ALIVE_MS) return () => {}
+      const timer = setTimeout(onTimeout, timeoutMs)
+      const stop = () => clearTimeout(timer)
+      // Refused or unresolvable: the request itself fails with a better error.
+      Bun.connect({
+        hostname: hostname.replace(/^\[|\]$/g, ''),
+        port: Number(port) || (protocol === 'https:' ? 443 : 80),
+        socket: {
+          open(socket) {
+            stop()
+            socket.end()
+          },
+          data() {},
+          error: stop,
+          connectError: stop,
+        },
+      }).catch(stop)
+      return stop
+    },
+    noteAlive(url) {
+      aliveAtMs.set(new URL(url).origin, performance.now())
+    },
+  }
 }

@@ -1,7 +1,7 @@
-/** Reads a plain response to its end. */
+/** How many bytes of a response may come: counted as they do, and, of a plain one, read to the end. */
 import { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
-import { joinBytes } from '../formats/sse/split-events.ts'
+import { createEventEnds, joinBytes } from '../formats/sse/split-events.ts'
 import { broken } from './upstream-failure.ts'
 
 /** Larger plain responses are not held in memory; no provider sends any. */
@@ -38,4 +38,40 @@ export async function readAll(
 ): Promise<Uint8Array> {
   const read = await readBytes(body, provider, mostBytes)
   return 'whole' in read ? read.whole : joinBytes(read.gathered.parts)
+}
+
+export interface AnswerBounds {
+  /** Bytes of a stream between two blank lines, which end events. */
+  maxEventBytes: number
+  /** Bytes of a response that is no stream. */
+  maxAnswerBytes: number
+}
+
+/** Counts a chunk; returns what is too large, or null. */
+export type CountBytes = (chunk: Uint8Array) => string | null
+
+export function createByteCounter(
+  contentType: string | null,
+  { maxEventBytes, maxAnswerBytes }: AnswerBounds,
+): CountBytes {
+  if (contentType?.includes('text/event-stream')) return countEventBytes(maxEventBytes)
+  let bytes = 0
+  return chunk => {
+    bytes += chunk.length
+    return bytes > maxAnswerBytes ? `gave an answer of more than ${maxAnswerBytes} bytes` : null
+  }
+}
+
+function countEventBytes(maxEventBytes: number): CountBytes {
+  const ends = createEventEnds()
+  let open = 0
+  return chunk => {
+    let start = 0
+    for (let end = ends.find(chunk, 0); end >= 0; end = ends.find(chunk, end)) {
+      start = end
+      open = 0
+    }
+    open += chunk.length - start
+    return open > maxEventBytes ? `sent an event of more than ${maxEventBytes} bytes` : null
+  }
 }

@@ -1,6 +1,5 @@
 /** Sends a request that is passed through: as it came, but for the provider's own credential. */
-import { callUpstream, type UpstreamLimits } from './call-upstream.ts'
-import type { ConnectionProbe } from './connection-probe.ts'
+import { type ConnectionProbe, callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import type { Credentials } from './credentials/credentials.ts'
 import { writeRequestHeaders } from './forwarded-headers.ts'
 import type { PassedRequest, ProviderKind, UpstreamAnswer } from './upstream.ts'

@@ -2,8 +2,7 @@
 
 import { refuse } from '../../errors/errors.ts'
 import { textOf } from '../../formats/json/canonical.ts'
-import { callUpstream, type UpstreamLimits } from '../call-upstream.ts'
-import type { ConnectionProbe } from '../connection-probe.ts'
+import { type ConnectionProbe, callUpstream, type UpstreamLimits } from '../call-upstream.ts'
 import { Credentials } from '../credentials/credentials.ts'
 import { writeRequestHeaders } from '../forwarded-headers.ts'
 import { COLLECTION_PATHS } from '../operations.ts'

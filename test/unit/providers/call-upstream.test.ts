@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { callUpstream } from '../../../src/providers/call-upstream.ts'
-import { createConnectionProbe } from '../../../src/providers/connection-probe.ts'
+import { callUpstream, createConnectionProbe } from '../../../src/providers/call-upstream.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import type { UpstreamAnswer } from '../../../src/providers/upstream.ts'
 
