@@ -145,7 +145,7 @@ comment on column api_keys.prefix is 'The first characters of the key, shown in 
 comment on column api_keys.type is 'project: standard access. test: answered by the sandbox provider, counted apart, never forwarded.';
 comment on column api_keys.name is 'What the key is for; unique among the active keys of a project, so that a rotated key may inherit it.';
 comment on column api_keys.created_at is 'When the key was issued.';
-comment on column api_keys.expires_at is 'From when on the key is refused as invalid; null: never.';
+comment on column api_keys.expires_at is 'From when on the key is refused as invalid; null: never. Ahead of created_at.';
 comment on column api_keys.deactivated_at is 'From when on the key is refused as disabled; null: active.';
 comment on column api_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
 comment on column api_keys.log_content is 'Whether what this key''s requests say and get is kept: off or sealed; null: as its project has it.';
@@ -154,7 +154,7 @@ comment on column api_keys.replaced_by is 'For the former value of a key that wa
 comment on column api_keys.allowed_models is 'Patterns of the model names that the key may ask for, * standing for any characters, within what its project allows; null: all of that. Fallbacks and the judge''s model are the project''s own choice.';
 comment on column api_keys.allowed_addresses is 'Networks of the addresses that requests with the key may come from; null: any.';
 comment on column api_keys.tokens_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
-comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet.';
+comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet. Ahead: at most 150 seconds.';
 comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login that it was made in and ends with. Such keys are not listed. Null for all others.';
 
 create table vendors (

@@ -52,7 +52,7 @@ comment on column cache_entries.response is 'The plain (unstreamed) JSON body, a
 comment on column cache_entries.prompt_tokens is 'What a hit saves, as the provider counted it.';
 comment on column cache_entries.completion_tokens is 'Completion tokens of the answer, as the provider counted them.';
 comment on column cache_entries.created_at is 'When the answer was stored: its age counts from here.';
-comment on column cache_entries.expires_at is 'From when on the entry is not served and may be deleted.';
+comment on column cache_entries.expires_at is 'From when on the entry is not served and may be deleted. Ahead of created_at.';
 comment on column cache_entries.test is 'Whether a test key asked: such entries live at most a day, and only the latest few of a project are kept.';
 comment on column cache_entries.bytes is 'What the entry takes of its project''s cache_bytes.';
 
@@ -100,7 +100,7 @@ comment on column cache_prompts.space_id is 'The embedding space of the vector; 
 comment on column cache_prompts.embedding is 'Vector of the normalized text.';
 comment on column cache_prompts.in_lists is 'Whether the prompt is found through the lists of its group. Small groups have none: their prompts are compared one by one.';
 comment on column cache_prompts.created_at is 'As in cache_entries, repeated so that an age limit needs no join.';
-comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join.';
+comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join. Ahead of created_at.';
 comment on column cache_prompts.group_key is 'Hash of project and context, to find a group by; equality of both decides.';
 comment on column cache_prompts.name_key is 'Hash of project, context and normalized text, to find a prompt by; equality of all three decides.';
 comment on column cache_prompts.anchor_key is 'Hash of the project, the context and what any question that asks the same has in common with the prompt: its form and the names and numbers in it. Null for prompts of a release that had none: they are compared with every question of their group.';
@@ -158,7 +158,7 @@ comment on column cached_vectors.vector is 'The numbers as upstream gave them, p
 comment on column cached_vectors.prompt_tokens is 'What a hit saves: the input''s tokens, as upstream counted them.';
 comment on column cached_vectors.answered_as is 'What upstream called the model in its answer.';
 comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
-comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted.';
+comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted. Ahead of created_at.';
 comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
 
 create trigger vectors_deleted after delete on cached_vectors referencing old table as gone
@@ -227,7 +227,7 @@ comment on column kept_objects.purpose is 'What a file is for, as its maker said
 comment on column kept_objects.requests is 'Of a batch''s input, the requests in it.';
 comment on column kept_objects.object is 'JSON, as the provider last told it; null: not told yet.';
 comment on column kept_objects.settled is 'Of a batch, whether what it used has been recorded.';
-comment on column kept_objects.expires_at is 'From when on the provider has it no more; null: it stays.';
+comment on column kept_objects.expires_at is 'From when on the provider has it no more; null: it stays. Ahead: as the provider says.';
 comment on column kept_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
 comment on column kept_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';
 
@@ -255,4 +255,4 @@ comment on column kept_responses.id is 'The response''s id.';
 comment on column kept_responses.previous_id is 'The response that the request continued; null: none.';
 comment on column kept_responses.input is 'JSON list of the request''s own input items; null: too long to be kept.';
 comment on column kept_responses.response is 'JSON, as the client got it.';
-comment on column kept_responses.expires_at is 'From when on it is not found any more.';
+comment on column kept_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';

@@ -33,7 +33,7 @@ comment on column cache_verdicts.verdict is 'same or different.';
 comment on column cache_verdicts.similarity is 'Cosine similarity of the two questions.';
 comment on column cache_verdicts.difference is 'The kind of difference that stood in the way of proof; null: none that was noted.';
 comment on column cache_verdicts.given_at is 'When it was given, or given anew.';
-comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept.';
+comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept. Ahead of given_at.';
 
 create table semantic_hits (
     project_id bigint not null
@@ -112,7 +112,7 @@ comment on column judge_queue.asked is 'The question that was asked.';
 comment on column judge_queue.similarity is 'Cosine similarity of the two.';
 comment on column judge_queue.attempts is 'How often a proxy has taken the pair; after the fifth time it is given up.';
 comment on column judge_queue.queued_at is 'When it came.';
-comment on column judge_queue.not_before is 'When a proxy may take it; one that has it is given two minutes.';
+comment on column judge_queue.not_before is 'When a proxy may take it; one that has it is given two minutes. Ahead of queued_at.';
 
 create table judge_spending (
     project_id bigint not null

@@ -78,7 +78,7 @@ comment on column sessions.address is 'Client address at login.';
 comment on column sessions.user_agent is 'Browser at login, as it names itself.';
 comment on column sessions.created_at is 'When the user logged in.';
 comment on column sessions.last_seen_at is 'Last request, accurate to about a minute.';
-comment on column sessions.expires_at is 'From when on the cookie is refused.';
+comment on column sessions.expires_at is 'From when on the cookie is refused. Ahead of created_at.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function end_session_keys() returns trigger
@@ -101,7 +101,7 @@ comment on table invitations is 'Tokens with which a user sets a password, once.
 comment on column invitations.token_hash is 'SHA-256 of the token, which is seen once.';
 comment on column invitations.user_id is 'Whose password it sets.';
 comment on column invitations.created_at is 'When it was made.';
-comment on column invitations.expires_at is 'From when on it is refused.';
+comment on column invitations.expires_at is 'From when on it is refused. Ahead of created_at.';
 
 create table admin_keys (
     id bigint generated always as identity primary key,
@@ -126,7 +126,7 @@ comment on column admin_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column admin_keys.prefix is 'The first characters of the key: lgw_admin_ and eight more.';
 comment on column admin_keys.name is 'What the key is for.';
 comment on column admin_keys.created_at is 'When the key was issued.';
-comment on column admin_keys.expires_at is 'From when on the key is refused; null: never.';
+comment on column admin_keys.expires_at is 'From when on the key is refused; null: never. Ahead of created_at.';
 comment on column admin_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
 
 create table login_attempts (

@@ -23,7 +23,7 @@ comment on column webhooks.kinds is 'Which events; empty: all.';
 comment on column webhooks.sealed is 'The secret that signs them, sealed by the proxy.';
 comment on column webhooks.created_at is 'When it was added.';
 comment on column webhooks.disabled_at is 'When it answered 410, and was told nothing more; null: it is told.';
-comment on column webhooks.busy_until is 'Until then one process delivers to it, and no other does.';
+comment on column webhooks.busy_until is 'Until then one process delivers to it, and no other does. Ahead: at most 1 minute.';
 
 create table event_kinds (
     kind text primary key,
@@ -44,11 +44,11 @@ create table events (
         check (kind ~ '^[a-z_]+\.[a-z_]+$'),
     once text,
     payload jsonb not null,
-    at timestamptz not null default now(),
+    raised_at timestamptz not null default now(),
     unique (project_id, kind, once)
 );
 
-create index events_at_idx on events (at);
+create index events_raised_at_idx on events (raised_at);
 
 comment on table events is 'What happened in projects; kept for 90 days. Written in the transaction in which it happened.';
 comment on column events.id is 'webhook-id, behind msg_: the same in every attempt.';
@@ -56,7 +56,7 @@ comment on column events.project_id is 'The project.';
 comment on column events.kind is 'What happened: a row of event_kinds.';
 comment on column events.once is 'Of an event that is raised a single time: what names it, such as the key and the month; null: each time.';
 comment on column events.payload is 'What there is to say about it: names and figures, never a prompt or a key.';
-comment on column events.at is 'When it happened.';
+comment on column events.raised_at is 'When it happened.';
 
 create table event_deliveries (
     id bigint generated always as identity primary key,
@@ -85,7 +85,7 @@ comment on column event_deliveries.project_id is 'That of both, so that a page o
 comment on column event_deliveries.event_id is 'The event.';
 comment on column event_deliveries.webhook_id is 'The address.';
 comment on column event_deliveries.attempts is 'How often it was tried.';
-comment on column event_deliveries.not_before is 'When it is tried next; null: no more.';
+comment on column event_deliveries.not_before is 'When it is tried next; null: no more. Ahead: at most 4 hours.';
 comment on column event_deliveries.tried_at is 'When it was last tried.';
 comment on column event_deliveries.delivered_at is 'When it was taken; null: it was not yet.';
 comment on column event_deliveries.status is 'The status of the last answer; null: there was none.';

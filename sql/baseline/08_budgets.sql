@@ -65,7 +65,7 @@ create index budget_reservations_expires_at_idx on budget_reservations (expires_
 comment on table budget_reservations is 'The most that each request under way may still cost, until its record settles it.';
 comment on column budget_reservations.id is 'The request''s own, given by its process.';
 comment on column budget_reservations.amount is 'Part of the period''s reserved amount.';
-comment on column budget_reservations.expires_at is 'Put off as long as its process lives; infinity for a batch. Then upkeep releases it.';
+comment on column budget_reservations.expires_at is 'Put off as long as its process lives; infinity for a batch. Then upkeep releases it. Ahead: at most 5 minutes.';
 comment on column budget_reservations.presumed_at is 'Since when the amount counts as spent, because its process is gone; null: it is reserved.';
 
 create table spend_alerts (
@@ -113,5 +113,5 @@ comment on column open_responses.request_id is 'As in usage_records, of the requ
 comment on column open_responses.charged_at is 'A moment of the budgets'' periods that were charged.';
 comment on column open_responses.usd is 'What is presumed of it, in the record and in budgets.';
 comment on column open_responses.tokens is 'The same in tokens.';
-comment on column open_responses.due_at is 'When it is asked for next.';
+comment on column open_responses.due_at is 'When it is asked for next. Ahead: at most 10 minutes.';
 comment on column open_responses.tries is 'How often it was asked for.';

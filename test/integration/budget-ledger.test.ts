@@ -83,7 +83,7 @@ describeBackends('the ledger of budgets', backend => {
 
   const told = () =>
     query<{ payload: { percent: number; spend_alert_id?: string } }>(
-      `select payload from events where project_id = ${projectId} and kind = 'budget.threshold' order by at`,
+      `select payload from events where project_id = ${projectId} and kind = 'budget.threshold' order by raised_at`,
     )
 
   test('an alert is changed and removed by its project alone', async () => {

@@ -69,6 +69,9 @@ describeBackends('a clock of the database that steps', backend => {
       insert into budget_reservations (id, budget_id, begins, amount, expires_at)
         select gen_random_uuid(), id, 'epoch', n, e from budgets,
           (values (1, now() + interval '${STEP}'), (2, 'infinity')) r (n, e);
+      insert into open_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd, tokens, due_at)
+        select id, 'resp_2', 'p', 'r', a, a, 1, 1, a from projects, (select now() + interval '${STEP}') m (a);
+      insert into events (project_id, kind, payload, raised_at) select id, 'webhook.test', '{}', now() + interval '${STEP}' from projects;
     `)
     await setClock(database, STEP)
     expect(await call(database, 'note_time', {})).toBeGreaterThan(364 * 86_400)
@@ -82,6 +85,9 @@ describeBackends('a clock of the database that steps', backend => {
       [`(select expires_at - now() from cache_entries)`, 7],
       [`(select expires_at - now() from kept_responses)`, 7],
       [`(select expires_at - now() from budget_reservations where amount = 1)`, 0],
+      [`(select due_at - now() from open_responses)`, 0],
+      [`(select charged_at - now() from open_responses)`, 365],
+      [`(select max(raised_at) - now() from events)`, 0],
     ]
     for (const [query, days] of wanted)
       expect([query, (await daysOf(database, query))?.toFixed(0)]).toEqual([query, `${days}`])
@@ -92,6 +98,17 @@ describeBackends('a clock of the database that steps', backend => {
     expect(wait).toMatchObject({ held: 'infinity' })
     expect(wait?.seconds).toBeLessThanOrEqual(15 * 60)
     expect(await call(database, 'note_time', {})).toBe(0)
+  })
+
+  test('a column that is named for what is still to come says how far ahead it may lie', async () => {
+    const { database } = await backend.open()
+    const unsaid = await database.call(
+      `select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.atttypid = 'timestamptz'::regtype
+      where c.relnamespace = 'model_proxy'::regnamespace and c.relkind = 'r' and a.attname ~ '^(expires_at|due_at|not_before)$|_until$'
+        and coalesce(col_description(c.oid, a.attnum), '') !~ 'Ahead( of [a-z_]+\\.|: at most [0-9]+ [a-z]+\\.|: .*\\.)'`,
+      [],
+    )
+    expect(unsaid).toEqual([])
   })
 
   test('by a year: records of a time that has no partition are kept, and summed up; what cannot be is of now', async () => {

@@ -45,7 +45,7 @@ as $$
         where d.id = f.delivery_id
         returning d.id, d.webhook_id, d.event_id
     )
-    select b.id, w.id, w.project_id, w.url, w.sealed, e.id::text, e.kind, e.at, e.payload::text
+    select b.id, w.id, w.project_id, w.url, w.sealed, e.id::text, e.kind, e.raised_at, e.payload::text
     from begun b
     join webhooks w on w.id = b.webhook_id
     join events e on e.id = b.event_id;

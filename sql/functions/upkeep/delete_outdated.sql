@@ -27,7 +27,7 @@ begin
                 ('refusals_hourly', format('hour < %L', kept_from)),
                 ('budget_periods', format('begins < %L and begins <> %L', believed - interval '13 months', 'epoch')),
                 ('kept_objects', format('collection = %L and expires_at < %L', 'references', believed)),
-                ('events', format('at < %L', believed - interval '90 days')),
+                ('events', format('raised_at < %L', believed - interval '90 days')),
                 ('batch_ledger', format('taken_at < %L', believed - interval '1 day')),
                 ('admission_slots', format('used_at < %L', believed - interval '1 day')),
                 ('minute_counts', 'key_id not in (select k.id from api_keys k where k.minute_counted_until > now())'),

@@ -40,8 +40,8 @@ begin
             select count(*)
             from events e
             where e.kind = 'cache.wrong_hit'
-                and e.at >= begins
-                and e.at < ends
+                and e.raised_at >= begins
+                and e.raised_at < ends
                 and (owners is null or e.project_id = any (owners))
         )
     );
