@@ -1,13 +1,15 @@
 /**
 /**
  * Writes what follows from sql/, or with --check fails when it differs: types of tables and functions, schemas of views and of the request
- * record, constants from rows of seeds (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt.
+ * record, constants from rows of seeds (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt. Also the list of the admin
+ * API's operations, from the files of `src/admin/tables`.
  */
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { describeFunctions } from './generate/functions.ts'
+import { listOperations } from './generate/operations.ts'
 import { writeRecordColumns } from './generate/record-columns.ts'
 import { describeViews } from './generate/views.ts'
 
@@ -16,6 +18,7 @@ const functionsFile = new URL('../src/postgres/functions.generated.ts', import.m
 const viewsFile = new URL('../src/postgres/admin/views.generated.ts', import.meta.url)
 const seedsFile = new URL('../src/postgres/seeds.generated.ts', import.meta.url)
 const recordFile = new URL('../src/postgres/usage-record.generated.ts', import.meta.url)
+const operationsFile = new URL('../src/admin/operations.generated.ts', import.meta.url)
 const schemaFile = new URL('../sql/schema.txt', import.meta.url)
 const isCheck = process.argv.includes('--check')
 // A column that is gone is not missed.
@@ -115,6 +118,7 @@ const withComments = types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */')
 await writeOrCompare(typesFile, withoutNulls(withComments) + settingsType)
 await writeOrCompare(functionsFile, await describeFunctions(database))
 await writeOrCompare(viewsFile, await describeViews(database))
+await writeOrCompare(operationsFile, await listOperations())
 await writeOrCompare(recordFile, await writeRecordColumns(database))
 const constants = await Promise.all(
   Object.entries(SEEDS).map(async ([name, select]) => {

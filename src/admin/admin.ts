@@ -18,26 +18,10 @@ import type { AdminOptions } from './controller.ts'
 import { createCredentialAttempts } from './credential-attempts.ts'
 import { createMethodsController } from './methods.ts'
 import { createOidcController } from './oidc-controller.ts'
+import { OPERATIONS } from './operations.generated.ts'
 import { TAGS } from './parameters.ts'
 import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
-import { ADMIN_KEYS } from './tables/admin-keys.ts'
-import { API_KEYS } from './tables/api-keys.ts'
-import { AUDIT_LOGS } from './tables/audit-logs.ts'
-import { BUDGETS } from './tables/budgets.ts'
-import { CACHE } from './tables/cache.ts'
-import { LIMITS } from './tables/limits.ts'
-import { MATCHES } from './tables/matches.ts'
-import { MEMBERS } from './tables/members.ts'
-import { OVERVIEW } from './tables/overview.ts'
-import { OWN_SESSIONS } from './tables/own-sessions.ts'
-import { PROJECTS } from './tables/projects.ts'
-import { PROVIDER_KEYS } from './tables/provider-keys.ts'
-import { REQUESTS } from './tables/requests.ts'
-import { ROUTES } from './tables/routes.ts'
-import { USAGE } from './tables/usage.ts'
-import { USERS } from './tables/users.ts'
-import { WEBHOOKS } from './tables/webhooks.ts'
 
 export interface AdminSetup {
   config: AddressConfig & Pick<Config, 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
@@ -73,26 +57,6 @@ const DOCUMENTATION = {
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
 }
 
-const OPERATIONS = [
-  ...PROJECTS,
-  ...ROUTES,
-  ...API_KEYS,
-  ...PROVIDER_KEYS,
-  ...LIMITS,
-  ...BUDGETS,
-  ...WEBHOOKS,
-  ...MEMBERS,
-  ...USERS,
-  ...ADMIN_KEYS,
-  ...AUDIT_LOGS,
-  ...OWN_SESSIONS,
-  ...USAGE,
-  ...OVERVIEW,
-  ...REQUESTS,
-  ...CACHE,
-  ...MATCHES,
-]
-
 export function createAdmin({ config, database, store, refusals, noteVerdict, modelRouter, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
@@ -125,5 +89,5 @@ async function describe(admin: AnyElysia): Promise<unknown> {
   const { toOpenAPISchema } = await import('@elysiajs/openapi/openapi')
   const { paths, components } = toOpenAPISchema(admin)
   const document = { ...DOCUMENTATION, paths, components: { ...DOCUMENTATION.components, schemas: components.schemas } }
-  return completeDescription(document, admin.routes)
+  return completeDescription(document, admin.routes, OPERATIONS)
 }

@@ -1,7 +1,9 @@
 /** Completes the OpenAPI description where the plugin that generates it knows less than the routes do. */
 
 import { RULE } from './field-types.ts'
+import type { IdKind } from './ids.ts'
 import { PARAMETERS } from './parameters.ts'
+import type { Operation as TableRow } from './table-row.ts'
 
 interface Route {
   method: string
@@ -9,8 +11,16 @@ interface Route {
   hooks?: { body?: { required?: string[]; minProperties?: number } }
 }
 
+interface Parameter {
+  name: string
+  description?: string | undefined
+  schema: { type?: string; description?: string }
+  style?: string
+  explode?: boolean
+}
+
 interface Operation {
-  parameters?: { name: string; description?: string; schema: { type?: string }; style?: string; explode?: boolean }[]
+  parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: unknown }>; required: boolean }
   responses: unknown
 }
@@ -21,8 +31,9 @@ interface Description {
 }
 
 /** Returns `document` unchanged when it is not a description. */
-export function completeDescription(document: unknown, routes: readonly Route[]): unknown {
+export function completeDescription(document: unknown, routes: readonly Route[], table: readonly TableRow[]): unknown {
   if (!isDescription(document)) return document
+  const kindsOf = new Map(table.map(({ method, path, kinds }) => [`${method} ${path}`, kinds]))
   const { components } = document
   for (const { method, path, hooks } of routes) {
     const described = path.replace(/:(\w+)/g, '{$1}')
@@ -36,9 +47,10 @@ export function completeDescription(document: unknown, routes: readonly Route[])
       operation.requestBody = { content: { 'application/json': { schema } }, required }
     }
     const { parameters = [] } = operation
+    const kinds = kindsOf.get(`${method} ${path}`) ?? {}
     operation.parameters = parameters.map(parameter => ({
       ...parameter,
-      ...(PARAMETERS[parameter.name] && { description: PARAMETERS[parameter.name] }),
+      description: describe(parameter, kinds[parameter.name]),
       schema: rewrite(parameter.schema, part => plainText(plainNumber(part))),
       // at[gte]=1, as OpenAI's clients send it.
       ...(parameter.schema.type === 'object' && { style: 'deepObject', explode: true }),
@@ -47,6 +59,12 @@ export function completeDescription(document: unknown, routes: readonly Route[])
   }
   components.responses = refer(components.responses, components.schemas)
   return document
+}
+
+/** An id is of what its name says: `webhook_id`. Elsewhere a parameter's own schema says more than its name. */
+function describe({ name, schema }: Parameter, kind: IdKind | undefined): string | undefined {
+  if (kind) return `Id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}, ${kind}_….`
+  return schema.description ?? PARAMETERS[name]
 }
 
 /** `change` is called for each part before those within it. */

@@ -9,8 +9,8 @@ export type Rule = { pattern: string } | { enum: readonly string[] }
 export const RULE = 'x-rule'
 
 /** Text with a further rule. */
-export function textOf(rule: Rule) {
-  return t.String({ [RULE]: rule })
+export function textOf(rule: Rule, description?: string) {
+  return t.String({ [RULE]: rule, ...(description !== undefined && { description }) })
 }
 
 /** An object's other fields are refused. */

@@ -7,7 +7,7 @@ import type { Filter, Shown, ViewName } from '../postgres/admin/views.ts'
 import type { Caller } from './caller.ts'
 import type { AdminOptions } from './controller.ts'
 import { notFound } from './ids.ts'
-import { type ApiObject, project } from './objects.ts'
+import { type ApiObject, NO_PROJECT } from './objects.ts'
 import type { Tag } from './parameters.ts'
 
 /** What a request asks of an operation. */
@@ -43,7 +43,7 @@ export interface Collection<View extends ViewName, Path extends string, Own exte
 /** Throws a 404 for a project that the caller may not see. */
 export async function requireProject(actor: Actor, id: number): Promise<Shown<'organization_projects'>> {
   const [found] = await readView(actor, 'organization_projects', { _id: id }, { size: 1 })
-  if (!found) throw notFound(project.missing)
+  if (!found) throw notFound(NO_PROJECT)
   return found
 }
 

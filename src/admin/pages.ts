@@ -15,9 +15,9 @@ export interface ListPage<Item> {
 /** The number of items in a page. */
 export const limitQuery = t.Optional(t.Integer({ minimum: 1, maximum: 100 }))
 
-/** The id of the item after which the page begins. */
-export function cursorOf(kind: IdKind) {
-  return t.Optional(textOf({ pattern: `^(${kind}_[0-9]{1,15})?$` }))
+/** The id of the item after which the page begins, or what is said. */
+export function cursorOf(kind: IdKind, description?: string) {
+  return t.Optional(textOf({ pattern: `^(${kind}_[0-9]{1,15})?$` }, description))
 }
 
 /** Query parameters of a list ordered by id. */

@@ -1,4 +1,4 @@
-/** What the description says of paths and queries. A name means the same everywhere. */
+/** What the description says of paths and queries; of an id, `completeDescription` does. A name means the same everywhere. */
 import { VENDORS } from '../config/vendors.ts'
 
 /** The groups that operations are in. */
@@ -23,19 +23,8 @@ export type Tag = keyof typeof TAGS
 
 export const PARAMETERS: Readonly<Record<string, string>> = {
   // In paths.
-  project_id: 'Id of a project, proj_….',
-  key_id: 'Id of the key: key_… of a project’s, admin_key_… of an admin key.',
-  service_account_id: 'Id of a service account, svc_acct_….',
-  user_id: 'Id of a user, user_….',
-  invite_id: 'Id of an invite, invite_….',
   provider: `One of ${VENDORS.map(({ name }) => name).join(', ')}.`,
   rate_limit_id: 'Id of a rate limit, as the list has it.',
-  budget_id: 'Id of a budget, budget_….',
-  alert_id: 'Id of a spend alert, spend_alert_….',
-  webhook_id: 'Id of a webhook, webhook_….',
-  delivery_id: 'Id of a delivery, delivery_….',
-  session_id: 'Id of a session, session_….',
-  entry_id: 'Id of a stored answer, entry_….',
   verdict_id: 'The verdict’s verdict_id.',
   request_id: 'The request’s id, as the list has it; in a query, the X-Request-Id of its answer.',
   plan: 'Name of a plan.',

@@ -112,3 +112,6 @@ export const content = objectOf('RequestContent', 'request.content', {
   request: textOrNull,
   response: textOrNull,
 })
+
+export const refusal = t.Object({ ...TYPES.refusal }, { $id: 'Refusal' })
+export type Refusal = Static<typeof refusal>

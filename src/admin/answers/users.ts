@@ -1,6 +1,7 @@
 /** Logins and sessions. */
 import { type Static, Type as t } from '@sinclair/typebox'
 import { orNull, words } from '../../postgres/admin/schemas.ts'
+import { TYPES } from '../../postgres/admin/views.generated.ts'
 import { objectOf, text } from './shared.ts'
 
 const userRole = words('owner', 'reader')
@@ -19,6 +20,8 @@ export const session = objectOf('Session', 'session', {
   base_url: t.String({ description: 'Where clients reach the proxy; ends in /v1.' }),
 })
 export type Session = Static<typeof session>
+export const openSession = t.Object({ object: t.Literal('session'), ...TYPES.open_session }, { $id: 'OpenSession' })
+export type OpenSession = Static<typeof openSession>
 
 export const loginOptions = objectOf('LoginOptions', 'login.options', { oidc: orNull(t.Object({ issuer: text })) })
 export const loginRules = objectOf(

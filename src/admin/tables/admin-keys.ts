@@ -3,10 +3,19 @@ import { t } from 'elysia'
 import { callAs } from '../../postgres/admin/call-as.ts'
 import { expiryOf, keyName, lifetimeSeconds } from '../field-types.ts'
 import { find } from '../find-objects.ts'
-import { adminKey, issuedAdminKey } from '../objects.ts'
+import { object } from '../objects.ts'
 import { collection, list, read, remove } from '../operations.ts'
 import { oneOf } from '../pages.ts'
 import { serveBy } from '../table-row.ts'
+
+const adminKey = object(
+  'AdminKey',
+  'organization.admin_api_key',
+  'admin_api_keys',
+  'admin_key',
+  'There is no such admin API key.',
+)
+const issuedAdminKey = t.Object({ ...adminKey.schema.properties, value: t.String() }, { $id: 'IssuedAdminKey' })
 
 const keys = collection(adminKey, {
   tag: 'Admin keys',

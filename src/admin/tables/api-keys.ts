@@ -1,8 +1,9 @@
 /** Projects' API keys. OpenAI's clients list, read and delete them, and make them as service accounts, each of which stands for one key. */
 import type { TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { TYPES } from '../../postgres/admin/views.generated.ts'
 import { expiryOf, keyName, lifetimeSeconds } from '../field-types.ts'
-import { addedServiceAccount, apiKey, issuedKey, serviceAccount } from '../objects.ts'
+import { noneHere, object } from '../objects.ts'
 import { change, collection, list, make, read, remove } from '../operations.ts'
 import { oneOf } from '../pages.ts'
 
@@ -11,6 +12,26 @@ const limitOf = <Schema extends TSchema>(schema: Schema) => t.Optional(t.Union([
 const someTexts = t.Array(t.String(), { minItems: 1, maxItems: 100 })
 const aMinute = t.Integer({ minimum: 1, maximum: 999_999_999 })
 const MOST_GRACE_SECONDS = 7_776_000
+
+const NO_KEY = noneHere('key')
+const apiKey = object('ApiKey', 'organization.project.api_key', 'project_api_keys', 'key', NO_KEY)
+const serviceAccount = object(
+  'ServiceAccount',
+  'organization.project.service_account',
+  'project_service_accounts',
+  'svc_acct',
+  NO_KEY,
+)
+/** With the key itself, which is shown this once. */
+const issuedKey = t.Object({ ...apiKey.schema.properties, value: t.String() }, { $id: 'IssuedApiKey' })
+/** With its key, which is shown this once. */
+const addedServiceAccount = t.Object(
+  {
+    ...serviceAccount.schema.properties,
+    api_key: t.Object({ ...TYPES.service_account_key }, { $id: 'ServiceAccountKey' }),
+  },
+  { $id: 'AddedServiceAccount' },
+)
 
 const keys = collection(apiKey, {
   tag: 'API keys',

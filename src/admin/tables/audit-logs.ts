@@ -1,14 +1,20 @@
 /** The audit log, in OpenAI's form. */
 import { type Static, t } from 'elysia'
 import { readView } from '../../postgres/admin/read-view.ts'
+import { VIEWS } from '../../postgres/admin/views.generated.ts'
 import type { Range, Shown } from '../../postgres/admin/views.ts'
 import { pagesOf } from '../answers/shared.ts'
 import { strict, unixSeconds } from '../field-types.ts'
 import { idsOf } from '../ids.ts'
-import { auditEvent } from '../objects.ts'
 import { cursorOf, fromSeconds, pageQueryOf, pageSize, readCursor, several, toPage } from '../pages.ts'
 import { serveBy } from '../table-row.ts'
 
+const { changed, ...described } = VIEWS.organization_audit_logs.columns
+/** A field that is called what `type` says has what was changed. */
+const auditEvent = t.Object(
+  { object: t.Literal('organization.audit_log'), ...described },
+  { $id: 'AuditEvent', additionalProperties: true },
+)
 const seconds = t.Optional(unixSeconds)
 const times = t.Object({ gt: seconds, gte: seconds, lt: seconds, lte: seconds }, strict)
 

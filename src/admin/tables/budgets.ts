@@ -2,12 +2,28 @@
 import { t } from 'elysia'
 import { email, strict, textOf, timeZone } from '../field-types.ts'
 import { requireId } from '../ids.ts'
-import { budget, spendAlert, spendLimit } from '../objects.ts'
+import { noneHere, object, objectOfBoth } from '../objects.ts'
 import { change, collection, listAll, listFew, make, read, remove } from '../operations.ts'
 import { cursorOf, oneOf, pageQueryOf } from '../pages.ts'
 import type { Operation } from '../table-row.ts'
 
 const PROJECT = '/v1/organization/projects/:project_id'
+
+const budget = object('Budget', 'project.budget', 'project_budgets', 'budget', noneHere('budget'))
+const spendLimit = objectOfBoth(
+  'SpendLimit',
+  'spend_limit',
+  'project_spend_limits',
+  'budget',
+  of => `This ${of} has no spend limit.`,
+)
+const spendAlert = objectOfBoth(
+  'SpendAlert',
+  'spend_alert',
+  'project_spend_alerts',
+  'spend_alert',
+  () => 'There is no such spend alert.',
+)
 
 const budgets = collection(budget, {
   tag: 'Budgets',

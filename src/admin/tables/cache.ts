@@ -9,7 +9,7 @@ import { pagesOf } from '../answers/shared.ts'
 import { strict } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId, notFound } from '../ids.ts'
-import { cacheEntry } from '../objects.ts'
+import { object } from '../objects.ts'
 import { collectionOfProject, read, remove } from '../operations.ts'
 import { fromSeconds, pageQueryOf, pageSize, readCursor, toPage } from '../pages.ts'
 import { type Operation, serveBy } from '../table-row.ts'
@@ -21,6 +21,13 @@ const selector = {
 }
 const ofProject = { project_id: t.String() }
 
+const cacheEntry = object(
+  'CacheEntry',
+  'cache.entry',
+  'cached_answers',
+  'entry',
+  "There is no such entry in this project's cache.",
+)
 const entries = collectionOfProject(cacheEntry, { tag: 'Cache', base: '/v1/cache/entries', own: 'entry_id' })
 const question = t.Optional(t.String({ description: 'Its beginning, where entries are found by it.' }))
 const found = t.Object({ ...cacheEntry.schema.properties, question }, { $id: 'CacheEntry' })

@@ -4,14 +4,19 @@ import { refuse } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { callAs } from '../../postgres/admin/call-as.ts'
 import { listOf } from '../answers/shared.ts'
+import { refusal } from '../answers/usage.ts'
 import { unixSeconds } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
-import { limits, plan, rateLimit, refusal } from '../objects.ts'
+import { NO_PROJECT, object } from '../objects.ts'
 import { change, collection, listAll, listFew, read } from '../operations.ts'
 import { fromSeconds, pageQuery } from '../pages.ts'
 import { serveBy } from '../table-row.ts'
 
 const PROJECT = '/v1/organization/projects/:project_id'
+
+const plan = object('Plan', null, 'organization_plans', null, 'There is no such plan.')
+const rateLimit = object('RateLimit', 'project.rate_limit', 'project_rate_limits', null, NO_PROJECT)
+const limits = object('Limits', 'project.limits', 'project_limits', null, NO_PROJECT)
 
 const plans = collection(plan, { tag: 'Limits', base: '/v1/organization/plans', own: 'plan', functionsRefuse: true })
 const rateLimits = collection(rateLimit, { tag: 'Limits', base: `${PROJECT}/rate_limits`, own: 'rate_limit_id' })

@@ -5,10 +5,22 @@ import { callAs } from '../../postgres/admin/call-as.ts'
 import { memberRole } from '../field-types.ts'
 import { find } from '../find-objects.ts'
 import { requireId } from '../ids.ts'
-import { addedMember, member } from '../objects.ts'
+import { object } from '../objects.ts'
 import { change, collection, list, read, remove } from '../operations.ts'
 import { serveBy } from '../table-row.ts'
-import { users } from './users.ts'
+import { invitation, users } from './users.ts'
+
+const member = object(
+  'Member',
+  'organization.project.user',
+  'project_users',
+  'user',
+  'There is no such member of this project.',
+)
+const addedMember = t.Object(
+  { ...member.schema.properties, invitation: t.Optional(invitation) },
+  { $id: 'AddedMember' },
+)
 
 const members = collection(member, {
   tag: 'Members',

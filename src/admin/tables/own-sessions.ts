@@ -1,9 +1,8 @@
 /** The caller's own sessions. */
 import { callAs } from '../../postgres/admin/call-as.ts'
 import { listOf } from '../answers/shared.ts'
-import { closed } from '../answers/users.ts'
+import { closed, openSession } from '../answers/users.ts'
 import { formatId } from '../ids.ts'
-import { openSession } from '../objects.ts'
 import { hashToken } from '../session-cookie.ts'
 import { serveBy } from '../table-row.ts'
 

@@ -7,7 +7,7 @@ import { settings } from '../answers/projects.ts'
 import { projectName } from '../field-types.ts'
 import type { Asked } from '../find-objects.ts'
 import { formatId, notFound } from '../ids.ts'
-import { project } from '../objects.ts'
+import { NO_PROJECT, object } from '../objects.ts'
 import { change, collection, list, make, read } from '../operations.ts'
 import { type Operation, serveBy } from '../table-row.ts'
 
@@ -15,6 +15,7 @@ const DEFAULT_PLAN = 'free'
 const SETTINGS = '/v1/organization/projects/:project_id/settings'
 const SETTING = t.Union([t.String(), t.Number(), t.Boolean(), t.Array(t.String())])
 
+const project = object('Project', 'organization.project', 'organization_projects', 'proj', NO_PROJECT)
 const projects = collection(project, { tag: 'Projects', base: '/v1/organization/projects', own: 'project_id' })
 
 export const PROJECTS: readonly Operation[] = [

@@ -7,10 +7,25 @@ import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { deleted, listOf, text } from '../answers/shared.ts'
 import { filterOf, readVisible, requireProject } from '../find-objects.ts'
 import { formatId, notFound } from '../ids.ts'
-import { modelPermissions, providerKey } from '../objects.ts'
+import { NO_PROJECT, noneHere, object } from '../objects.ts'
 import { change, collection, read, remove } from '../operations.ts'
 import { oneOf } from '../pages.ts'
 import { serveBy } from '../table-row.ts'
+
+const providerKey = object(
+  'ProviderKey',
+  'project.provider_key',
+  'project_provider_keys',
+  null,
+  noneHere('key of a provider'),
+)
+const modelPermissions = object(
+  'ModelPermissions',
+  'project.model_permissions',
+  'project_model_permissions',
+  null,
+  NO_PROJECT,
+)
 
 const tag = 'Provider keys'
 const keys = collection(providerKey, {

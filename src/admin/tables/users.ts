@@ -4,10 +4,16 @@ import { callAs } from '../../postgres/admin/call-as.ts'
 import { objectOf, text } from '../answers/shared.ts'
 import { email, memberRole, strict, userRole } from '../field-types.ts'
 import { formatId, requireId } from '../ids.ts'
-import { addedInvite, addedUser, invite, user } from '../objects.ts'
+import { object } from '../objects.ts'
 import { change, collection, list, make, read, remove } from '../operations.ts'
 import { several } from '../pages.ts'
 import { serveBy } from '../table-row.ts'
+
+export const invitation = t.String({ description: 'For somebody who cannot log in yet; shown this once.' })
+const user = object('User', 'organization.user', 'organization_users', 'user', 'There is no such user.')
+const addedUser = t.Object({ ...user.schema.properties, invitation: t.Optional(invitation) }, { $id: 'AddedUser' })
+const invite = object('Invite', 'organization.invite', 'organization_invites', 'invite', 'There is no such invite.')
+const addedInvite = t.Object({ ...invite.schema.properties, invitation: t.String() }, { $id: 'AddedInvite' })
 
 export const users = collection(user, {
   tag: 'Users',

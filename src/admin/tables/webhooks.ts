@@ -7,7 +7,7 @@ import { EVENT_KINDS } from '../../postgres/seeds.generated.ts'
 import { textOf } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId } from '../ids.ts'
-import { addedWebhook, begunDelivery, delivery, webhook } from '../objects.ts'
+import { noneHere, object } from '../objects.ts'
 import { collection, list, listAll, remove } from '../operations.ts'
 import { cursorOf, readCursor } from '../pages.ts'
 import { serveBy } from '../table-row.ts'
@@ -18,6 +18,18 @@ const SECRET_BYTES = 32
 /** What the description says of an address; `checkUrl` says more, and why it refuses one. */
 const URL_FORM = '^[Hh][Tt][Tt][Pp][Ss]?:'
 const KINDS = EVENT_KINDS.map(({ kind }) => kind)
+
+const webhook = object('Webhook', 'project.webhook', 'project_webhooks', 'webhook', noneHere('webhook'))
+/** With its secret, which is shown this once. */
+const addedWebhook = t.Object(
+  { ...t.Pick(webhook.schema, ['object', 'id', 'url', 'events']).properties, secret: t.String() },
+  { $id: 'AddedWebhook' },
+)
+const delivery = object('Delivery', 'project.delivery', 'project_deliveries', 'delivery', noneHere('delivery'))
+const begunDelivery = t.Object(
+  { ...t.Pick(delivery.schema, ['object', 'id']).properties, state: t.Optional(t.Literal('pending')) },
+  { $id: 'BegunDelivery' },
+)
 
 const tag = 'Webhooks'
 const webhooks = collection(webhook, {
@@ -81,7 +93,7 @@ export const WEBHOOKS = [
     },
   }),
   list(deliveries, 'List what webhooks were told', {
-    query: { webhook_id: cursorOf('webhook') },
+    query: { webhook_id: cursorOf('webhook', 'Of this webhook alone.') },
     filter: ({ query }) => ({ _webhook_id: readCursor('webhook', query.webhook_id, 'webhook_id') }),
     newestFirst: true,
   }),

@@ -2,7 +2,9 @@
 import type { Action } from '../components/actions.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatAgo, formatDate, isolated } from '../format.ts'
-import type { AdminKey } from '../types.ts'
+import type { Shown } from '../types.ts'
+
+type AdminKey = Shown<'admin_api_keys'>
 
 export function AdminKeys() {
   return (

@@ -7,7 +7,9 @@ import { Select } from '../components/select.tsx'
 import type { Column } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatShortTime, plain } from '../format.ts'
-import type { AuditEvent } from '../types.ts'
+import type { Shown } from '../types.ts'
+
+type AuditEvent = Shown<'organization_audit_logs'>
 
 const ACTIONS = AUDIT_ACTIONS.map(({ action }) => action)
 

@@ -4,7 +4,9 @@ import { Badge } from '../components/basics.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatCount, formatTime, formatUsd, isolated } from '../format.ts'
 import { useProjectPath } from '../session.ts'
-import type { Budget } from '../types.ts'
+import type { Shown } from '../types.ts'
+
+type Budget = Shown<'project_budgets'>
 
 const PERIODS = [
   ['month', 'A month'],

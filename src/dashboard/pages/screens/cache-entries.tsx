@@ -13,7 +13,10 @@ import { useFilters } from '../filters.ts'
 import { formatAgo, formatBytes, formatPlural, plain } from '../format.ts'
 import { may } from '../session.ts'
 import { useSettings } from '../settings.ts'
-import type { CacheEntry, Project } from '../types.ts'
+import type { Project, Shown } from '../types.ts'
+
+/** `question`: its beginning, where entries are found by it. */
+type CacheEntry = Shown<'cached_answers'> & { question?: string }
 
 const PATH = '/v1/cache/entries'
 

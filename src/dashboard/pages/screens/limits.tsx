@@ -5,10 +5,12 @@ import { Badge, Card, Empty, Loading, PageHeader, Problem } from '../components/
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent } from '../format.ts'
 import { useProject } from '../session.ts'
-import type { Limits } from '../types.ts'
+import type { Shown } from '../types.ts'
 import { Budgets } from './budgets.tsx'
 import { usePlans } from './project-actions.tsx'
 import { Refused } from './refused.tsx'
+
+type Limits = Shown<'project_limits'>
 
 export default function LimitsPage() {
   const project = useProject()

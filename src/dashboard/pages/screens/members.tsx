@@ -5,8 +5,10 @@ import { LoginState } from '../components/login-state.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatDate, isolated } from '../format.ts'
 import { useProjectPath } from '../session.ts'
-import type { Member, Role } from '../types.ts'
+import type { Role, Shown } from '../types.ts'
 import { inviteAs } from './invite.tsx'
+
+type Member = Shown<'project_users'>
 
 const ROLES: [Role, string][] = [
   ['viewer', 'Viewer – looks'],

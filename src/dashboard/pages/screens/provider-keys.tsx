@@ -9,7 +9,9 @@ import { Ways } from '../components/ways.tsx'
 import { formatTime, isolated } from '../format.ts'
 import { useRoutes } from '../routes.ts'
 import { may, PROJECTS, useProject } from '../session.ts'
-import type { Page, Project, ProviderKey } from '../types.ts'
+import type { Page, Project, Shown } from '../types.ts'
+
+type ProviderKey = Shown<'project_provider_keys'>
 
 const TITLES: Readonly<Record<string, string>> = byVendor(({ title }) => title)
 

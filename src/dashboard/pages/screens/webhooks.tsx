@@ -4,7 +4,10 @@ import { Badge, Name } from '../components/basics.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatDate, formatShortTime, plain } from '../format.ts'
 import { useProjectPath } from '../session.ts'
-import type { Delivery, Webhook } from '../types.ts'
+import type { Shown } from '../types.ts'
+
+type Webhook = Shown<'project_webhooks'>
+type Delivery = Shown<'project_deliveries'>
 
 const STATES = { pending: 'warn', delivered: 'good', failed: 'bad' } as const
 const REFRESH_MS = 5_000
