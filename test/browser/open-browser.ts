@@ -1,4 +1,5 @@
 /** Debian's chromium, driven by playwright-core. */
+import { basename } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { EMAIL, PASSWORD } from './seed.ts'
 
@@ -35,29 +36,30 @@ export async function logIn(page: Page, root: string, email = EMAIL, password = 
   await page.locator('main#content').waitFor()
 }
 
-/** Every page of a project and of the installation. */
+/** The table of pages; its screens are another TypeScript project's. */
+const { href } = new URL('../../src/dashboard/pages/pages.ts', import.meta.url)
+const { PAGES }: { PAGES: readonly { path: string; link?: unknown }[] } = await import(href)
+
+/** By path: what is opened of a page, by another name than its path's last part, or with a query. */
+const VIEWS: Record<string, [name: string, query: string][]> = {
+  '/$project/overview': [['overview', '?span=month']],
+  '/$project/cache': [
+    ['matches', ''],
+    ['near-misses', '?view=near-misses'],
+    ['verdicts', '?view=verdicts'],
+    ['similarity', '?view=similarity'],
+    ['answers', '?view=answers'],
+  ],
+  '/$project/settings/keys': [['keys', '?all=true']],
+  '/audit': [['whole-audit', '']],
+}
+
+/** Every page that the menu links to. */
 export function pagesOf(project: string): [name: string, path: string][] {
-  return [
-    ['overview', `/${project}/overview?span=month`],
-    ['requests', `/${project}/requests`],
-    ['matches', `/${project}/cache`],
-    ['near-misses', `/${project}/cache?view=near-misses`],
-    ['verdicts', `/${project}/cache?view=verdicts`],
-    ['similarity', `/${project}/cache?view=similarity`],
-    ['policy', `/${project}/settings/policy`],
-    ['answers', `/${project}/cache?view=answers`],
-    ['playground', `/${project}/playground`],
-    ['settings', `/${project}/settings`],
-    ['keys', `/${project}/settings/keys?all=true`],
-    ['provider-keys', `/${project}/settings/provider-keys`],
-    ['webhooks', `/${project}/settings/webhooks`],
-    ['limits', `/${project}/settings/limits`],
-    ['members', `/${project}/settings/members`],
-    ['audit', `/${project}/audit`],
-    ['projects', '/projects'],
-    ['users', '/users'],
-    ['account', '/account'],
-  ]
+  return PAGES.filter(({ link }) => link).flatMap(({ path }) => {
+    const views = VIEWS[path] ?? [[basename(path), '']]
+    return views.map(([name, query]): [string, string] => [name, `${path.replace('$project', project)}${query}`])
+  })
 }
 
 /** Until the page has what it shows. */
