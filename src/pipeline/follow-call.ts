@@ -50,7 +50,7 @@ function followStream(
   const { body, ended } = streamEvents(subscriber, streamOptions(context))
   void ended.then(end => finishFollowed(context, call, end))
   accounting.noteHeaders()
-  accounting.noteReason('coalesced')
+  accounting.note({ cache_reason: 'coalesced' })
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
   return { status: 200, headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) }, body }
 }

@@ -156,8 +156,8 @@ export class OpenAccount implements RequestAccounting {
     this.#providerKey = answer.headers.get(PROVIDER_KEY)
   }
 
-  noteReason(reason: string): void {
-    this.#story.cache_reason = reason
+  note(known: RequestStory): void {
+    Object.assign(this.#story, known)
   }
 
   noteChunk(): void {

@@ -3,6 +3,7 @@ import type { CacheQuery } from '../cache/cache-query.ts'
 import type { EntryFacts, Match, NearMiss, SemanticMatch } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { RequestStory } from '../postgres/usage-record.ts'
 import type { Provider, UpstreamAnswer } from '../providers/upstream.ts'
 import type { CallScope } from '../telemetry/proxy-metrics.ts'
 import type { CallFailure } from './coalescing/shared-call.ts'
@@ -52,8 +53,8 @@ export interface RequestAccounting {
   readonly isReadToEnd: boolean
   /** The provider has begun to answer. */
   noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys' | 'status'>): void
-  /** Sets why the cache answered, or why it did not. */
-  noteReason(reason: string): void
+  /** Sets columns of its record that a step knows, and nothing else needs. */
+  note(known: RequestStory): void
   /** Who makes the call that the request follows, if it follows one. */
   followed: CallScope
   /** Takes the time to a stream's first chunk. */

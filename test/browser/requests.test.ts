@@ -110,6 +110,21 @@ describe.skipIf(!chromiumPath)(title, () => {
       await expect.poll(count).toBe(2)
     }, 120_000)
 
+    test('a column that the page knows nothing of is told by its name', async () => {
+      await page.route('**/v1/requests/*', async route => {
+        const response = await route.fetch()
+        await route.fulfill({ response, json: { ...(await response.json()), queue_ms: 1500, further_name: 'ünknown' } })
+      })
+      await page.goto(`${root}/dashboard/${seeded.project}/requests?user=somebody`)
+      await page.getByRole('row').nth(1).getByRole('link').click()
+      const told = (name: string) => page.locator('dt', { hasText: name }).locator('xpath=following-sibling::dd')
+      expect(await told('Queue').textContent()).toBe('1.50 s')
+      expect(await told('Further name').textContent()).toBe('ünknown')
+      const all = await page.locator('dt').allTextContents()
+      expect(all.filter(name => name.includes('_') || /^(Object|Id|Created at)$/.test(name))).toEqual([])
+      await page.unroute('**/v1/requests/*')
+    }, 120_000)
+
     test('the slowest of any span, as a CSV file', async () => {
       await page.goto(`${root}/dashboard/${seeded.project}/requests`)
       await page.getByLabel('Period').selectOption('30 days')

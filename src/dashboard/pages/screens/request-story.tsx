@@ -2,13 +2,14 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { explainReason } from '../../../cache/reasons.ts'
 import { get } from '../api.ts'
-import { Badge, Button, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
 import { formatMs, formatPlural, formatTime, formatUsd, isolated, plain } from '../format.ts'
-import { may, useProject } from '../session.ts'
+import { useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
+import { RequestContent } from './request-content.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
 export default function RequestStory() {
@@ -75,6 +76,7 @@ function Story({ request, projectId }: { request: ProxyRequest; projectId: strin
           <Asked request={request} />
           <Cached request={request} projectId={projectId} />
           <Spent request={request} />
+          <Further request={request} />
         </dl>
         <div className="mt-4 flex flex-wrap items-center justify-between gap-2 border-t border-line pt-4">
           <span className="min-w-0 text-xs text-muted">
@@ -83,65 +85,9 @@ function Story({ request, projectId }: { request: ProxyRequest; projectId: strin
           <CopyButton text={request.request_id} label="Copy ID" />
         </div>
       </Card>
-      <Content request={request} projectId={projectId} />
+      <RequestContent request={request} projectId={projectId} />
     </div>
   )
-}
-
-/** What was said, for members, once they ask for it. */
-function Content({ request, projectId }: { request: ProxyRequest; projectId: string }) {
-  const project = useProject()
-  const [isAsked, setAsked] = useState(false)
-  const path = `/v1/requests/${request.id}/content`
-  const content = useQuery({
-    queryKey: [path],
-    queryFn: () => get<{ request: string | null; response: string | null }>(path, { project_id: projectId }),
-    enabled: isAsked,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  if (!may(project, 'member')) return null
-  return (
-    <Card
-      title="What it said and got"
-      action={!isAsked && <Button onClick={() => setAsked(true)}>Show the content</Button>}
-    >
-      {isAsked && (
-        <div className="space-y-4 p-4">
-          <Problem error={content.error} />
-          {content.isLoading && <Loading />}
-          {content.data && (
-            <>
-              <Text title="Request" text={content.data.request} />
-              <Text title="Answer" text={content.data.response} />
-            </>
-          )}
-        </div>
-      )}
-    </Card>
-  )
-}
-
-function Text({ title, text }: { title: string; text: string | null }) {
-  return (
-    <div>
-      <h3 className="text-xs text-muted">{title}</h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section tabIndex={0} aria-label={title} className="mt-1 max-h-96 overflow-auto">
-        <pre dir="auto" className="font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-          {text === null ? 'Not kept.' : plain(indent(text))}
-        </pre>
-      </section>
-    </div>
-  )
-}
-
-/** JSON over several lines; other text as it is. */
-function indent(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }
 
 function WentWrong({ request }: { request: ProxyRequest }) {
@@ -249,6 +195,61 @@ function Spent({ request }: { request: ProxyRequest }) {
       </Fact>
     </>
   )
+}
+
+/** What the page tells in words of its own. */
+const TOLD: ReadonlySet<string> = new Set<keyof ProxyRequest>([
+  ...([
+    'object',
+    'id',
+    'created_at',
+    'recorded_at',
+    'request_id',
+    'api_key_id',
+    'key_name',
+    'api_key_redacted_value',
+  ] as const),
+  ...([
+    'endpoint',
+    'model',
+    'asked_model',
+    'fallbacks',
+    'provider',
+    'provider_keys',
+    'streamed',
+    'end_user',
+    'tags',
+  ] as const),
+  ...(['status', 'error_code', 'error_message', 'upstream_status', 'upstream_message', 'attempts'] as const),
+  ...(['cache_result', 'cache_reason', 'cache_id', 'similarity'] as const),
+  ...([
+    'prompt_tokens',
+    'cached_prompt_tokens',
+    'completion_tokens',
+    'tokens_saved',
+    'completion_tokens_saved',
+  ] as const),
+  ...(['cost_usd', 'presumed', 'saved_usd'] as const),
+  ...(['admission_ms', 'lookup_ms', 'embed_ms', 'upstream_ms', 'first_chunk_ms', 'latency_ms', 'duration_ms'] as const),
+])
+
+/** Any other column of the record, by its name. */
+function Further({ request }: { request: ProxyRequest }) {
+  const others = Object.entries(request).filter(([column, value]) => value !== null && !TOLD.has(column))
+  return others.map(([column, value]) => (
+    <NamedFact key={column} title={titleOf(column)} name={format(column, value)} look="" />
+  ))
+}
+
+function titleOf(column: string): string {
+  const words = column.replace(/_(ms|usd)$/, '').replaceAll('_', ' ')
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
+function format(column: string, value: unknown): string {
+  if (typeof value === 'number' && column.endsWith('_ms')) return formatMs(value)
+  if (typeof value === 'number' && column.endsWith('_usd')) return formatUsd(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** The parts of a request's time, one after the other. What is not known is part of what follows it. */
