@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EVENT_KINDS } from '../../src/postgres/seeds.generated.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
@@ -259,6 +260,19 @@ describe.skipIf(!chromiumPath)(title, () => {
       const former = page.getByRole('row').filter({ hasText: '(lgw_test_' })
       await former.waitFor()
       expect(await former.getByRole('button').allTextContents()).toEqual(['Deactivate'])
+      await page.context().close()
+    })
+
+    test('the page of webhooks says of each kind of event when it is told', async () => {
+      const [made] = await proxy.query<{ id: number }>(`select create_project('told', 'free') as id`)
+      const page = await openPage()
+      await logIn(page, root)
+      await page.goto(`${root}/dashboard/proj_${made?.id}/settings/webhooks`)
+      await waitForPage(page)
+      expect(await page.locator('dt').allTextContents()).toEqual(EVENT_KINDS.map(({ kind }) => kind))
+      const told = await page.locator('dd').allTextContents()
+      expect(told).toContain('When a key is made.')
+      expect(told.filter(text => /[`[\]]|\(\w+\.md\)/.test(text))).toEqual([])
       await page.context().close()
     })
 

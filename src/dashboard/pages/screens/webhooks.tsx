@@ -1,6 +1,8 @@
 /** The addresses that are told of a project's events, and what they were told. */
+import { Fragment } from 'react'
+import { EVENT_KINDS } from '../../../postgres/seeds.generated.ts'
 import type { Action } from '../components/actions.tsx'
-import { Badge, Name } from '../components/basics.tsx'
+import { Badge, Card, Name } from '../components/basics.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatDate, formatShortTime, plain } from '../format.ts'
 import { useProjectPath } from '../session.ts'
@@ -20,7 +22,7 @@ export default function Webhooks() {
     <Resource<Webhook>
       page={{
         title: 'Webhooks',
-        help: 'Addresses that are told when a quota is nearly used up, a key is created, expires or goes, a provider keeps failing, or a hit was wrong: signed, and tried again over ten hours.',
+        help: 'Addresses that are told of what happens here: signed, and tried again over ten hours.',
       }}
       path={webhooks}
       query={{}}
@@ -63,8 +65,31 @@ export default function Webhooks() {
         ]}
         actions={[{ title: 'Send again', label: 'Send again:', look: 'plain', needs: 'member', at: '/resend' }]}
       />
+      <Events />
     </Resource>
   )
+}
+
+function Events() {
+  return (
+    <Card title="Events">
+      <dl className="grid gap-x-4 gap-y-2 p-4 sm:grid-cols-[auto_minmax(0,1fr)]">
+        {EVENT_KINDS.map(({ kind, happens }) => (
+          <Fragment key={kind}>
+            <dt>
+              <Badge>{kind}</Badge>
+            </dt>
+            <dd>When {plainWords(happens)}.</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Card>
+  )
+}
+
+/** Without the Markdown that the docs have. */
+function plainWords(text: string): string {
+  return text.replace(/\[([^[\]]+)\]\([^()]*\)|`/g, '$1')
 }
 
 const ADD: Action<null> = {
