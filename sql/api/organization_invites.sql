@@ -4,9 +4,9 @@ select
     'invite_' || u.id as id,
     u.email,
     u.role::user_role as role,
-    case when l.can_log_in then 'accepted' when l.invited_until > seconds_of(now()) then 'pending' else 'expired' end::invite_status as status,
+    case when l.can_log_in then 'accepted' when l.invited_until > now() then 'pending' else 'expired' end::invite_status as status,
     seconds_of(u.created_at) as created_at,
-    l.invited_until as expires_at,
+    seconds_of(l.invited_until) as expires_at,
     array(
         select row('proj_' || m.project_id, m.role)::invite_project
         from memberships m
@@ -14,7 +14,7 @@ select
         order by m.project_id
     ) as projects
 from users u
-cross join lateral login_state(u.id) l;
+join visible_logins l on l.user_id = u.id;
 
 comment on view organization_invites is 'A user, and whether the invitation was taken up. Accepted: the user can log in.';
 comment on column organization_invites.expires_at is 'Null: there is none.';

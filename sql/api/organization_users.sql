@@ -8,10 +8,10 @@ select
     u.role::user_role as role,
     seconds_of(u.created_at) as added_at,
     l.can_log_in,
-    l.invited_until,
-    l.last_seen_at
+    seconds_of(l.invited_until) as invited_until,
+    seconds_of(l.last_seen_at) as last_seen_at
 from users u
-cross join lateral login_state(u.id) l;
+join visible_logins l on l.user_id = u.id;
 
 comment on view organization_users is 'Users of the installation: administrators (owner), and others (reader).';
 comment on column organization_users.can_log_in is 'Not before the invitation was taken up.';

@@ -8,11 +8,11 @@ select
     m.role::project_role as role,
     seconds_of(m.created_at) as added_at,
     l.can_log_in,
-    l.invited_until,
-    l.last_seen_at
+    seconds_of(l.invited_until) as invited_until,
+    seconds_of(l.last_seen_at) as last_seen_at
 from memberships m
 join users u on u.id = m.user_id
-cross join lateral login_state(m.user_id) l;
+join visible_logins l on l.user_id = m.user_id;
 
 comment on view project_users is 'Members of projects. Administrators see every project without being members.';
 comment on column project_users.can_log_in is 'Not before the invitation was taken up.';

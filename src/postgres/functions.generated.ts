@@ -202,8 +202,6 @@ export const FUNCTIONS = {
   log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */
   log_in_by_password: { takes: { of_email: 'text', verified_hash: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
-  /** Whether a user can log in yet, until when the invitation can be taken up or since when it cannot, and when the user was last seen; no row for whom the current user may not see. Operators with psql see all. Null: invited_until (there is none), last_seen_at (never). */
-  login_state: { reads: true, takes: { of_user: 'bigint' }, gives: { can_log_in: 'boolean', invited_until: 'bigint?', last_seen_at: 'bigint?' } },
   /** Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months. */
   maintain_usage_partitions: { takes: {}, gives: 'void' },
   /** As issue_key(), with the id of the key. Null: expires (never). */

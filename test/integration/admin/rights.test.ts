@@ -215,7 +215,7 @@ describeOnce('rights in the database', backend => {
   test('the last known login of a member is seen by members of the same project, and nobody else', async () => {
     const { people, stranger } = await openProject()
     const seenBy = async (user: number) =>
-      (await actAs(user, `(select count(*) from login_state(${people.member}))`))[0]?.row.value
+      (await actAs(user, `(select count(*) from visible_logins where user_id = ${people.member})`))[0]?.row.value
     const admin = await addUser('admin', 'owner')
     expect(await Promise.all([people.member ?? 0, people.viewer ?? 0, admin, stranger].map(seenBy))).toEqual([
       1, 1, 1, 0,
