@@ -19,18 +19,19 @@ as 'select false';
 -- What belongs to a project is for those who see the project.
 do $$
 declare
-    of_project text;
+    of_project regclass;
 begin
-    foreach of_project in array array[
-        'api_keys', 'provider_keys', 'monthly_counters', 'memberships',
-        'cache_entries', 'cache_prompts', 'cached_vectors', 'kept_objects', 'kept_responses',
-        'cache_verdicts', 'semantic_hits', 'judge_spending',
-        'usage_records', 'request_contents', 'usage_sums', 'usage_tagged', 'latency_counts', 'usage_pending',
-        'webhooks', 'events', 'event_deliveries', 'budgets'
-    ]
+    for of_project in
+        select c.oid
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid
+        where c.relnamespace = current_schema()::regnamespace
+            and c.relkind in ('r', 'p')
+            and not c.relispartition
+            and a.attname = 'project_id'
     loop
-        execute format('alter table %I enable row level security', of_project);
-        execute format('create policy members_see on %I for select using (project_id in (select visible_projects()))', of_project);
+        execute format('alter table %s enable row level security', of_project);
+        execute format('create policy members_see on %s for select using (project_id in (select visible_projects()))', of_project);
     end loop;
 end
 $$;
@@ -46,14 +47,11 @@ create policy members_see on spend_alerts for select using (budget_id in (select
 
 -- The sums and budgets of all projects together, and what concerns no project, are for administrators.
 alter table refusals_hourly enable row level security;
-alter table audit_log enable row level security;
 create policy administrators_see on usage_sums for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on refusals_hourly for select using ((select is_administrator()));
 create policy administrators_see on budgets for select using (project_id is null and is_administrator());
-create policy members_see on audit_log for select using (
-    project_id in (select visible_projects()) or (select is_administrator())
-);
+create policy administrators_see on audit_log for select using ((select is_administrator()));
 
 -- A user sees whom they share a project with: memberships are restricted themselves.
 alter table users enable row level security;
@@ -71,4 +69,3 @@ alter table invitations enable row level security;
 alter table sessions enable row level security;
 alter table login_attempts enable row level security;
 alter table budget_reservations enable row level security;
-alter table open_responses enable row level security;
