@@ -44,9 +44,6 @@ begin
         execute format('alter table %s drop constraint %I', part.of_table, part.conname);
     end loop;
 
-    -- A trigger of a distributed table would run on workers. This one does nothing any more.
-    drop trigger vectors_deleted on cached_vectors;
-
     -- A policy with a subquery would ask the coordinator's tables on workers. Row security stays on: the dashboard's role sees nothing of these
     -- tables, and count_vectors() tells it how many there are.
     for part in

@@ -62,7 +62,7 @@ language plpgsql
 as 'begin return null; end';
 
 create trigger answers_deleted after delete on cache_entries referencing old table as gone
-    for each statement execute function note_cache_shrinkage('answers');
+    for each statement execute function note_cache_shrinkage();
 
 create table cache_prompts (
     entry_id bigint primary key
@@ -160,9 +160,6 @@ comment on column cached_vectors.answered_as is 'What upstream called the model 
 comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
 comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted. Ahead of created_at.';
 comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
-
-create trigger vectors_deleted after delete on cached_vectors referencing old table as gone
-    for each statement execute function note_cache_shrinkage('vectors');
 
 create table cache_sizes (
     project_id bigint not null

@@ -90,6 +90,8 @@ export const FUNCTIONS = {
   delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
   /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
   delete_outdated: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes up to that many rows of a table that a condition holds for, but those that another transaction has locked, and returns how many. */
+  delete_rows: { takes: { place: 'text', condition: 'text', at_most: 'integer' }, gives: 'integer' },
   /** Deletes a user, with memberships, sessions and admin keys. Takes an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted. */
   delete_user: { takes: { of_user: 'bigint' }, gives: 'void' },
   /** Deletes these vectors of a project, or with null all, counts the deletions, and returns how many there were. */
@@ -144,8 +146,6 @@ export const FUNCTIONS = {
   first_moment: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
   /** Has a response asked for until its provider says what it used; then settle_response() puts its record and budgets right. */
   follow_response: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', presumed_usd: 'numeric', presumed_tokens: 'bigint' }, gives: 'void' },
-  /** Deletes up to that many pairs that have been queued for the judge for a day, and returns how many. */
-  forget_judgements: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project's. */
   forget_kept_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
   /** Deletes a kept response, and says whether there was one. */
@@ -154,7 +154,7 @@ export const FUNCTIONS = {
   forget_open_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
   /** Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests. */
   forget_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
-  /** Deletes up to that many verdicts without an entry, as many semantic hits older than a week, and what forget_judgements() deletes; returns the greatest number. Fewer than asked for means that none are left. */
+  /** Deletes up to that many verdicts without an entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left. */
   forget_verdicts: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** note_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone. */
   give_feedback: { takes: { project: 'text', request_id: 'text', verdict: 'text' }, gives: 'void' },

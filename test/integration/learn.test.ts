@@ -292,7 +292,7 @@ describeBackends('the queue for the judge', backend => {
     expect(await waiting()).toBe(1000)
     await database.runScript(`update judge_queue set queued_at = now() - interval '25 hours'`)
     expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])
-    await database.runScript('select forget_judgements(5000)')
+    await database.runScript('select forget_verdicts(5000)')
     expect(await waiting()).toBe(0)
   })
 

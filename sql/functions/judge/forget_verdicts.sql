@@ -5,7 +5,6 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     forgotten integer;
-    more integer;
 begin
     with due as materialized (
         select v.*
@@ -42,19 +41,13 @@ begin
         and w.kept_until is null;
     get diagnostics forgotten = row_count;
 
-    delete from semantic_hits h
-    where h.ctid = any (array(
-        select x.ctid
-        from semantic_hits x
-        where x.served_at < now() - interval '7 days'
-        order by x.served_at
-        limit at_most
-        for update skip locked
-    ));
-    get diagnostics more = row_count;
-    return greatest(forgotten, more, forget_judgements(at_most));
+    return greatest(
+        forgotten,
+        delete_rows('semantic_hits', format('served_at < %L', now() - interval '7 days'), at_most),
+        delete_rows('judge_queue', format('queued_at < %L', now() - interval '1 day'), at_most)
+    );
 end;
 $$;
 
 comment on function forget_verdicts(integer) is
-    'Deletes up to that many verdicts without an entry, as many semantic hits older than a week, and what forget_judgements() deletes; returns the greatest number. Fewer than asked for means that none are left.';
+    'Deletes up to that many verdicts without an entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left.';

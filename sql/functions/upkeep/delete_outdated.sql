@@ -8,7 +8,6 @@ declare
     believed constant timestamptz := (select i.believed_at from installation i);
     kept_from constant timestamptz := date_trunc('month', believed) - interval '13 months';
     outdated record;
-    deleted integer;
     most integer := 0;
 begin
     for outdated in
@@ -38,12 +37,7 @@ begin
         ) as o (place, condition)
         where to_regclass(o.place) is not null
     loop
-        execute format(
-            'delete from %1$I where ctid = any (array(select x.ctid from %1$I x where %2$s limit %3$s for update skip locked))',
-            outdated.place, outdated.condition, at_most
-        );
-        get diagnostics deleted = row_count;
-        most := greatest(most, deleted);
+        most := greatest(most, delete_rows(outdated.place, outdated.condition, at_most));
     end loop;
     return most;
 end;
