@@ -258,8 +258,8 @@ export const FUNCTIONS = {
   purge_cache: { takes: { project: 'text' }, gives: 'bigint' },
   /** Sets a budget whose values and owner were checked (null: the organization, for all that is spent), and returns its id. One that is not enforced leaves an enforced one as it is. */
   put_budget: { takes: { owner_id: 'bigint', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint', of_model: 'text', tagged: 'jsonb', in_zone: 'text', is_enforced: 'boolean' }, gives: 'bigint' },
-  /** Queues pairs of questions for the judge. Each list has one item per pair: its context, the asked question, and the request hash of the entry that it was compared with. Hashes in hex. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
-  queue_judgements: { takes: { project_ids: 'bigint[]', context_hashes: 'text[]', asked_hashes: 'text[]', entry_hashes: 'text[]', are_reviews: 'boolean[]', contexts: 'text[]', questions: 'text[]', similarities: 'double precision[]' }, gives: 'void' },
+  /** Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the asked question was compared with), is_review, context, asked, similarity. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
+  queue_judgements: { takes: { pairs: 'json' }, gives: 'void' },
   /** Requests counted against a project's quotas in a calendar month (UTC), for its project keys and its test keys; the quota is that of its present plan. Raises on an unknown project. */
   quota_usage: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { keys: 'project|test', used: 'bigint', quota: 'bigint', remaining: 'bigint' } },
   /** A value as an error message may show it: quoted, on one line, at most 100 characters of it. */
@@ -272,12 +272,12 @@ export const FUNCTIONS = {
   read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text?', response: 'text' } },
   /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
-  /** Keeps what requests said and got, sealed and in hex, with one item per request in each list. */
-  record_contents: { takes: { recorded_ats: 'timestamptz[]', project_ids: 'bigint[]', key_ids: 'bigint[]', request_ids: 'text[]', sealed_requests: 'text[]', sealed_responses: 'text[]' }, gives: 'void' },
+  /** Keeps what requests said and got, sealed: objects with the columns of request_contents. */
+  record_contents: { takes: { contents: 'json' }, gives: 'void' },
   /** Adds the requests that a proxy refused since its last call to the sums of this hour; reasons must be distinct. */
   record_refusals: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
-  /** Records semantic hits and near misses, with one item per request in each list, so that people can say whether the response was, or would have been, right. Hashes and sealed wordings in hex. */
-  record_semantic_hits: { takes: { project_ids: 'bigint[]', request_ids: 'text[]', asked_hashes: 'text[]', entry_hashes: 'text[]', reasons: 'text[]', similarities: 'double precision[]', are_shadows: 'boolean[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', saved_usd: 'numeric[]', differences: 'text[]', sealed_wordings: 'text[]' }, gives: 'void' },
+  /** Records semantic hits and near misses, objects with the columns of semantic_hits, so that people can say whether the response was, or would have been, right. */
+  record_semantic_hits: { takes: { hits: 'json' }, gives: 'void' },
   /** Appends a batch of usage records, objects with the columns of usage_records, of which what is null may be left out, and their sums, rows of usage_pending; spending: what they cost, which settle_spending() takes out of budgets; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is. Null: spending (nothing). */
   record_usage: { takes: { records: 'json', sums: 'json', spending: 'json?', batch: 'uuid' }, gives: 'timestamptz' },
   /** Dates anew what a clock dated that ran ahead and was put back: keys, sessions, leases and entries of the cache would outlive their time, and what is to wait would wait for a year. Records keep the time that they were given. A column named …_at dates what has happened, unless its comment says how far ahead it may lie: "Ahead of created_at", as long after that as it was; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is left alone. */

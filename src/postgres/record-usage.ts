@@ -117,24 +117,14 @@ function bucketOf(latencyMs: number): number {
   return Math.floor(4 * Math.log2(Math.max(latencyMs, LEAST_LATENCY_MS)))
 }
 
-/** What a request said and got. */
+/** What a request said and got: a row of request_contents. */
 export interface SealedContent extends Pick<UsageRecord, 'recorded_at' | 'project_id' | 'key_id' | 'request_id'> {
-  /** In hex, as the response. */
-  sealedRequest: string | null
-  sealedResponse: string | null
+  sealed_request: string | null
+  sealed_response: string | null
 }
 
 export function recordContents(database: Database, contents: readonly SealedContent[]): Promise<void> {
-  return inPartitions(database, () =>
-    call(database, 'record_contents', {
-      recorded_ats: contents.map(content => content.recorded_at),
-      project_ids: contents.map(content => content.project_id),
-      key_ids: contents.map(content => content.key_id),
-      request_ids: contents.map(content => content.request_id),
-      sealed_requests: contents.map(content => content.sealedRequest),
-      sealed_responses: contents.map(content => content.sealedResponse),
-    }),
-  )
+  return inPartitions(database, () => call(database, 'record_contents', { contents }))
 }
 
 /** SQLSTATE of a row whose time no partition has, among others. */

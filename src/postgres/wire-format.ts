@@ -59,9 +59,14 @@ export function parseList(text: string): (string | null)[] {
   )
 }
 
+/** Hex as bytea. */
+export function byteaText(hex: string): string {
+  return `\\x${hex}`
+}
+
 /** Hex hashes as a list of bytea; null for one that is missing. */
 export function listHashes(hashes: readonly (string | null | undefined)[]): (string | null)[] {
-  return hashes.map(hash => (hash == null ? null : `\\x${hash}`))
+  return hashes.map(hash => (hash == null ? null : byteaText(hash)))
 }
 
 /** Half a surrogate pair is no text: PostgreSQL reads none in JSON. */

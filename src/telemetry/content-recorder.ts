@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts'
 import { recordContents, type SealedContent } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
+import { byteaText } from '../postgres/wire-format.ts'
 import { createBackgroundWriter } from './background-writer.ts'
 import type { Log } from './log.ts'
 
@@ -34,9 +35,10 @@ export function createContentRecorder(database: Database, seal: Seal, log: Pick<
   })
 
   async function sealContent(of: UsageRecord, { request, response }: RequestContent): Promise<SealedContent> {
-    const sealText = async (text: string | null) => (text ? await seal(text, of.project_id) : null)
-    const [sealedRequest, sealedResponse] = await Promise.all([sealText(request), sealText(response)])
-    return { ...of, sealedRequest, sealedResponse }
+    const { recorded_at, project_id, key_id, request_id } = of
+    const sealText = async (text: string | null) => (text ? byteaText(await seal(text, project_id)) : null)
+    const [sealed_request, sealed_response] = await Promise.all([sealText(request), sealText(response)])
+    return { recorded_at, project_id, key_id, request_id, sealed_request, sealed_response }
   }
 
   return {

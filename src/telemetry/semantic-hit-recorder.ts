@@ -1,13 +1,14 @@
 /** Records semantic hits and near misses in the background, soon enough for people to give feedback on them. */
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
+import { byteaText } from '../postgres/wire-format.ts'
 import { createBackgroundWriter } from './background-writer.ts'
 import type { Seal } from './content-recorder.ts'
 import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
 
 /** A semantic hit, a hit in shadow mode, or a near miss. */
-interface SemanticHit {
+export interface NewSemanticHit {
   projectId: number
   requestId: string
   /** Hex SHA-256 of the normalized question. */
@@ -17,19 +18,14 @@ interface SemanticHit {
   reason: string
   /** For a near miss: the kind of difference that prevented a match. */
   difference: string | null
-  /** The question, encrypted, in hex; null when the project stores none. */
-  sealedWording: string | null
+  /** The question's text; null when the project stores none. */
+  wording: string | null
   similarity: number
   /** Whether the match was recorded but not served. */
   isShadow: boolean
   promptTokens: number
   completionTokens: number
   savedUsd: number
-}
-
-export interface NewSemanticHit extends Omit<SemanticHit, 'sealedWording'> {
-  /** The question's text; null when the project stores none. */
-  wording: string | null
 }
 
 export interface SemanticHitRecorder {
@@ -40,37 +36,40 @@ export interface SemanticHitRecorder {
 }
 
 export function createSemanticHitRecorder(database: Database, seal: Seal, log: Log): SemanticHitRecorder {
-  const { add, drain } = createBackgroundWriter<SemanticHit>({
+  const { add, drain } = createBackgroundWriter<Awaited<ReturnType<typeof writeRow>>>({
     what: 'a semantic hit',
-    write: hits =>
-      call(database, 'record_semantic_hits', {
-        project_ids: hits.map(hit => hit.projectId),
-        request_ids: hits.map(hit => hit.requestId),
-        asked_hashes: hits.map(hit => hit.askedHash),
-        entry_hashes: hits.map(hit => hit.entryHash),
-        reasons: hits.map(hit => hit.reason),
-        similarities: hits.map(hit => hit.similarity),
-        are_shadows: hits.map(hit => hit.isShadow),
-        prompt_tokens: hits.map(hit => hit.promptTokens),
-        completion_tokens: hits.map(hit => hit.completionTokens),
-        saved_usd: hits.map(hit => hit.savedUsd),
-        differences: hits.map(hit => hit.difference),
-        sealed_wordings: hits.map(hit => hit.sealedWording),
-      }),
+    write: hits => call(database, 'record_semantic_hits', { hits }),
     maxRows: 500,
     timeLimitMs: 5_000,
     log,
   })
 
-  /** A wording that cannot be encrypted is not stored. */
-  async function sealWording({ wording, ...hit }: NewSemanticHit): Promise<SemanticHit> {
-    if (wording === null) return { ...hit, sealedWording: null }
-    const sealedWording = await seal(wording, hit.projectId).catch(error => {
-      log.warn({ id: hit.requestId, cause: describeCause(error) }, 'a wording could not be sealed')
-      return null
-    })
-    return { ...hit, sealedWording }
+  /** A row of semantic_hits. */
+  async function writeRow(hit: NewSemanticHit) {
+    return {
+      project_id: hit.projectId,
+      request_id: hit.requestId,
+      asked_hash: byteaText(hit.askedHash),
+      entry_hash: byteaText(hit.entryHash),
+      reason: hit.reason,
+      similarity: hit.similarity,
+      is_shadow: hit.isShadow,
+      prompt_tokens: hit.promptTokens,
+      completion_tokens: hit.completionTokens,
+      saved_usd: hit.savedUsd,
+      difference: hit.difference,
+      sealed_wording: await sealWording(hit),
+    }
   }
 
-  return { record: hit => void add(sealWording(hit), { id: hit.requestId }), drain }
+  /** A wording that cannot be encrypted is not stored. */
+  function sealWording({ wording, projectId, requestId }: NewSemanticHit): Promise<string | null> | null {
+    if (wording === null) return null
+    return seal(wording, projectId).then(byteaText, error => {
+      log.warn({ id: requestId, cause: describeCause(error) }, 'a wording could not be sealed')
+      return null
+    })
+  }
+
+  return { record: hit => void add(writeRow(hit), { id: hit.requestId }), drain }
 }

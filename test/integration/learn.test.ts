@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call } from '../../src/postgres/call.ts'
 import { storeAnswers } from '../../src/postgres/store-answers.ts'
+import { byteaText } from '../../src/postgres/wire-format.ts'
 import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
@@ -240,22 +241,16 @@ describeBackends('the queue for the judge', backend => {
     const answers = Array.from({ length: count }, (_, i) => answerTo(`prompt ${i}`, place))
     for (let start = 0; start < count; start += 50) await storeAnswers(database, answers.slice(start, start + 50))
     const pairs = answers.map(({ requestHash, semantic }) => ({
-      projectId,
-      contextHash: semantic?.contextHash ?? '',
-      askedHash: '0'.repeat(64),
-      entryHash: requestHash,
+      project_id: projectId,
+      context_hash: byteaText(semantic?.contextHash ?? ''),
+      asked_hash: byteaText('0'.repeat(64)),
+      entry_hash: byteaText(requestHash),
+      is_review: false,
+      context: '{}',
+      asked: 'something "else" with a \\ in it',
+      similarity: 0.9,
     }))
-    const queue = (queued: typeof pairs) =>
-      call(database, 'queue_judgements', {
-        project_ids: queued.map(pair => pair.projectId),
-        context_hashes: queued.map(pair => pair.contextHash),
-        asked_hashes: queued.map(pair => pair.askedHash),
-        entry_hashes: queued.map(pair => pair.entryHash),
-        are_reviews: queued.map(() => false),
-        contexts: queued.map(() => '{}'),
-        questions: queued.map(() => 'something "else" with a \\ in it'),
-        similarities: queued.map(() => 0.9),
-      })
+    const queue = (queued: typeof pairs) => call(database, 'queue_judgements', { pairs: queued })
     await queue(pairs)
     const waiting = async () =>
       Number((await database.call<{ count: number }>('select count(*) as count from judge_queue', []))[0]?.count)
@@ -265,7 +260,7 @@ describeBackends('the queue for the judge', backend => {
   test('holds a pair once, and no pair whose entry is gone', async () => {
     const { database, pairs, queue, waiting } = await fill(3)
     await queue([...pairs, ...pairs])
-    await queue(pairs.slice(0, 1).map(pair => ({ ...pair, entryHash: 'f'.repeat(64) })))
+    await queue(pairs.slice(0, 1).map(pair => ({ ...pair, entry_hash: byteaText('f'.repeat(64)) })))
     expect(await waiting()).toBe(3)
     await database.runScript(
       `delete from cache_entries where request_hash = (select entry_hash from judge_queue limit 1)`,
@@ -288,7 +283,7 @@ describeBackends('the queue for the judge', backend => {
       insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity)
       select project_id, sha256(convert_to(n::text, 'utf8')), one_hash, other_hash, asked_hash, entry_hash, false, '{}', '', 1
       from (select * from judge_queue limit 1) q, generate_series(1, 920) n`)
-    await queue(pairs.map(pair => ({ ...pair, askedHash: '1'.repeat(64) })))
+    await queue(pairs.map(pair => ({ ...pair, asked_hash: byteaText('1'.repeat(64)) })))
     expect(await waiting()).toBe(1000)
     await database.runScript(`update judge_queue set queued_at = now() - interval '25 hours'`)
     expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])

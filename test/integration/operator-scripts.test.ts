@@ -285,8 +285,9 @@ describe.skipIf(!psqlPath)(title, () => {
           insert into cache_prompts (entry_id, project_id, context_hash, normalized_hash, prompt, created_at, expires_at)
           select id, project_id, sha256('c'), sha256('n'), 'known', created_at, expires_at from entry
         )
-        select record_semantic_hits(array[project_id], array['one'], array[encode(sha256('a'), 'hex')],
-          array[encode(request_hash, 'hex')], array['proved'], array[0.97], array[false], array[1], array[1], array[0.1], array[null], array[null])
+        select record_semantic_hits(json_build_array(json_build_object('project_id', project_id, 'request_id', 'one',
+          'asked_hash', sha256('a'), 'entry_hash', request_hash, 'reason', 'proved', 'similarity', 0.97, 'is_shadow', false,
+          'prompt_tokens', 1, 'completion_tokens', 1, 'saved_usd', 0.1)))
         from entry`.execute(backend.database.queries)
       expect(await succeed('feedback', { project, request_id: 'one', verdict: 'wrong' })).toBe('')
       const { rows } =

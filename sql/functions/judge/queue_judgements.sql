@@ -1,14 +1,4 @@
-create or replace function queue_judgements(
-    project_ids bigint[],
-    context_hashes text[],
-    asked_hashes text[],
-    entry_hashes text[],
-    are_reviews boolean[],
-    contexts text[],
-    questions text[],
-    similarities double precision[]
-)
-returns void
+create or replace function queue_judgements(pairs json) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -24,33 +14,32 @@ begin
     insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity)
     select
         n.project_id, n.context_hash, least(n.asked_hash, n.normalized_hash), greatest(n.asked_hash, n.normalized_hash), n.asked_hash,
-        n.entry_hash, n.is_review, n.context, n.question, n.similarity
+        n.entry_hash, n.is_review, n.context, n.asked, n.similarity
     from (
         select
             g.project_id,
             c.context_hash,
-            decode(g.asked_hash, 'hex') as asked_hash,
+            g.asked_hash,
             e.request_hash as entry_hash,
             c.normalized_hash,
             g.is_review,
             g.context,
-            g.question,
+            g.asked,
             g.similarity,
-            row_number() over (partition by g.project_id order by g.at) as place
-        from unnest(project_ids, context_hashes, asked_hashes, entry_hashes, are_reviews, contexts, questions, similarities)
-            with ordinality as g (project_id, context_hash, asked_hash, entry_hash, is_review, context, question, similarity, at)
-        join cache_entries e on e.project_id = g.project_id and e.request_hash = decode(g.entry_hash, 'hex')
+            row_number() over (partition by g.project_id order by g.ordinality) as place
+        from json_populate_recordset(null::judge_queue, pairs) with ordinality as g
+        join cache_entries e on e.project_id = g.project_id and e.request_hash = g.entry_hash
         join cache_prompts c on c.entry_id = e.id
-        where c.context_hash = decode(g.context_hash, 'hex')
-            and c.prompt <> g.question
+        where c.context_hash = g.context_hash
+            and c.prompt <> g.asked
             -- A review checks again what only the judge has decided.
             and not exists (
                 select
                 from cache_verdicts v
                 where v.project_id = g.project_id
                     and v.context_hash = c.context_hash
-                    and v.one_hash = least(decode(g.asked_hash, 'hex'), c.normalized_hash)
-                    and v.other_hash = greatest(decode(g.asked_hash, 'hex'), c.normalized_hash)
+                    and v.one_hash = least(g.asked_hash, c.normalized_hash)
+                    and v.other_hash = greatest(g.asked_hash, c.normalized_hash)
                     and (v.source <> 'judge' or not g.is_review)
             )
     ) n
@@ -60,5 +49,5 @@ begin
 end;
 $$;
 
-comment on function queue_judgements(bigint[], text[], text[], text[], boolean[], text[], text[], double precision[]) is
-    'Queues pairs of questions for the judge. Each list has one item per pair: its context, the asked question, and the request hash of the entry that it was compared with. Hashes in hex. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project''s limit.';
+comment on function queue_judgements(json) is
+    'Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the asked question was compared with), is_review, context, asked, similarity. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project''s limit.';

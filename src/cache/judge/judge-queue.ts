@@ -3,6 +3,7 @@ import type { Account } from '../../postgres/admit.ts'
 import { call } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { SimilarAnswer } from '../../postgres/find-answer.ts'
+import { byteaText } from '../../postgres/wire-format.ts'
 import { createBackgroundWriter } from '../../telemetry/background-writer.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { takeAskedText } from '../asked-text.ts'
@@ -28,35 +29,26 @@ export interface JudgeQueueOptions {
   random?: () => number
 }
 
+/** What is known of a row of judge_queue, whose comments say what its columns are. */
 interface PairToQueue {
-  projectId: number
-  contextHash: string
-  askedHash: string
-  /** `request_hash` of the entry that it was compared with. */
-  entryHash: string
-  /** Whether the entry was served. */
-  isReview: boolean
-  /** The context that both questions share, as JSON. */
+  project_id: number
+  context_hash: string
+  asked_hash: string
+  entry_hash: string
+  is_review: boolean
   context: string
   asked: string
   similarity: number
 }
+
+type Compared = Pick<SemanticMatch, 'entryHash' | 'similarity'>
 
 export function createJudgeQueue({ database, log, onQueued, random = Math.random }: JudgeQueueOptions): JudgeQueue {
   // A lost pair is queued again with the next question like it.
   const writer = createBackgroundWriter<PairToQueue>({
     what: 'a pair for the judge',
     async write(pairs) {
-      await call(database, 'queue_judgements', {
-        project_ids: pairs.map(pair => pair.projectId),
-        context_hashes: pairs.map(pair => pair.contextHash),
-        asked_hashes: pairs.map(pair => pair.askedHash),
-        entry_hashes: pairs.map(pair => pair.entryHash),
-        are_reviews: pairs.map(pair => pair.isReview),
-        contexts: pairs.map(pair => pair.context),
-        questions: pairs.map(pair => pair.asked),
-        similarities: pairs.map(pair => pair.similarity),
-      })
+      await call(database, 'queue_judgements', { pairs })
       onQueued()
     },
     maxRows: 100,
@@ -64,8 +56,8 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
     log,
   })
 
-  function queue(query: CacheQuery, about: Pick<PairToQueue, 'entryHash' | 'isReview' | 'similarity'>): void {
-    const pair = describePair(query, about)
+  function queue(query: CacheQuery, compared: Compared, isReview: boolean): void {
+    const pair = describePair(query, compared, isReview)
     if (pair) void writer.add(Promise.resolve(pair))
   }
 
@@ -73,13 +65,13 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
     noteUndecided(query, { request_hash, similarity }) {
       const { semantic_judge, semantic_policy } = query.account
       if (semantic_judge !== 'learn' || semantic_policy !== 'judged' || !hasJudge(query.account)) return
-      queue(query, { entryHash: request_hash, isReview: false, similarity })
+      queue(query, { entryHash: request_hash, similarity }, false)
     },
 
-    noteServed(query, { entryHash, similarity }) {
+    noteServed(query, match) {
       const { semantic_verify_ratio: ratio } = query.account
       if (ratio === 0 || !hasJudge(query.account) || random() >= ratio) return
-      queue(query, { entryHash, isReview: true, similarity })
+      queue(query, match, true)
     },
 
     flush: writer.settled,
@@ -92,16 +84,20 @@ function hasJudge({ semantic_judge_model, key_type }: Account): boolean {
 }
 
 /** Returns null for a request that may not be stored, and for a pair too long to be judged. */
-function describePair(
-  query: CacheQuery,
-  about: Pick<PairToQueue, 'entryHash' | 'isReview' | 'similarity'>,
-): PairToQueue | null {
+function describePair(query: CacheQuery, compared: Compared, isReview: boolean): PairToQueue | null {
   const { account, control, identity } = query
   if (!control.store || identity.canonicalBody.length > MAX_JUDGED_CHARS) return null
   const semantic = query.semantic()
   const taken = takeAskedText(identity.endpoint, identity.body)
   if (typeof semantic === 'string' || !taken) return null
-  const { contextHash, normalizedHash: askedHash } = semantic
-  const context = JSON.stringify(taken.contextBody)
-  return { ...about, projectId: account.project_id, contextHash, askedHash, context, asked: taken.text }
+  return {
+    project_id: account.project_id,
+    context_hash: byteaText(semantic.contextHash),
+    asked_hash: byteaText(semantic.normalizedHash),
+    entry_hash: byteaText(compared.entryHash),
+    is_review: isReview,
+    context: JSON.stringify(taken.contextBody),
+    asked: taken.text,
+    similarity: compared.similarity,
+  }
 }
