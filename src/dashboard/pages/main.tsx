@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError } from './api.ts'
+import { ApiError, get, type Query } from './api.ts'
 import { makeRouter } from './router.tsx'
 import { applyTheme, readTheme } from './theme.ts'
 
@@ -15,6 +15,8 @@ const queries = new QueryClient({
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
+      // A query is named by the address that it reads, and its parameters.
+      queryFn: ({ queryKey: [path, query] }) => get(String(path), query as Query | undefined),
       // A 4xx does not change on a retry.
       retry: (failures, error) =>
         failures < 2 && !(error instanceof ApiError && error.status > 0 && error.status < 500),

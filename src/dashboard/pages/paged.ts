@@ -3,6 +3,15 @@ import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@
 import { get, type Query } from './api.ts'
 import type { Page } from './types.ts'
 
+/** Asks again for all whose addresses begin so. */
+export function useRefresh(starts: readonly string[]): () => Promise<void> {
+  const queries = useQueryClient()
+  return () =>
+    queries.invalidateQueries({
+      predicate: ({ queryKey }) => starts.some(start => String(queryKey[0]).startsWith(start)),
+    })
+}
+
 /** `refetchMs`: for lists whose newest items come first, or which are one page. */
 export function usePaged<Item extends { id: string }>(
   path: string,

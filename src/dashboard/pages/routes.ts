@@ -1,6 +1,5 @@
 /** Who would answer a project's models, as the proxy itself plans it. */
 import { useQuery } from '@tanstack/react-query'
-import { get } from './api.ts'
 import type { Page, Route } from './types.ts'
 
 export interface RouteQuery {
@@ -15,11 +14,7 @@ export interface RouteQuery {
 
 export function useRoutes(projectId: string, query: RouteQuery, enabled = true) {
   const path = `/v1/organization/projects/${projectId}/routes`
-  return useQuery({
-    queryKey: [path, query],
-    queryFn: () => get<Page<Route>>(path, { ...query }).then(page => page.data),
-    enabled,
-  })
+  return useQuery<Page<Route>, Error, Route[]>({ queryKey: [path, query], select: page => page.data, enabled })
 }
 
 /** Shown first, where they can be reached: they cost little. */

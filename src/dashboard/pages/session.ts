@@ -32,9 +32,9 @@ export function isAdministrator(session: Session | null | undefined): boolean {
 }
 
 export function useProjects() {
-  return useQuery({
-    queryKey: [PROJECTS],
-    queryFn: () => get<Page<Project>>(PROJECTS, { limit: 100 }).then(page => page.data),
+  return useQuery<Page<Project>, Error, Project[]>({
+    queryKey: [PROJECTS, { limit: 100 }],
+    select: page => page.data,
     staleTime: 30_000,
   })
 }
@@ -49,9 +49,8 @@ export function useProjectInAddress() {
   const { project: id } = useParams({ strict: false })
   const { data: projects } = useProjects()
   const listed = projects?.find(project => project.id === id)
-  const unlisted = useQuery({
-    queryKey: [PROJECTS, id],
-    queryFn: () => get<Project>(`${PROJECTS}/${id}`),
+  const unlisted = useQuery<Project>({
+    queryKey: [`${PROJECTS}/${id}`],
     enabled: id !== undefined && projects !== undefined && !listed,
     staleTime: 30_000,
     // What says that there is none asks for it, too, and would ask without end.
@@ -68,10 +67,8 @@ export function useProjectPath(below: string): string | null {
 
 /** A project's keys for a choice, those that are no longer valid too: the first hundred; undefined while they are not known. */
 export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | undefined {
-  const path = `/v1/organization/projects/${projectId}/api_keys`
-  const { data } = useQuery({
-    queryKey: [path, 'all'],
-    queryFn: () => get<Page<ApiKey>>(path, { include_inactive: true, limit: 100 }),
+  const { data } = useQuery<Page<ApiKey>>({
+    queryKey: [`${PROJECTS}/${projectId}/api_keys`, { include_inactive: true, limit: 100 }],
     enabled: projectId !== undefined,
   })
   return data?.data

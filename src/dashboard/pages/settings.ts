@@ -1,13 +1,12 @@
 /** A project's settings, as all pages read and change them. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { call, get } from './api.ts'
+import { call } from './api.ts'
 import type { Settings } from './types.ts'
 
 const settingsPath = (projectId: string) => `/v1/organization/projects/${projectId}/settings`
 
 export function useSettings(projectId: string) {
-  const path = settingsPath(projectId)
-  return useQuery({ queryKey: [path], queryFn: () => get<Settings>(path) })
+  return useQuery<Settings>({ queryKey: [settingsPath(projectId)] })
 }
 
 /** Changes settings by name. */

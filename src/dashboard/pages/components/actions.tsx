@@ -1,7 +1,8 @@
 /** What buttons do: at once, or after a question; what is asked for again afterwards, and what is shown only then. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { call } from '../api.ts'
+import { useRefresh } from '../paged.ts'
 import { may } from '../session.ts'
 import type { Project, Role } from '../types.ts'
 import { Ask, type Question } from './ask.tsx'
@@ -54,7 +55,6 @@ export function useActions<Subject>(
   addressOf: (subject: Subject) => string,
   refreshes: readonly string[],
 ): Actions<Subject> {
-  const queries = useQueryClient()
   const [asked, setAsked] = useState<Asked<Subject> | null>(null)
   const sending = useMutation({
     mutationFn: ({ action, subject, body }: Asked<Subject> & { body: unknown }) => {
@@ -65,10 +65,7 @@ export function useActions<Subject>(
       await action.onDone?.(answer)
       if (!action.showOnce?.(answer, subject)) setAsked(null)
     },
-    onSettled: () =>
-      queries.invalidateQueries({
-        predicate: ({ queryKey }) => refreshes.some(start => String(queryKey[0]).startsWith(start)),
-      }),
+    onSettled: useRefresh(refreshes),
   })
   function close() {
     setAsked(null)

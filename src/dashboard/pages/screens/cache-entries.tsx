@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { get } from '../api.ts'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Loading, Name, Problem } from '../components/basics.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -123,10 +122,8 @@ function Read({ entry, onRead }: { entry: CacheEntry; onRead(entry: CacheEntry):
 }
 
 function EntryContent({ projectId, entry, onClose }: { projectId: string; entry: CacheEntry; onClose(): void }) {
-  const path = `${PATH}/${entry.id}/content`
-  const { data, error } = useQuery({
-    queryKey: [path],
-    queryFn: () => get<{ question: string | null; response: string }>(path, { project_id: projectId }),
+  const { data, error } = useQuery<{ question: string | null; response: string }>({
+    queryKey: [`${PATH}/${entry.id}/content`, { project_id: projectId }],
     gcTime: 0,
   })
   return (

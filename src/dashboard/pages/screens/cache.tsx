@@ -1,12 +1,12 @@
 /** The cache page: its matches, its verdicts, its entries, and purging it. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { get } from '../api.ts'
 import { Button, PageHeader, Problem, Tile } from '../components/basics.tsx'
 import { Segments } from '../components/segments.tsx'
 import { useFilters } from '../filters.ts'
 import { formatBytes, formatCount } from '../format.ts'
+import { useRefresh } from '../paged.ts'
 import { may, useProject } from '../session.ts'
 import type { CacheStats, Project } from '../types.ts'
 import { CacheEntries } from './cache-entries.tsx'
@@ -25,18 +25,15 @@ const VIEWS = [
 
 export default function Cache() {
   const project = useProject()
-  const queries = useQueryClient()
+  const refresh = useRefresh(['/v1/cache'])
   const [filters, change] = useFilters()
   const [isPurging, setPurging] = useState(false)
   const view = VIEWS.find(([name]) => name === filters.view)?.[0] ?? 'matches'
-  const stats = useQuery({
-    queryKey: ['/v1/cache/stats', project?.id],
-    queryFn: () => get<CacheStats>('/v1/cache/stats', { project_id: project?.id }),
+  const stats = useQuery<CacheStats>({
+    queryKey: ['/v1/cache/stats', { project_id: project?.id }],
     enabled: project !== null,
     refetchInterval: 10_000,
   })
-  const refresh = () =>
-    queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('/v1/cache') })
 
   return (
     <>

@@ -1,10 +1,9 @@
 /** A project's limits, and how much of each is used: this minute, this month. */
 import { useQuery } from '@tanstack/react-query'
-import { get } from '../api.ts'
 import { Badge, Card, Empty, Loading, PageHeader, Problem } from '../components/basics.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent } from '../format.ts'
-import { useProject } from '../session.ts'
+import { PROJECTS, useProject } from '../session.ts'
 import type { Shown } from '../types.ts'
 import { Budgets } from './budgets.tsx'
 import { usePlans } from './project-actions.tsx'
@@ -15,9 +14,8 @@ type Limits = Shown<'project_limits'>
 export default function LimitsPage() {
   const project = useProject()
   const plans = usePlans()
-  const limits = useQuery({
-    queryKey: ['limits', project?.id],
-    queryFn: () => get<Limits>(`/v1/organization/projects/${project?.id}/limits`),
+  const limits = useQuery<Limits>({
+    queryKey: [`${PROJECTS}/${project?.id}/limits`],
     enabled: project !== null,
     refetchInterval: 5_000,
   })

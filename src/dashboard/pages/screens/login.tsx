@@ -1,7 +1,7 @@
 /** The login page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
-import { call, get } from '../api.ts'
+import { call } from '../api.ts'
 import { type Field, Form, PASSWORD } from '../components/ask.tsx'
 import { Button, Problem } from '../components/basics.tsx'
 
@@ -51,9 +51,8 @@ const PROBLEMS: Record<string, string> = {
 }
 
 function ProviderLogin() {
-  const options = useQuery({
-    queryKey: ['login-options'],
-    queryFn: () => get<{ oidc: { issuer: string } | null }>('/dashboard/api/login-options'),
+  const options = useQuery<{ oidc: { issuer: string } | null }>({
+    queryKey: ['/dashboard/api/login-options'],
     staleTime: Number.POSITIVE_INFINITY,
   })
   const outcome = new URLSearchParams(window.location.search).get('login')

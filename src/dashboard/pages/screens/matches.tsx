@@ -1,14 +1,14 @@
 /** Semantic hits and near misses, each with buttons for a person's verdict. */
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { nameDifference } from '../../../cache/reasons.ts'
 import { call } from '../api.ts'
-import { Badge, Button, Card, Name, Problem } from '../components/basics.tsx'
+import { Badge, Button, Card, Name, Problem, RowButton } from '../components/basics.tsx'
 import { List } from '../components/list.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatUsd } from '../format.ts'
-import { usePaged } from '../paged.ts'
+import { usePaged, useRefresh } from '../paged.ts'
 import { may } from '../session.ts'
 import { useChangeSettings, useSettings } from '../settings.ts'
 import type { CacheMatch, Project } from '../types.ts'
@@ -132,22 +132,21 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
 
 /** Shows the verdict on the pair, and the buttons to give one. */
 function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
-  const queries = useQueryClient()
   const marking = useMutation({
     mutationFn: (verdict: 'wrong' | 'right') =>
       call('POST', '/v1/cache/verdicts', { project_id: project.id, request_id: match.request_id, verdict }),
-    onSuccess: () =>
-      queries.invalidateQueries({
-        predicate: ({ queryKey }) => /^\/v1\/cache\/(matches|near|calib)/.test(String(queryKey[0])),
-      }),
+    onSuccess: useRefresh(['/v1/cache/matches', '/v1/cache/near_misses', '/v1/cache/calibration']),
   })
   const { verdict, verdict_source: source, reason } = match
   const isServed = reason !== 'undecided'
   const byPerson = source === 'person'
   const mayGive = may(project, 'member') && match.entry_id !== null
   // The button that contradicts the cache's decision is the prominent one: that verdict matters more.
-  const wrong = { title: isServed ? 'Wrong match' : 'They differ', look: isServed ? 'danger' : 'quiet' } as const
-  const right = { title: isServed ? 'It was right' : 'These are the same', look: isServed ? 'quiet' : 'plain' } as const
+  const wrong = { children: isServed ? 'Wrong match' : 'They differ', look: isServed ? 'danger' : 'quiet' } as const
+  const right = {
+    children: isServed ? 'It was right' : 'These are the same',
+    look: isServed ? 'quiet' : 'plain',
+  } as const
   return (
     <div className="flex flex-wrap items-center gap-2">
       {marking.error && (
@@ -162,26 +161,11 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
         </Badge>
       )}
       {mayGive && !(byPerson && verdict === 'same') && (
-        <VerdictButton {...right} disabled={marking.isPending} onClick={() => marking.mutate('right')} />
+        <RowButton {...right} disabled={marking.isPending} onClick={() => marking.mutate('right')} />
       )}
       {mayGive && !(byPerson && verdict === 'different') && (
-        <VerdictButton {...wrong} disabled={marking.isPending} onClick={() => marking.mutate('wrong')} />
+        <RowButton {...wrong} disabled={marking.isPending} onClick={() => marking.mutate('wrong')} />
       )}
     </div>
-  )
-}
-
-interface VerdictButtonProps {
-  title: string
-  look: 'plain' | 'quiet' | 'danger'
-  disabled: boolean
-  onClick(): void
-}
-
-function VerdictButton({ title, ...rest }: VerdictButtonProps) {
-  return (
-    <Button className="!min-h-8 !py-1 text-xs" {...rest}>
-      {title}
-    </Button>
   )
 }

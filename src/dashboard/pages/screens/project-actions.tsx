@@ -1,16 +1,12 @@
 /** Making a project, and archiving one. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { get } from '../api.ts'
 import type { Action } from '../components/actions.tsx'
 import { formatPlural, isolated } from '../format.ts'
 import type { Page, Plan, Project } from '../types.ts'
 
 export function usePlans() {
-  return useQuery({
-    queryKey: ['plans'],
-    queryFn: () => get<Page<Plan>>('/v1/organization/plans').then(page => page.data),
-  })
+  return useQuery<Page<Plan>, Error, Plan[]>({ queryKey: ['/v1/organization/plans'], select: page => page.data })
 }
 
 export function useNewProject(): Action<null> {

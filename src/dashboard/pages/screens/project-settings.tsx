@@ -1,10 +1,11 @@
 /** A project's name and plan, and archiving it. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { call } from '../api.ts'
 import { ActionButton } from '../components/actions.tsx'
 import { Badge, Button, Card, PageHeader, Problem } from '../components/basics.tsx'
 import { TextField } from '../components/fields.tsx'
+import { useRefresh } from '../paged.ts'
 import { may, PROJECTS, useProject } from '../session.ts'
 import type { Project } from '../types.ts'
 import { ARCHIVE } from './project-actions.tsx'
@@ -28,11 +29,10 @@ export default function ProjectSettings() {
 }
 
 function NameAndPlan({ project }: { project: Project }) {
-  const queries = useQueryClient()
   const [name, setName] = useState(project.name)
   const renaming = useMutation({
     mutationFn: () => call('POST', `${PROJECTS}/${project.id}`, { name }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: [PROJECTS] }),
+    onSuccess: useRefresh([PROJECTS]),
   })
   const mayChange = may(project, 'owner')
   function submit(event: FormEvent) {

@@ -1,7 +1,6 @@
 /** The project's own keys for direct providers. */
 import { useQuery } from '@tanstack/react-query'
 import { byVendor } from '../../../config/vendors.ts'
-import { get } from '../api.ts'
 import { type Act, type Action, useActions } from '../components/actions.tsx'
 import type { Field } from '../components/ask.tsx'
 import { Badge, Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
@@ -42,7 +41,7 @@ export default function ProviderKeys() {
 function Providers({ project }: { project: Project }) {
   const own = `${PROJECTS}/${project.id}`
   const path = `${own}/provider_keys`
-  const stored = useQuery({ queryKey: [path], queryFn: () => get<Page<ProviderKey> & { providers: string[] }>(path) })
+  const stored = useQuery<Page<ProviderKey> & { providers: string[] }>({ queryKey: [path] })
   const { act, dialog } = useActions<string>(provider => `${path}/${provider}`, [path, `${own}/routes`])
   const mayChange = may(project, 'owner')
   return (

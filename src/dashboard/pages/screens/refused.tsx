@@ -1,7 +1,6 @@
 /** Refused requests, for administrators: of all projects, since a refused request may belong to none. */
 import { useQuery } from '@tanstack/react-query'
 import type { ERRORS, ErrorName } from '../../../errors/catalogue.ts'
-import { get } from '../api.ts'
 import { Card, Empty } from '../components/basics.tsx'
 import { Table } from '../components/table.tsx'
 import { formatAgo, formatCount } from '../format.ts'
@@ -33,9 +32,9 @@ const REASONS: Record<Counted, Words> = {
 export function Refused() {
   const session = useSession()
   const isShown = isAdministrator(session.data)
-  const refused = useQuery({
-    queryKey: ['refusals'],
-    queryFn: () => get<Page<Refusal>>('/v1/organization/refusals').then(page => page.data),
+  const refused = useQuery<Page<Refusal>, Error, Refusal[]>({
+    queryKey: ['/v1/organization/refusals'],
+    select: page => page.data,
     enabled: isShown,
     refetchInterval: 10_000,
   })

@@ -1,7 +1,6 @@
 /** What a request said and got, where it is kept. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { get } from '../api.ts'
 import { Button, Card, Loading, Problem } from '../components/basics.tsx'
 import { plain } from '../format.ts'
 import { may, useProject } from '../session.ts'
@@ -11,10 +10,8 @@ import type { ProxyRequest } from '../types.ts'
 export function RequestContent({ request, projectId }: { request: ProxyRequest; projectId: string }) {
   const project = useProject()
   const [isAsked, setAsked] = useState(false)
-  const path = `/v1/requests/${request.id}/content`
-  const content = useQuery({
-    queryKey: [path],
-    queryFn: () => get<{ request: string | null; response: string | null }>(path, { project_id: projectId }),
+  const content = useQuery<{ request: string | null; response: string | null }>({
+    queryKey: [`/v1/requests/${request.id}/content`, { project_id: projectId }],
     enabled: isAsked,
     staleTime: Number.POSITIVE_INFINITY,
   })

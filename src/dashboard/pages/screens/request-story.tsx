@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { explainReason } from '../../../cache/reasons.ts'
-import { get } from '../api.ts'
 import { Badge, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
 import { formatMs, formatPlural, formatTime, formatUsd, isolated, plain } from '../format.ts'
 import { useProject } from '../session.ts'
@@ -15,10 +14,8 @@ import { ResultBadge } from './result-badge.tsx'
 export default function RequestStory() {
   const project = useProject()
   const { request: id = '' } = useParams({ strict: false })
-  const path = `/v1/requests/${id}`
-  const request = useQuery({
-    queryKey: [path, project?.id],
-    queryFn: () => get<ProxyRequest>(path, { project_id: project?.id }),
+  const request = useQuery<ProxyRequest>({
+    queryKey: [`/v1/requests/${id}`, { project_id: project?.id }],
     enabled: project !== null,
     // What has ended does not change.
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,8 +1,7 @@
 /** What a threshold would serve, save and risk: last week's matches by similarity, with a slider for the threshold. */
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { get } from '../api.ts'
-import { Button, Card, Empty, Loading, Problem } from '../components/basics.tsx'
+import { Button, Card, Empty, Loading, Problem, Tile } from '../components/basics.tsx'
 import { formatCount, formatPercent, formatPlural, formatUsd } from '../format.ts'
 import { useChangeSettings, useSettings } from '../settings.ts'
 import type { Calibration, Project } from '../types.ts'
@@ -11,9 +10,8 @@ import { Histogram } from './similarity-histogram.tsx'
 export function Similarity({ project }: { project: Project }) {
   const slider = useId()
   const settings = useSettings(project.id)
-  const answer = useQuery({
-    queryKey: ['/v1/cache/calibration', project.id],
-    queryFn: () => get<Calibration>('/v1/cache/calibration', { project_id: project.id }),
+  const answer = useQuery<Calibration>({
+    queryKey: ['/v1/cache/calibration', { project_id: project.id }],
     refetchInterval: 15_000,
   })
   const [chosen, setChosen] = useState<number | null>(null)
@@ -104,17 +102,17 @@ function Outcome({
   const judged = calibration.find(row => row.difference === 'all' && Math.abs(row.threshold - threshold) < 1e-9)
   return (
     <dl className="grid gap-3 sm:grid-cols-3" aria-live="polite">
-      <Figure
+      <Tile
         title="Would have been served"
         value={`${formatCount(served)} of ${formatCount(seen)}`}
         note={`${formatCount(stopped)} of them were not served, as nothing proved them`}
       />
-      <Figure
+      <Tile
         title="Would have saved"
         value={formatUsd(sum(above, bin => bin.saved_usd + bin.missed_usd))}
         note={`${formatUsd(sum(histogram, bin => bin.saved_usd))} was saved`}
       />
-      <Figure
+      <Tile
         title="Would have been wrong"
         value={judged ? formatPercent(1 - judged.precision) : 'Unknown'}
         note={
@@ -124,15 +122,5 @@ function Outcome({
         }
       />
     </dl>
-  )
-}
-
-function Figure({ title, value, note }: { title: string; value: string; note: string }) {
-  return (
-    <div className="rounded-lg bg-sunken px-4 py-3">
-      <dt className="text-xs font-medium text-muted">{title}</dt>
-      <dd className="mt-1 text-xl font-semibold tracking-tight tabular-nums">{value}</dd>
-      <dd className="mt-0.5 text-xs text-muted">{note}</dd>
-    </div>
   )
 }

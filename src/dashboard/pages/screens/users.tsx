@@ -1,6 +1,5 @@
 /** Everybody who may log in, for administrators: invited, made administrators, given another password, removed. */
 import { useQuery } from '@tanstack/react-query'
-import { get } from '../api.ts'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Card, Name, Problem } from '../components/basics.tsx'
 import { LoginState } from '../components/login-state.tsx'
@@ -63,7 +62,7 @@ const REMOVE: Action<User> = {
 
 /** Who may log in with the OpenID Connect provider, and as what: the operator's settings. */
 function Rules() {
-  const rules = useQuery({ queryKey: ['login-rules'], queryFn: () => get<LoginRules>('/dashboard/api/login-rules') })
+  const rules = useQuery<LoginRules>({ queryKey: ['/dashboard/api/login-rules'] })
   const oidc = rules.data?.oidc
   if (!oidc) return <Problem error={rules.error} />
   const { issuer, allowed_domains: domains, groups_claim: claim, group_roles: groups } = oidc

@@ -1,7 +1,7 @@
 /** The verdicts that people and the judge gave on pairs of questions. Each can be withdrawn. */
 import { nameDifference } from '../../../cache/reasons.ts'
 import { type Action, mayDo, useActions } from '../components/actions.tsx'
-import { Badge, Button, Card, Name } from '../components/basics.tsx'
+import { Badge, Card, Name, RowButton } from '../components/basics.tsx'
 import { List } from '../components/list.tsx'
 import { formatAgo, plain } from '../format.ts'
 import { usePaged } from '../paged.ts'
@@ -45,9 +45,9 @@ export function Verdicts({ project }: { project: Project }) {
           <>
             <VerdictDetails verdict={verdict} />
             {mayDo(TAKE_BACK, project) && (
-              <Button look="quiet" className="!min-h-8 !py-1 text-xs" onClick={() => act(TAKE_BACK, verdict)}>
+              <RowButton look="quiet" onClick={() => act(TAKE_BACK, verdict)}>
                 {TAKE_BACK.title}
-              </Button>
+              </RowButton>
             )}
           </>
         )}
