@@ -14,7 +14,7 @@ import { recordColumns } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { OPERATIONS } from '../src/providers/operations.ts'
 import { SANDBOX_PASSES } from '../src/providers/sandbox/pass-through.ts'
-import { type Described, FAMILIES } from '../src/telemetry/proxy-families.ts'
+import { type DocumentedFamily, FAMILIES } from '../src/telemetry/proxy-families.ts'
 import { ATTRIBUTES } from '../src/telemetry/tracing/span-names.ts'
 import { writeClientList } from '../test/clients/tried-clients.ts'
 
@@ -50,7 +50,7 @@ function writeHeaders(): string {
 }
 
 function writeMetrics(): string {
-  const lines = Object.entries<Described>(FAMILIES).map(([name, { labels, help, more }]) => {
+  const lines = Object.entries<DocumentedFamily>(FAMILIES).map(([name, { labels, help, more }]) => {
     const labelled = labels.length === 0 ? '' : ` (${labels.map(label => `\`${label}\``).join(', ')})`
     return `- \`${name}\`${labelled}: ${help}${more === undefined ? '' : ` ${more}`}`
   })

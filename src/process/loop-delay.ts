@@ -1,7 +1,7 @@
 /** Measures the event loop's delay: a histogram, and a log line when something blocked it. */
 import type { Log } from '../telemetry/log.ts'
 import { type Metrics, observe } from '../telemetry/metrics.ts'
-import { DELAY_SECONDS, histogramOf } from '../telemetry/proxy-families.ts'
+import { histogramOf } from '../telemetry/proxy-families.ts'
 
 const BEAT_EVERY_MS = 20
 /** A delay above this is logged: it kept every request waiting. */
@@ -19,7 +19,7 @@ export function watchLoopDelay(metrics: Metrics, log: Pick<Log, 'warn'>): () => 
     const nowMs = performance.now()
     const lateMs = Math.max(0, nowMs - dueMs)
     dueMs = nowMs + BEAT_EVERY_MS
-    observe(delays, DELAY_SECONDS, lateMs / 1000)
+    observe(delays, lateMs / 1000)
     if (lateMs > TOLD_DELAY_MS) worstUntoldMs = Math.max(worstUntoldMs, lateMs)
     if (worstUntoldMs === 0 || nowMs - toldAtMs < TELL_EVERY_MS) return
     log.warn({ delayMs: Math.round(worstUntoldMs) }, 'the event loop was held up')

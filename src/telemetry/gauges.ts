@@ -3,8 +3,8 @@ import type { StreamRoom } from '../event-loop/stream-room.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import type { Metrics, MetricsSnapshot } from './metrics.ts'
-import { counterOf, FAMILIES, gaugeOf } from './proxy-families.ts'
+import { createMetrics, type Metrics, type MetricsSnapshot } from './metrics.ts'
+import { valuesOf } from './proxy-families.ts'
 import type { Refusals } from './refusals.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
@@ -16,22 +16,11 @@ const TIME_LIMIT_MS = 1_000
 export async function readBudgetMetrics(database: Database): Promise<MetricsSnapshot> {
   const asked = call(database, 'remaining_budgets', { at_most: MOST_BUDGETS })
   const budgets = await withinTimeLimit(TIME_LIMIT_MS, asked).catch(() => [])
-  if (budgets.length === 0) return []
-  const { help, type, labels } = FAMILIES.model_proxy_budget_remaining_usd
-  return [
-    {
-      name: 'model_proxy_budget_remaining_usd',
-      help,
-      type,
-      labelNames: labels,
-      bounds: [],
-      series: budgets.map(({ project, budget, per, remaining_usd }) => ({
-        labels: [project, budget, per],
-        value: remaining_usd,
-        counts: [],
-      })),
-    },
-  ]
+  const metrics = createMetrics()
+  const remaining = valuesOf(metrics, 'model_proxy_budget_remaining_usd')
+  for (const { project, budget, per, remaining_usd } of budgets)
+    remaining.with(project, budget, per).value = remaining_usd
+  return budgets.length === 0 ? [] : metrics.snapshot()
 }
 
 /** What is counted elsewhere. */
@@ -46,35 +35,35 @@ export interface Gauged {
 
 export function defineGauges(metrics: Metrics, gauged: Gauged): void {
   const { refusals, circuits, recorder, database, streams, checkHealth } = gauged
-  counterOf(metrics, 'model_proxy_refused_total', family => {
+  valuesOf(metrics, 'model_proxy_refused_total', family => {
     for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
   })
-  gaugeOf(metrics, 'model_proxy_circuits_open', family => {
+  valuesOf(metrics, 'model_proxy_circuits_open', family => {
     for (const [provider, { openCircuits }] of Object.entries(circuits.summarize())) {
       family.with(provider).value = openCircuits
     }
   })
   let stores: Record<string, { status: 'up' | 'down' }> = {}
-  gaugeOf(metrics, 'model_proxy_stores_up', family => {
+  valuesOf(metrics, 'model_proxy_stores_up', family => {
     for (const [store, { status }] of Object.entries(stores)) family.with(store).value = status === 'up' ? 1 : 0
     // The answer is for the next scrape: this one does not wait.
     void checkHealth().then(health => {
       stores = health.dependencies
     })
   })
-  gaugeOf(metrics, 'model_proxy_database_connections', family => {
+  valuesOf(metrics, 'model_proxy_database_connections', family => {
     const { open, most } = database.connections()
     family.with('open').value = open
     family.with('most').value = most
   })
-  gaugeOf(metrics, 'model_proxy_stream_bytes', family => {
+  valuesOf(metrics, 'model_proxy_stream_bytes', family => {
     family.with('held').value = streams.heldBytes
     family.with('most').value = streams.mostBytes
   })
-  counterOf(metrics, 'model_proxy_streams_cut_total', family => {
+  valuesOf(metrics, 'model_proxy_streams_cut_total', family => {
     family.with().value = streams.cuts
   })
-  gaugeOf(metrics, 'model_proxy_records_waiting', family => {
+  valuesOf(metrics, 'model_proxy_records_waiting', family => {
     family.with().value = recorder.waiting()
   })
 }

@@ -15,6 +15,7 @@ export interface Series {
 
 /** A series of a histogram: a count for each bound and one for all above, and the sum. */
 export interface Distribution {
+  readonly bounds: readonly number[]
   counts: number[]
   sum: number
 }
@@ -24,14 +25,18 @@ export interface Family<Values> {
   with(...labels: string[]): Values
 }
 
-/** A family as plain data: it crosses from a worker to its supervisor. */
-export interface FamilySnapshot {
-  name: string
-  help: string
+/** What a family is. */
+export interface Described {
   type: MetricType
-  labelNames: readonly string[]
+  labels: readonly string[]
+  help: string
   /** Upper bounds of a histogram's buckets. */
-  bounds: readonly number[]
+  bounds?: readonly number[]
+}
+
+/** A family as plain data: it crosses from a worker to its supervisor. */
+export interface FamilySnapshot extends Required<Described> {
+  name: string
   series: SeriesSnapshot[]
 }
 
@@ -48,9 +53,9 @@ export type MetricsSnapshot = FamilySnapshot[]
 type Reader = (family: Family<Series>) => void
 
 export interface Metrics {
-  counter(name: string, help: string, labelNames?: readonly string[], read?: Reader): Family<Series>
-  gauge(name: string, help: string, labelNames: readonly string[], read: Reader): Family<Series>
-  histogram(name: string, help: string, bounds: readonly number[], labelNames?: readonly string[]): Family<Distribution>
+  /** A counter or a gauge. */
+  values(name: string, described: Described, read?: Reader): Family<Series>
+  histogram(name: string, described: Described): Family<Distribution>
   snapshot(): MetricsSnapshot
 }
 
@@ -61,7 +66,8 @@ export function createMetrics(): Metrics {
   const families: (() => FamilySnapshot)[] = []
 
   function family<Values extends Series | Distribution>(
-    described: Omit<FamilySnapshot, 'series'>,
+    name: string,
+    { type, labels, help, bounds = [] }: Described,
     create: () => Values,
     refresh: (family: Family<Values>) => void = () => {},
   ): Family<Values> {
@@ -76,21 +82,18 @@ export function createMetrics(): Metrics {
     }
     families.push(() => {
       refresh(made)
-      return { ...described, series: Array.from(known.values(), toSnapshot) }
+      return { name, type, labels, help, bounds, series: Array.from(known.values(), toSnapshot) }
     })
     return made
   }
 
   return {
-    counter: (name, help, labelNames = [], read) =>
-      family({ name, help, type: 'counter', labelNames, bounds: [] }, () => ({ value: 0 }), read),
-    gauge: (name, help, labelNames, read) =>
-      family({ name, help, type: 'gauge', labelNames, bounds: [] }, () => ({ value: 0 }), read),
-    histogram: (name, help, bounds, labelNames = []) =>
-      family({ name, help, type: 'histogram', labelNames, bounds }, () => ({
-        counts: new Array<number>(bounds.length + 1).fill(0),
-        sum: 0,
-      })),
+    values: (name, described, read) => family(name, described, () => ({ value: 0 }), read),
+    histogram(name, described) {
+      const { bounds = [] } = described
+      const counts = new Array<number>(bounds.length + 1).fill(0)
+      return family(name, described, () => ({ bounds, counts: [...counts], sum: 0 }))
+    },
     snapshot: () => families.map(take => take()),
   }
 }
@@ -101,8 +104,9 @@ function toSnapshot({ labels, values }: { labels: string[]; values: Series | Dis
     : { labels, value: values.value, counts: [] }
 }
 
-/** Notes a value in a histogram of these bounds. */
-export function observe(distribution: Distribution, bounds: readonly number[], value: number): void {
+/** Notes a value in a histogram. */
+export function observe(distribution: Distribution, value: number): void {
+  const { bounds } = distribution
   let at = 0
   while (at < bounds.length && value > (bounds[at] as number)) at++
   distribution.counts[at] = (distribution.counts[at] ?? 0) + 1
@@ -148,10 +152,10 @@ export function writeExposition(snapshot: MetricsSnapshot): string {
 }
 
 function seriesLines(
-  { name, type, labelNames, bounds }: FamilySnapshot,
+  { name, type, labels: names, bounds }: FamilySnapshot,
   { labels, value, counts }: SeriesSnapshot,
 ): string[] {
-  const pairs = labelNames.map((label, at) => `${label}="${escapeValue(labels[at] ?? '')}"`)
+  const pairs = names.map((label, at) => `${label}="${escapeValue(labels[at] ?? '')}"`)
   const withLabels = (suffix: string, ...more: string[]) => {
     const all = [...pairs, ...more]
     return `${name}${suffix}${all.length > 0 ? `{${all.join(',')}}` : ''}`

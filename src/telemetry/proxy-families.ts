@@ -2,26 +2,19 @@
  * Every metric, under the name that dashboards and alerts rely on: its labels, and what it says, to Prometheus and in docs/metrics.md. No
  * label holds a key, a prompt or an address.
  */
-import type { Distribution, Family, Metrics, MetricType, Series } from './metrics.ts'
+import type { Described, Distribution, Family, Metrics, MetricType, Series } from './metrics.ts'
 
 /** Of times, in seconds: from a cache hit to a long answer. */
-export const SECONDS = [
-  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
-]
-export const SIMILARITIES = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 0.999]
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+const SIMILARITIES = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 0.999]
 /** Of calls of the stores. */
-export const CALL_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
-export const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-export const DELAY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+const CALL_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+const DELAY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 
-export interface Described {
-  type: MetricType
-  labels: readonly string[]
-  help: string
+export interface DocumentedFamily extends Described {
   /** What the docs say besides. */
   more?: string
-  /** Of a histogram. */
-  bounds?: readonly number[]
 }
 
 export const FAMILIES = {
@@ -161,27 +154,22 @@ export const FAMILIES = {
     help: 'Readers of streams that were cut off so that others have room.',
   },
   model_proxy_records_waiting: { type: 'gauge', labels: [], help: 'Usage records that are not written yet.' },
-} as const satisfies Record<string, Described>
+} as const satisfies Record<string, DocumentedFamily>
 
 type Families = typeof FAMILIES
 type NameOf<Type extends MetricType> = {
   [Name in keyof Families]: Families[Name]['type'] extends Type ? Name : never
 }[keyof Families]
 
-/** Sets the series of what is counted elsewhere, before each scrape. */
-type Read = (family: Family<Series>) => void
-
-export function counterOf(metrics: Metrics, name: NameOf<'counter'>, read?: Read): Family<Series> {
-  const { help, labels } = FAMILIES[name]
-  return metrics.counter(name, help, labels, read)
-}
-
-export function gaugeOf(metrics: Metrics, name: NameOf<'gauge'>, read: Read): Family<Series> {
-  const { help, labels } = FAMILIES[name]
-  return metrics.gauge(name, help, labels, read)
+/** `read` sets the series of what is counted elsewhere, before each scrape. */
+export function valuesOf(
+  metrics: Metrics,
+  name: NameOf<'counter' | 'gauge'>,
+  read?: (family: Family<Series>) => void,
+): Family<Series> {
+  return metrics.values(name, FAMILIES[name], read)
 }
 
 export function histogramOf(metrics: Metrics, name: NameOf<'histogram'>): Family<Distribution> {
-  const { help, labels, bounds } = FAMILIES[name]
-  return metrics.histogram(name, help, bounds, labels)
+  return metrics.histogram(name, FAMILIES[name])
 }

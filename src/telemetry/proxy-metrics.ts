@@ -3,7 +3,7 @@ import type { Database } from '../postgres/database.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { type Distribution, type Metrics, observe, type Series } from './metrics.ts'
-import { BATCH_SIZES, CALL_SECONDS, counterOf, histogramOf, SECONDS, SIMILARITIES } from './proxy-families.ts'
+import { histogramOf, valuesOf } from './proxy-families.ts'
 
 /** The label of a model that no price list knows: what clients invent must not become series. */
 const OTHER_MODEL = 'other'
@@ -38,8 +38,8 @@ export type NoteVerdict = (by: 'person' | 'judge', verdict: 'same' | 'different'
 
 export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
   const similarity = histogramOf(metrics, 'model_proxy_semantic_similarity')
-  const verdicts = counterOf(metrics, 'model_proxy_verdicts_total')
-  const unrecorded = counterOf(metrics, 'model_proxy_unrecorded_requests_total')
+  const verdicts = valuesOf(metrics, 'model_proxy_verdicts_total')
+  const unrecorded = valuesOf(metrics, 'model_proxy_unrecorded_requests_total')
   const counts = defineCounts(metrics)
   return {
     noteEmbedded({ listedModel, promptTokens, usd }) {
@@ -52,7 +52,7 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
     },
     noteRequest: createRequestNotes(metrics, counts),
     noteSimilarity(outcome, value) {
-      observe(similarity.with(outcome), SIMILARITIES, value)
+      observe(similarity.with(outcome), value)
     },
   }
 }
@@ -98,16 +98,16 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
     const { upstream_ms: upstreamMs = null, first_chunk_ms: firstChunkMs = null, cache_reason: reason } = record
     const series = seriesOf(record, listedModel)
     series.requests.value++
-    observe(series.duration, SECONDS, record.duration_ms / 1000)
-    observe(series.overhead, SECONDS, Math.max(0, record.latency_ms - (upstreamMs ?? 0)) / 1000)
+    observe(series.duration, record.duration_ms / 1000)
+    observe(series.overhead, Math.max(0, record.latency_ms - (upstreamMs ?? 0)) / 1000)
     series.costUsd.value += record.cost_usd
     series.savedUsd.value += record.saved_usd
     input.value += record.prompt_tokens
     cachedInput.value += record.cached_prompt_tokens
     output.value += record.completion_tokens
     saved.value += record.tokens_saved
-    if (upstreamMs !== null) observe(upstream.with(record.provider ?? NONE), SECONDS, upstreamMs / 1000)
-    if (firstChunkMs !== null) observe(firstChunk.with(record.cache_result ?? NONE), SECONDS, firstChunkMs / 1000)
+    if (upstreamMs !== null) observe(upstream.with(record.provider ?? NONE), upstreamMs / 1000)
+    if (firstChunkMs !== null) observe(firstChunk.with(record.cache_result ?? NONE), firstChunkMs / 1000)
     if (reason === 'coalesced') coalesced.with(followed).value++
     const veto = record.cache_result === 'MISS' ? reason?.match(VETO)?.[1] : undefined
     if (veto !== undefined) unverified.with(veto).value++
@@ -125,12 +125,12 @@ function defineTimes(metrics: Metrics) {
 
 function defineCounts(metrics: Metrics) {
   return {
-    requests: counterOf(metrics, 'model_proxy_requests_total'),
-    tokens: counterOf(metrics, 'model_proxy_tokens_total'),
-    costUsd: counterOf(metrics, 'model_proxy_cost_usd_total'),
-    savedUsd: counterOf(metrics, 'model_proxy_saved_usd_total'),
-    unverified: counterOf(metrics, 'model_proxy_unverified_total'),
-    coalesced: counterOf(metrics, 'model_proxy_coalesced_requests_total'),
+    requests: valuesOf(metrics, 'model_proxy_requests_total'),
+    tokens: valuesOf(metrics, 'model_proxy_tokens_total'),
+    costUsd: valuesOf(metrics, 'model_proxy_cost_usd_total'),
+    savedUsd: valuesOf(metrics, 'model_proxy_saved_usd_total'),
+    unverified: valuesOf(metrics, 'model_proxy_unverified_total'),
+    coalesced: valuesOf(metrics, 'model_proxy_coalesced_requests_total'),
   }
 }
 
@@ -193,11 +193,11 @@ function remembered<T>(find: (name: string) => T): (name: string) => T {
 function timeInto(secondsOf: (call: string) => Distribution, sizesOf: (call: string) => Distribution): Timed {
   return async (call, items, run) => {
     const startedAtMs = performance.now()
-    if (items !== null) observe(sizesOf(call), BATCH_SIZES, items)
+    if (items !== null) observe(sizesOf(call), items)
     try {
       return await run()
     } finally {
-      observe(secondsOf(call), CALL_SECONDS, (performance.now() - startedAtMs) / 1000)
+      observe(secondsOf(call), (performance.now() - startedAtMs) / 1000)
     }
   }
 }

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { countsOf, createMetrics, mergeSnapshots, observe, writeExposition } from '../../../src/telemetry/metrics.ts'
 
-const BOUNDS = [0.1, 1]
-
 function measured(count: number) {
   const metrics = createMetrics()
-  metrics.counter('asked_total', 'Asked.', ['model']).with('a').value += count
-  const seconds = metrics.histogram('seconds', 'Time.', BOUNDS)
-  for (const value of [0.05, 0.1, 0.5, 7]) observe(seconds.with(), BOUNDS, value)
-  metrics.gauge('open', 'Open.', ['name'], family => {
+  metrics.values('asked_total', { type: 'counter', help: 'Asked.', labels: ['model'] }).with('a').value += count
+  const seconds = metrics.histogram('seconds', { type: 'histogram', help: 'Time.', labels: [], bounds: [0.1, 1] })
+  for (const value of [0.05, 0.1, 0.5, 7]) observe(seconds.with(), value)
+  metrics.values('open', { type: 'gauge', help: 'Open.', labels: ['name'] }, family => {
     family.with('x').value = count
   })
   return metrics.snapshot()
@@ -38,7 +36,7 @@ describe('metrics', () => {
 
   test('escape what a label or a help text may hold', () => {
     const metrics = createMetrics()
-    metrics.counter('n_total', 'One\nline.', ['name']).with('a "b"\\\nc').value = 1
+    metrics.values('n_total', { type: 'counter', help: 'One\nline.', labels: ['name'] }).with('a "b"\\\nc').value = 1
     expect(writeExposition(metrics.snapshot())).toBe(
       '# HELP n_total One\\nline.\n# TYPE n_total counter\nn_total{name="a \\"b\\"\\\\\\nc"} 1\n',
     )
