@@ -2,10 +2,10 @@
  * Measures targets under the same load, in turn and in reversed order every round, so that a noisy minute affects all. Processor time is
  * counted beside throughput, because on a machine that is shared only that is steady.
  */
-import { openRealDatabase } from '../../src/postgres/real.ts'
 import { runLoadProcess } from './processes.ts'
 import { readResidentMib, sumProcessorTime } from './processor-time.ts'
 import type { Scenario } from './scenarios.ts'
+import { withDatabase } from './stores.ts'
 import type { Target, Upstream } from './targets.ts'
 
 export interface Effort {
@@ -67,9 +67,9 @@ export async function measure(
     for (let round = 0; round < rounds; round++) {
       process.stderr.write(`${name}, ${count} connections, round ${round + 1}\n`)
       for (const { target, samples } of round % 2 ? turns.toReversed() : turns) {
-        const asked = await upstream.countAsked()
+        const asked = (await upstream.counts()).total
         const taken = await sample(target, scenario, count, seconds)
-        if (scenario.expects === 'HIT' && (await upstream.countAsked()) > asked)
+        if (scenario.expects === 'HIT' && (await upstream.counts()).total > asked)
           throw new Error(`${target.name}: the upstream was asked again for an answer that was kept`)
         samples.push(taken)
       }
@@ -90,9 +90,8 @@ export async function askOnce({ name, baseUrl, headers }: Target, path: string, 
 
 async function setSemantic({ stores }: Target, mode: Scenario['semantic']): Promise<void> {
   if (!stores) return
-  const database = openRealDatabase({ url: stores.environment.DATABASE_URL, maxConnections: 1 })
-  await database.runScript(`select set_setting('bench', 'semantic_mode', '${mode}')`)
-  await database.close()
+  const statement = `select set_setting('bench', 'semantic_mode', '${mode}')`
+  await withDatabase(stores.environment.DATABASE_URL, database => database.runScript(statement))
 }
 
 async function load(

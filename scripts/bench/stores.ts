@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { call } from '../../src/postgres/call.ts'
+import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { nameTablesIn } from '../../test/harness/search-path.ts'
@@ -22,16 +23,16 @@ export async function prepareStores(): Promise<BenchStores> {
   await admin.runScript(nameTablesIn(name))
   const url = new URL(databaseUrl)
   url.pathname = `/${name}`
-  const database = openRealDatabase({ url: url.href, maxConnections: 1 })
-  await migrate(database)
-  await database.runScript(`
-    insert into plans values ('bench', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000);
-    update plans set concurrent_requests = 1000000 where name = 'bench';
-    alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)};
-  `)
-  await call(database, 'create_project', { project: 'bench', plan: 'bench' })
-  const key = await call(database, 'issue_key', { project: 'bench', key_type: 'project', key_name: 'bench' })
-  await database.close()
+  const key = await withDatabase(url.href, async database => {
+    await migrate(database)
+    await database.runScript(`
+      insert into plans values ('bench', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000);
+      update plans set concurrent_requests = 1000000 where name = 'bench';
+      alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)};
+    `)
+    await call(database, 'create_project', { project: 'bench', plan: 'bench' })
+    return call(database, 'issue_key', { project: 'bench', key_type: 'project', key_name: 'bench' })
+  })
   return {
     environment: { DATABASE_URL: url.href, REDIS_URL: redisUrl },
     key,
@@ -52,4 +53,14 @@ export async function findStores(): Promise<{ databaseUrl: string; redisUrl: str
   const [databaseUrl, redisUrl] = [read('DATABASE_URL'), read('REDIS_URL')]
   if (!databaseUrl || !redisUrl) throw new Error('scripts/services.sh did not print DATABASE_URL and REDIS_URL')
   return { databaseUrl, redisUrl }
+}
+
+/** Disconnects afterwards. */
+export async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
+  const database = openRealDatabase({ url, maxConnections: 1 })
+  try {
+    return await use(database)
+  } finally {
+    await database.close()
+  }
 }

@@ -27,8 +27,8 @@ export interface Upstream {
   pid: number
   /** What it does from now on. */
   script(scenario: object): Promise<unknown>
-  /** Requests that have reached it. */
-  countAsked(): Promise<number>
+  /** Requests that have reached it, those under way, and connections, that of this question among them. */
+  counts(): Promise<Record<'total' | 'active' | 'openConnections', number>>
   stop(): Promise<unknown>
 }
 
@@ -40,10 +40,7 @@ export async function startUpstream(): Promise<Upstream> {
     baseUrl,
     pid: child.pid,
     script: scenario => fetch(new URL('/__script', baseUrl), { method: 'PUT', body: JSON.stringify(scenario) }),
-    async countAsked() {
-      const counts = await (await fetch(new URL('/__counts', baseUrl))).json()
-      return (counts as { total: number }).total
-    },
+    counts: async () => (await fetch(new URL('/__counts', baseUrl))).json() as ReturnType<Upstream['counts']>,
     stop: () => stop(child),
   }
 }

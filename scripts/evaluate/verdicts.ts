@@ -1,5 +1,5 @@
 /** A project's own verdicts as pairs: what people and the judge said of its questions, at which similarity. Texts are not kept. */
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { withDatabase } from '../bench/stores.ts'
 import type { WeighedPair } from './curve.ts'
 
 interface Row {
@@ -13,17 +13,13 @@ interface Row {
 
 /** Reads them from DATABASE_URL. Throws when there is no such project. */
 export async function readVerdicts(project: string): Promise<WeighedPair[]> {
-  const database = openRealDatabase({ url: process.env.DATABASE_URL ?? '', maxConnections: 1 })
-  try {
-    const rows = await database.call<Row>(
-      `select verdict, similarity, difference, source, one_hash = other_hash as is_normalized from standing_verdicts
-        where project_id = find_project($1) and similarity is not null`,
-      [project],
-    )
-    return rows.map(toPair)
-  } finally {
-    await database.close()
-  }
+  const statement = `
+    select verdict, similarity, difference, source, one_hash = other_hash as is_normalized
+    from standing_verdicts
+    where project_id = find_project($1) and similarity is not null`
+  const { DATABASE_URL = '' } = process.env
+  const rows = await withDatabase(DATABASE_URL, database => database.call<Row>(statement, [project]))
+  return rows.map(toPair)
 }
 
 /** What was served has no veto: a review is of what was. Under the policy `threshold` nothing has, as none was looked for. */

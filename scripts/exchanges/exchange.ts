@@ -1,6 +1,7 @@
 /** A recorded exchange with an upstream, without secrets: one request and its response, in one JSON file. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { canonicalizeBody } from '../../src/formats/json/canonical.ts'
 
 export interface Exchange {
   /** The provider, whose key the proxy uses. */
@@ -47,13 +48,5 @@ export function bodyText({ body }: Exchange['response']): string {
 /** Equal for requests with the same response: the proxy asks for usage in every stream. */
 export function matchKey({ method, path, body }: Pick<Exchange['request'], 'method' | 'path' | 'body'>): string {
   const { stream_options: _, stream, ...asked } = body
-  return `${method} ${path} ${stream === true} ${sortedJson(asked)}`
-}
-
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
+  return `${method} ${path} ${stream === true} ${canonicalizeBody(asked, new Set())}`
 }

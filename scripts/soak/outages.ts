@@ -4,8 +4,8 @@ import type { RedisCluster, RedisNode } from '../../test/engines/redis-servers.t
 import type { CuttingProxy } from '../../test/faults/cutting-proxy.ts'
 import type { PrivateServer } from '../../test/faults/servers.ts'
 import type { Scenario } from '../../test/standin/scenario.ts'
+import { withDatabase } from '../bench/stores.ts'
 import type { Upstream } from '../bench/targets.ts'
-import { withDatabase } from './stores.ts'
 
 export type OutageKind = 'proxy' | 'redis' | 'postgres' | 'upstream'
 

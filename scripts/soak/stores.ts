@@ -2,12 +2,11 @@
 
 import { sql } from 'kysely'
 import { call } from '../../src/postgres/call.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
 import { type RedisCluster, startCluster } from '../../test/engines/redis-servers.ts'
 import { type CuttingProxy, startCuttingProxy } from '../../test/faults/cutting-proxy.ts'
 import { type PrivateServer, startPostgres } from '../../test/faults/servers.ts'
+import { withDatabase } from '../bench/stores.ts'
 
 export interface SoakProject {
   name: string
@@ -86,13 +85,4 @@ export function readBooks(url: string, project: string): Promise<Booked> {
       where p.name = ${project}::text`.execute(database.queries)
     return { counted: counters.rows[0]?.counted ?? 0, records: records.rows }
   })
-}
-
-export async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
-  const database = openRealDatabase({ url, maxConnections: 1 })
-  try {
-    return await use(database)
-  } finally {
-    await database.close()
-  }
 }

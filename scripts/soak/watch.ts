@@ -13,9 +13,8 @@ export interface Sample {
   exitCode: number | null
 }
 
-export async function sample(proxy: Subprocess, { baseUrl }: Pick<Upstream, 'baseUrl'>): Promise<Sample> {
-  const counts = (await (await fetch(new URL('/__counts', baseUrl))).json()) as Record<string, number>
-  const { active = 0, openConnections = 0 } = counts
+export async function sample(proxy: Subprocess, upstream: Pick<Upstream, 'counts'>): Promise<Sample> {
+  const { active, openConnections } = await upstream.counts()
   // One connection is the one that asks for the counts.
   return { active, openConnections: openConnections - 1, exitCode: proxy.exitCode }
 }
