@@ -306,12 +306,12 @@ export const FUNCTIONS = {
   renew_spending: { takes: { ids: 'uuid[]' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
   require_administrator: { reads: true, takes: {}, gives: 'void' },
-  /** Raises on what is no role in a project. */
-  require_member_role: { reads: true, takes: { member_role: 'text' }, gives: 'void' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
   require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
   /** Raises no_data_found, naming all plans, when there is no plan of that name. */
   require_plan: { reads: true, takes: { plan: 'text' }, gives: 'void' },
+  /** Raises on what is none of these words, and names them: role, roles. */
+  require_word: { reads: true, takes: { given: 'text', words: 'text[]', what: 'text', plural: 'text' }, gives: 'void' },
   /** Delivers an event once more, under the same id, and tells the address again if it had answered 410. Takes a member. */
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
   /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */

@@ -8,10 +8,7 @@ declare
     secret text;
     issued bigint;
 begin
-    if key_type is null or key_type not in ('project', 'test') then
-        raise exception 'key type % does not exist; types are: project, test', quote_for_message(key_type)
-            using errcode = 'invalid_parameter_value';
-    end if;
+    perform require_word(key_type, array['project', 'test'], 'key type', 'types');
     if key_name is null or key_name !~ '^[^[:cntrl:]]{1,100}$' then
         raise exception 'key name % is not valid: 1 to 100 printable characters', quote_for_message(key_name)
             using errcode = 'invalid_parameter_value';

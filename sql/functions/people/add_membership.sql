@@ -7,7 +7,7 @@ declare
     owner_id bigint := open_project(project, 'owner');
     added bigint;
 begin
-    perform require_member_role(member_role);
+    perform require_word(member_role, array['owner', 'member', 'viewer'], 'role', 'roles');
     -- Not deleted before the membership refers to the user.
     perform from users u where u.id = of_user for key share;
     if not found then

@@ -8,10 +8,7 @@ declare
     address constant text := lower(btrim(coalesce(email, '')));
     created_id bigint;
 begin
-    if user_role is null or user_role not in ('owner', 'reader') then
-        raise exception 'role % does not exist; roles are: owner, reader', quote_for_message(user_role)
-            using errcode = 'invalid_parameter_value';
-    end if;
+    perform require_word(user_role, array['owner', 'reader'], 'role', 'roles');
     insert into users as u (email, role, password_hash)
     values (address, user_role, password_hash)
     on conflict on constraint users_email_key do nothing

@@ -7,7 +7,7 @@ declare
     owner_id bigint := open_project(project, 'owner');
     was text;
 begin
-    perform require_member_role(member_role);
+    perform require_word(member_role, array['owner', 'member', 'viewer'], 'role', 'roles');
     if member_role <> 'owner' then
         perform require_other_owner(of_user, owner_id);
     end if;

@@ -5,10 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 begin
     perform require_administrator();
-    if user_role is null or user_role not in ('owner', 'reader') then
-        raise exception 'role % does not exist; roles are: owner, reader', quote_for_message(user_role)
-            using errcode = 'invalid_parameter_value';
-    end if;
+    perform require_word(user_role, array['owner', 'reader'], 'role', 'roles');
     if not can_lose_role(of_user, user_role) then
         raise exception 'user_% is the last administrator who can log in: make another one first', of_user
             using errcode = 'object_not_in_prerequisite_state';

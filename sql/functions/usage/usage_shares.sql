@@ -39,15 +39,9 @@ as $$
     where share_by <> 'tag'
     group by 1
     union all
-    select g.name || '=' || g.value, sum(t.requests)::bigint, sum(t.hits)::bigint, sum(t.failed)::bigint,
-        (sum(t.prompt_tokens) + sum(t.completion_tokens))::bigint, sum(t.cost_usd), sum(t.saved_usd)
-    from usage_with_tags(of_projects, from_time, until_time) t
-    cross join lateral jsonb_each_text(t.tags) as g (name, value)
+    select t.name, t.requests, t.hits, t.failed, t.prompt_tokens + t.completion_tokens, t.cost_usd, t.saved_usd
+    from usage_of_tags(of_projects, from_time, until_time, '{}', of_model, of_key, of_key_type, 'tag', 'UTC') t
     where share_by = 'tag'
-        and (of_model is null or t.model = of_model)
-        and (of_key is null or t.key_id = of_key)
-        and (of_key_type is null or t.key_id in (select k.id from api_keys k where k.type = of_key_type))
-    group by 1
     order by 2 desc, 1
     limit 20;
 $$;
