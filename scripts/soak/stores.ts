@@ -1,6 +1,5 @@
 /** A PostgreSQL and a cluster of Redis for one soak, which it may stop, freeze, kill and fill. */
 
-import { sql } from 'kysely'
 import { call } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { type RedisCluster, startCluster } from '../../test/engines/redis-servers.ts'
@@ -75,14 +74,18 @@ export interface Booked {
 /** What the proxies recorded about a project. */
 export function readBooks(url: string, project: string): Promise<Booked> {
   return withDatabase(url, async database => {
-    const counters = await sql<{ counted: number }>`
-      select coalesce(sum(c.requests), 0)::integer as counted
+    const [counters] = await database.call<{ counted: number }>(
+      `select coalesce(sum(c.requests), 0)::integer as counted
       from monthly_counters c join projects p on p.id = c.project_id
-      where p.name = ${project}::text`.execute(database.queries)
-    const records = await sql<{ id: string; status: number }>`
-      select u.request_id as id, u.status
+      where p.name = $1::text`,
+      [project],
+    )
+    const records = await database.call<{ id: string; status: number }>(
+      `select u.request_id as id, u.status
       from usage_records u join projects p on p.id = u.project_id
-      where p.name = ${project}::text`.execute(database.queries)
-    return { counted: counters.rows[0]?.counted ?? 0, records: records.rows }
+      where p.name = $1::text`,
+      [project],
+    )
+    return { counted: counters?.counted ?? 0, records }
   })
 }

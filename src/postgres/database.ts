@@ -1,7 +1,5 @@
 /** The interface of both backends: the same queries on a PostgreSQL server or the embedded database. */
-import type { Kysely } from 'kysely'
 import type { Primary } from './primary.ts'
-import type { DB } from './types.generated.ts'
 
 export interface CallOptions {
   /** Runs before other calls on the embedded database, which has a single session. */
@@ -9,8 +7,6 @@ export interface CallOptions {
 }
 
 export interface Database {
-  /** Typed queries; every external value is sent as a parameter. */
-  readonly queries: Kysely<DB>
   /**
    * Runs a statement on the hot path: `text` is constant and has `$1` and so on for `values`. The caller declares the type of its rows.
    * Rejects with AnswerLost when it is unknown whether the statement ran.

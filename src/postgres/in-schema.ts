@@ -1,20 +1,15 @@
 /** A database whose schema has another name than the one that every statement writes. */
 import type { Database } from './database.ts'
-import { queriesOf } from './queries.ts'
 import { nameSchema, SCHEMA } from './schema.ts'
 
 /** The same database, asked about this schema. */
 export function inSchema(database: Database, schema: string): Database {
   if (schema === SCHEMA) return database
-  const call = callIn(database, schema)
   const named: Partial<Database> = {
-    call,
+    call: callIn(database, schema),
     runScript: text => database.runScript(nameSchema(text, schema)),
     runScripts: scripts =>
       database.runScripts(scripts.map(({ name, text }) => ({ name, text: nameSchema(text, schema) }))),
-    get queries() {
-      return queriesOf(call)
-    },
     get lagging() {
       return { call: callIn(database.lagging, schema) }
     },

@@ -2,7 +2,7 @@
 import type { Database } from './database.ts'
 
 export async function listProjectNames(database: Database): Promise<string[]> {
-  const rows = await database.queries.selectFrom('projects').select('name').orderBy('id').execute()
+  const rows = await database.call<{ name: string }>('select name from model_proxy.projects order by id', [])
   return rows.map(row => row.name)
 }
 
@@ -12,20 +12,20 @@ export interface SealedKey {
   sealed: Uint8Array
 }
 
+const READ_SEALED = `
+select sealed
+from model_proxy.provider_keys
+where project_id = $1::bigint and provider = $2::text and ($3::text is null or name = $3::text)
+order by name
+limit 1`
+
 /** `name` is null for whichever comes first. */
 export async function readProviderKey(
   database: Database,
   { projectId, provider }: Pick<SealedKey, 'projectId' | 'provider'>,
   name: string | null,
 ): Promise<Uint8Array | null> {
-  const row = await database.queries
-    .selectFrom('provider_keys')
-    .select('sealed')
-    .where('project_id', '=', projectId)
-    .where('provider', '=', provider)
-    .$if(name !== null, keys => keys.where('name', '=', name))
-    .orderBy('name')
-    .executeTakeFirst()
+  const [row] = await database.call<{ sealed: Uint8Array }>(READ_SEALED, [projectId, provider, name])
   return row?.sealed ?? null
 }
 

@@ -6,7 +6,6 @@ import { type Database, type Script, ScriptFailed } from './database.ts'
 import { DiskWatch } from './disk-watch.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
 import { Primary } from './primary.ts'
-import { queriesOf } from './queries.ts'
 import { StandbyReads } from './standbys.ts'
 
 export interface RealDatabaseOptions {
@@ -50,9 +49,6 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
 
   const disk = new DiskWatch()
   const over = (connections: Connections, limitMs: number, call = disk.watch(connections.call)): Database => ({
-    get queries() {
-      return queriesOf(call)
-    },
     call,
     disk,
     lagging: standbys?.reads(connections, limitMs) ?? connections,

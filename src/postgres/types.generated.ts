@@ -3,12 +3,6 @@
  * Please do not edit it manually.
  */
 
-import type { ColumnType } from "kysely";
-
-export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
-  ? ColumnType<S, I | undefined, U>
-  : ColumnType<T, T | undefined, T>;
-
 export type Json = JsonValue;
 
 export type JsonArray = JsonValue[];
@@ -20,8 +14,6 @@ export type JsonObject = {
 export type JsonPrimitive = boolean | number | string | null;
 
 export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
-
-export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface KeyAccounts {
   /** Networks of the addresses that the key may be used from. Null: any. */
@@ -72,94 +64,8 @@ export interface KeyAccounts {
   verdict_generation: number;
 }
 
-export interface Projects {
-  /** Aliases: Names that clients may ask for in place of a model, such as fast=gpt-5.4-mini, with commas between them. After the model, fallbacks of its own may follow: smart=gpt-5.4|claude-opus-4-8. */
-  aliases: Generated<string[]>;
-  /** Allowed models: Patterns of model names, such as openai/*, with commas between them. Empty allows every model. */
-  allowed_models: Generated<string[]>;
-  /** Anthropic’s cache of prompts: Whether chat requests to Anthropic, under the project’s own key, are marked for its cache. */
-  anthropic_cache_marks: Generated<string>;
-  /** When the project was archived, and its keys deactivated; null: in use. */
-  archived_at: Timestamp | null;
-  /** Maximum size: Above it, the answers that would expire first are deleted. Checked once a minute. */
-  cache_bytes: Generated<number>;
-  /** Part of every Redis key: incrementing it orphans all that is cached there. */
-  cache_generation: Generated<number>;
-  /** Answered from the cache: Which requests may be answered from the cache at all. */
-  cache_mode: Generated<string>;
-  /** Time to live: How long an answer is kept, unless the request says otherwise. The plan sets an upper limit. */
-  cache_ttl_seconds: Generated<number>;
-  /** When the project was created. */
-  created_at: Generated<Timestamp>;
-  /** Fallback models: Up to five, with commas between them. They are asked in this order when a model cannot be reached. */
-  fallbacks: Generated<string[]>;
-  /** Whether any budget is set: without one, nothing is reserved. */
-  has_budgets: Generated<boolean>;
-  /** Part of every cache key and of every row that belongs to the project. */
-  id: Generated<number>;
-  /** Text of requests and matches: Whether what requests say and get is kept, and the wordings of semantic hits and near misses. */
-  log_content: Generated<string>;
-  /** What operators call it: letters, digits, dot, dash, underscore. */
-  name: string;
-  /** The plan whose limits apply from the next request on. */
-  plan: string;
-  /** Whether semantic_mode is on. */
-  semantic_enabled: Generated<boolean>;
-  /** Whether semantic_policy asks for more than similarity. */
-  semantic_guards: Generated<boolean>;
-  /** The judge: Whether a model is asked about what proof cannot decide. */
-  semantic_judge: Generated<string>;
-  /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not asked. */
-  semantic_judge_daily_usd: Generated<number>;
-  /** Minimum similarity: Less similar pairs are never sent to the judge, and not served even if they were confirmed. */
-  semantic_judge_floor: Generated<number>;
-  /** Judge’s model: Any model that the project can use, such as openai/gpt-4.1-mini. It gets both questions as data, and answers in a strict schema. */
-  semantic_judge_model: Generated<string>;
-  /** Time limit, in milliseconds: How long a request waits for the judge. A verdict that arrives later applies to the next request. */
-  semantic_judge_timeout_ms: Generated<number>;
-  /** Semantic hits: Whether a differently worded question may be answered from the cache. */
-  semantic_mode: Generated<string>;
-  /** What may be served: Which matches are served. */
-  semantic_policy: Generated<string>;
-  /** How boldly words are explained: Under the policy verified, how little must speak for a match. */
-  semantic_risk: Generated<string>;
-  /** Similarity threshold: Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it. */
-  semantic_threshold: Generated<number>;
-  /** Share of hits to verify: 0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again. */
-  semantic_verify_ratio: Generated<number>;
-  /** Tools that a provider would have to run and cannot: What becomes of them where the model may choose. */
-  unsupported_tools: Generated<string>;
-  /** Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on. */
-  verdict_generation: Generated<number>;
-  /** Once the quota or a budget is used up: Whether hits are still answered, or nothing is. */
-  when_exhausted: Generated<string>;
-}
-
-export interface ProviderKeys {
-  /** When the provider was first given a key. */
-  created_at: Generated<Timestamp>;
-  /** Last four characters of the key, for listing. */
-  last_four: string;
-  /** Tells a project's keys for one provider apart; default for one that was stored without a name. */
-  name: Generated<string>;
-  /** The project that pays the provider. */
-  project_id: number;
-  /** Whose key it is. */
-  provider: string;
-  /** AES-256-GCM: version byte, nonce, ciphertext and tag, with project and provider as associated data. */
-  sealed: Buffer;
-  /** When the key was last replaced. */
-  updated_at: Generated<Timestamp>;
-  /** New with every change of the project's keys for the provider, across all projects: tells a proxy that what it opened earlier is out of date. */
-  version: Generated<number>;
-  /** The key's share of requests, against the others of its provider. */
-  weight: Generated<number>;
-}
-
 export interface DB {
   key_accounts: KeyAccounts;
-  projects: Projects;
-  provider_keys: ProviderKeys;
 }
 
 /** A project's settings: the rows of setting_kinds. */

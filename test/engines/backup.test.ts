@@ -9,6 +9,7 @@ import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts
 import { type PrivateServer, startPostgres } from '../faults/servers.ts'
 import { ask, get } from '../harness/client.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { describeEngines } from './engines.ts'
 
@@ -38,7 +39,7 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
     await database.runScript("select create_administrator('ada@example.org')")
     const { rows } = await sql<{
       key: string
-    }>`select key from issue_admin_key('ada@example.org', 'tests', null)`.execute(database.queries)
+    }>`select key from issue_admin_key('ada@example.org', 'tests', null)`.execute(queriesOf(database))
     adminKey = rows[0]?.key ?? ''
     await storeKey({ database }, account.project, 'openai', 'sk-own')
   })

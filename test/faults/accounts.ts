@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
+import { queriesOf } from '../harness/queries.ts'
 
 export interface Account {
   project: string
@@ -45,7 +46,7 @@ export function openAccounts(database: Database): Accounts {
       const { rows } = await sql<{ requests: number }>`
         select coalesce(sum(c.requests), 0)::integer as requests
         from model_proxy.monthly_counters c join model_proxy.projects p on p.id = c.project_id
-        where p.name = ${project}::text`.execute(database.queries)
+        where p.name = ${project}::text`.execute(queriesOf(database))
       return rows[0]?.requests ?? 0
     },
     async countRecords({ project }) {
@@ -53,7 +54,7 @@ export function openAccounts(database: Database): Accounts {
         select u.status, count(*)::integer as records
         from model_proxy.usage_records u join model_proxy.projects p on p.id = u.project_id
         where p.name = ${project}::text
-        group by u.status`.execute(database.queries)
+        group by u.status`.execute(queriesOf(database))
       return Object.fromEntries(rows.map(row => [String(row.status), row.records]))
     },
     run: text => database.runScript(text),

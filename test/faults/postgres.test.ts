@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { ask, get } from '../harness/client.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
@@ -120,7 +121,7 @@ describeFaults('PostgreSQL goes away under load', () => {
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()
-        order by state = 'active' desc, pid limit 1`.execute(admin.queries)
+        order by state = 'active' desc, pid limit 1`.execute(queriesOf(admin))
       await Bun.sleep(150)
     }
     await admin.close()

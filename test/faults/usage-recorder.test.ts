@@ -6,6 +6,7 @@ import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createUsageRecorder } from '../../src/telemetry/usage-recorder.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 function makeRecord(id: string, changes: Partial<UsageRecord> = {}): UsageRecord {
@@ -35,7 +36,7 @@ function makeRecord(id: string, changes: Partial<UsageRecord> = {}): UsageRecord
 
 async function recordedIds(database: Database): Promise<string[]> {
   const { rows } = await sql<{ request_id: string }>`select request_id from usage_records order by request_id`.execute(
-    database.queries,
+    queriesOf(database),
   )
   return rows.map(row => row.request_id)
 }
@@ -67,7 +68,7 @@ describeBackends('usage records', backend => {
     await recorder.drain(5_000)
     const { rows } = await sql<{ model: string; provider: string | null }>`
       select model, provider from usage_records order by request_id
-    `.execute(database.queries)
+    `.execute(queriesOf(database))
     expect(rows).toEqual(names.map(model => ({ model, provider: null })))
   })
 

@@ -21,14 +21,8 @@ export function vectorOf(text: string, bend = 0): string {
   return formatVector(vector)
 }
 
-export async function makeProject(database: Database, name: string): Promise<number> {
-  await call(database, 'create_project', { project: name, plan: 'free' })
-  const row = await database.queries
-    .selectFrom('projects')
-    .select('id')
-    .where('name', '=', name)
-    .executeTakeFirstOrThrow()
-  return Number(row.id)
+export function makeProject(database: Database, name: string): Promise<number> {
+  return call(database, 'create_project', { project: name, plan: 'free' })
 }
 
 export function makeSpace(database: Database): Promise<number> {

@@ -9,6 +9,7 @@ import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Stores } from './backends.ts'
+import { queriesOf } from './queries.ts'
 
 export interface TestProxy {
   /** Ends in /v1. */
@@ -82,12 +83,12 @@ export async function startProxy({
     stores,
     async createKey({ project, plan = 'open', type = 'test' } = {}) {
       const name = project ?? `p${++projects}-${crypto.randomUUID().slice(0, 8)}`
-      const known = await sql`select 1 from projects where name = ${name}`.execute(database.queries)
+      const known = await sql`select 1 from projects where name = ${name}`.execute(queriesOf(database))
       if (known.rows.length === 0) await call(database, 'create_project', { project: name, plan })
       return call(database, 'issue_key', { project: name, key_type: type, key_name: crypto.randomUUID() })
     },
     async query<Row>(text: string) {
-      const { rows } = await sql.raw<Row>(text).execute(database.queries)
+      const { rows } = await sql.raw<Row>(text).execute(queriesOf(database))
       return rows
     },
     settle: () => app.flush(FLUSH_LIMIT_MS),

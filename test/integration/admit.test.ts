@@ -4,6 +4,7 @@ import { type Account, type AdmitAsk, type AdmitBatch, admit, refundRequests } f
 import { call } from '../../src/postgres/call.ts'
 import { type Database, isLockedOut } from '../../src/postgres/database.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 function hashOf(key: string): string {
@@ -13,7 +14,7 @@ function hashOf(key: string): string {
 async function countedRequests(database: Database, keyType = 'project'): Promise<number> {
   const { rows } = await sql<{ requests: number }>`
     select coalesce(sum(requests), 0)::integer as requests from monthly_counters where key_type = ${keyType}
-  `.execute(database.queries)
+  `.execute(queriesOf(database))
   return rows[0]?.requests ?? 0
 }
 
@@ -342,9 +343,9 @@ describeBackends('admit()', backend => {
       await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'gone' }),
       await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'late' }),
     ]
-    await sql`select deactivate_key(${gone})`.execute(database.queries)
+    await sql`select deactivate_key(${gone})`.execute(queriesOf(database))
     await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'late'`.execute(
-      database.queries,
+      queriesOf(database),
     )
     const asks = [gone, late].map(key => ({ keyHash: hashOf(key), wanted: 1 }))
     const alone = await Promise.all(asks.map(ask => admitRows(database, [ask])))

@@ -8,6 +8,7 @@ import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answe
 import { storeVectors } from '../../src/postgres/vectors.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const DAY_SECONDS = 86_400
@@ -20,7 +21,7 @@ async function prepare(database: Database): Promise<Place> {
 async function listEntries(database: Database): Promise<{ id: number; hash: string; lives: number }[]> {
   const { rows } = await sql<{ id: number; hash: string; lives: number }>`
     select id::integer, encode(request_hash, 'hex') as hash, round(extract(epoch from expires_at - now()))::integer as lives
-    from cache_entries order by expires_at`.execute(database.queries)
+    from cache_entries order by expires_at`.execute(queriesOf(database))
   return rows
 }
 
@@ -28,7 +29,7 @@ async function readSizes(database: Database) {
   await database.runScript('select add_up_cache_sizes()')
   const { rows } = await sql`
     select kind, test, entries::integer, bytes::integer as bytes from cache_sizes where entries <> 0 or bytes <> 0 order by kind, test
-  `.execute(database.queries)
+  `.execute(queriesOf(database))
   return rows
 }
 
@@ -37,7 +38,7 @@ async function measureSizes(database: Database) {
     select 'answers' as kind, test, count(*)::integer as entries, sum(bytes)::integer as bytes from cache_entries group by test
     union all
     select 'vectors', test, count(*)::integer, sum(bytes)::integer from cached_vectors group by test
-    order by kind, test`.execute(database.queries)
+    order by kind, test`.execute(queriesOf(database))
   return rows
 }
 
@@ -205,7 +206,7 @@ describeBackends('installation_id()', backend => {
   test('is the same each time', async () => {
     const { database } = await backend.open()
     const read = async () =>
-      (await sql<{ id: string }>`select installation_id() as id`.execute(database.queries)).rows[0]?.id
+      (await sql<{ id: string }>`select installation_id() as id`.execute(queriesOf(database))).rows[0]?.id
     expect(await read()).toMatch(/^[0-9a-f-]{36}$/)
     expect(await read()).toBe(await read())
   })

@@ -8,6 +8,7 @@ import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { encodeValue, listHashes, wireTypes } from '../../src/postgres/wire-format.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
+import { queriesOf } from '../harness/queries.ts'
 
 const PROJECTS = 300
 const CONTEXTS = 10
@@ -31,7 +32,7 @@ async function fill(database: Database, place: Place): Promise<void> {
     select i, ${place.spaceId}, ${place.projectId}, 1 from generate_series(1, 3000) i;
   `)
   const [lists] = (
-    await sql<{ lists: string }>`select lists from cache_groups where lists is not null`.execute(database.queries)
+    await sql<{ lists: string }>`select lists from cache_groups where lists is not null`.execute(queriesOf(database))
   ).rows
   // An index of a few hundred is read through in less time than it is walked.
   await database.runScript(`

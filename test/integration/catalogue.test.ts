@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
+import { queriesOf } from '../harness/queries.ts'
 
 interface Row {
   provider: string
@@ -46,7 +47,7 @@ describe('model catalogue', () => {
       select provider, model, kind, context_tokens, max_output_tokens, source, as_of,
         input_usd_per_million::float8 as input, cached_input_usd_per_million::float8 as cached_input,
         cache_write_usd_per_million::float8 as cache_write, output_usd_per_million::float8 as output
-      from models order by provider, model`.execute(database.queries)
+      from models order by provider, model`.execute(queriesOf(database))
     return result.rows
   }
 
@@ -116,13 +117,13 @@ describe('model catalogue', () => {
 
   test('seeding again leaves an operator’s row alone and restores the others', async () => {
     await sql`update models set input_usd_per_million = 1.9, source = 'operator' where provider = 'openai' and model = 'gpt-4.1'`.execute(
-      database.queries,
+      queriesOf(database),
     )
     await sql`update models set input_usd_per_million = 7 where provider = 'openai' and model = 'gpt-4o'`.execute(
-      database.queries,
+      queriesOf(database),
     )
-    await sql`delete from models where provider = 'groq'`.execute(database.queries)
-    await sql`delete from schema_migrations where name like 'seed/%'`.execute(database.queries)
+    await sql`delete from models where provider = 'groq'`.execute(queriesOf(database))
+    await sql`delete from schema_migrations where name like 'seed/%'`.execute(queriesOf(database))
     expect(await migrate(database)).toEqual({ applied: ['seed'], isBehind: false })
 
     const after = await readRows()

@@ -6,6 +6,7 @@ import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts
 import { type Backend, describeBackends, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy } from '../harness/proxy.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 interface Service {
@@ -73,7 +74,7 @@ describeBackends('concurrent requests', backend => {
     await sql`
       insert into monthly_counters (project_id, key_type, month, requests)
       select id, 'test', current_month(), 900 from projects where name = ${account.project}::text`.execute(
-      stores.database.queries,
+      queriesOf(stores.database),
     )
     const answers = await burst(account.key, makePrompts(1_000))
     expect(countByMessage(answers)).toEqual({ answered: 100, '429 Monthly quota exceeded': 900 })
@@ -122,7 +123,7 @@ describeBackends('concurrent requests', backend => {
     await expect.poll(() => accounts().countRequests(account), { timeout: 2_000 }).toBe(60)
     // The month is asked for nothing that the minute has not let pass.
     const highest = await sql<{ requests: string }>`select max(requests) as requests from counts`.execute(
-      stores.database.queries,
+      queriesOf(stores.database),
     )
     expect(Number(highest.rows[0]?.requests)).toBe(60)
     await stores.database.runScript('drop trigger note_count on monthly_counters')
@@ -141,7 +142,7 @@ describeBackends('concurrent requests', backend => {
     for (let round = 0; round < 3; round++) {
       for (const { status } of await askEach(account.key)) expect(status).toBe(200)
     }
-    await sql`select deactivate_key(${account.key})`.execute(stores.database.queries)
+    await sql`select deactivate_key(${account.key})`.execute(queriesOf(stores.database))
     for (const { status, json } of await askEach(account.key)) {
       expect([status, json.error.message]).toEqual([403, 'API key disabled'])
     }
@@ -152,7 +153,7 @@ describeBackends('concurrent requests', backend => {
     const before = await burst(account.key, makePrompts(20))
     expect(countByMessage(before)).toEqual({ answered: 20 })
     const under = burst(account.key, makePrompts(200))
-    await sql`select deactivate_key(${account.key})`.execute(stores.database.queries)
+    await sql`select deactivate_key(${account.key})`.execute(queriesOf(stores.database))
     const after = await burst(account.key, makePrompts(50))
     expect(countByMessage(after)).toEqual({ '403 API key disabled': 50 })
     const answered = countByMessage(await under).answered ?? 0
@@ -166,7 +167,7 @@ describeBackends('concurrent requests', backend => {
     for (const { status, headers } of await askEach(account.key)) {
       expect([status, headers.get('x-ratelimit-limit-requests')]).toEqual([429, '1'])
     }
-    await sql`select set_plan(${account.project}, 'pro')`.execute(stores.database.queries)
+    await sql`select set_plan(${account.project}, 'pro')`.execute(queriesOf(stores.database))
     for (const { status } of await askEach(account.key)) expect(status).toBe(200)
     await accounts().run(`update plans set test_requests_per_month = 0 where name = 'pro'`)
     for (const { json } of await askEach(account.key)) expect(json.error.message).toBe('Monthly quota exceeded')

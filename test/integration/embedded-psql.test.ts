@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { bareFlags, psqlPath, runPsql } from './run-psql.ts'
 
 const PASSWORD = 'correct-horse'
@@ -29,7 +30,7 @@ describe.skipIf(!psqlPath)(title, () => {
   }
 
   async function query<T>(text: string): Promise<T[]> {
-    return (await sql.raw<T>(text).execute(database.queries)).rows
+    return (await sql.raw<T>(text).execute(queriesOf(database))).rows
   }
 
   const notes = async () => (await query<{ note: string }>('select note from notes order by 1')).map(row => row.note)
@@ -217,7 +218,7 @@ describe.skipIf(!psqlPath)(title, () => {
     const directory = await mkdtemp(join(tmpdir(), 'model-proxy-embedded-'))
     const other = await open(0, directory)
     const otherUrl = url.replace(`:${database.psqlPort}/`, `:${other.psqlPort}/`)
-    const own = async <T>(text: string) => (await sql.raw<T>(text).execute(other.queries)).rows
+    const own = async <T>(text: string) => (await sql.raw<T>(text).execute(queriesOf(other))).rows
     await own('create table counts (n int)')
     await own('set synchronous_commit = off')
     await own('insert into counts select generate_series(1, 100)')
@@ -240,7 +241,7 @@ describe.skipIf(!psqlPath)(title, () => {
     const answers = Array.from({ length: 40 }, async (_, n) => {
       const [[theirs], [own]] = await Promise.all([
         driver<{ n: number }[]>`select ${n}::int as n, ${'text'}::text as t`,
-        sql<{ n: number }>`select ${n * 2}::int as n`.execute(database.queries).then(result => result.rows),
+        sql<{ n: number }>`select ${n * 2}::int as n`.execute(queriesOf(database)).then(result => result.rows),
       ])
       return [theirs?.n, own?.n]
     })

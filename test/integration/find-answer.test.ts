@@ -6,12 +6,12 @@ import { type AnswerAsk, findAnswer, findAnswers } from '../../src/postgres/find
 import { type AnswerToStore, storeAnswer, storeAnswers } from '../../src/postgres/store-answers.ts'
 import { answerTo, makeProject, makeSpace, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { queriesOf } from '../harness/queries.ts'
 
 const QUESTIONS = { near: '[9,10,0]', far: '[0,1,10]' }
 
 async function fill(database: Database): Promise<(context: string, vector: string) => AnswerAsk> {
-  await call(database, 'create_project', { project: 'acme', plan: 'free' })
-  const { id: projectId } = await database.queries.selectFrom('projects').select('id').executeTakeFirstOrThrow()
+  const projectId = await call(database, 'create_project', { project: 'acme', plan: 'free' })
   const space = { model: 'three', dimensions: 3, build_lists: database.buildsLists }
   const spaceId = await call(database, 'register_embedding_space', space)
   for (const [prompt, text] of Object.entries(QUESTIONS)) {
@@ -58,7 +58,7 @@ describeBackends('find_answers()', backend => {
     const ask = await fill(database)
     const similar = ask('context', '[10,9,0]')
     const { rows } = await sql<{ id: string }>`
-      select id from cache_entries where response = '{"to":"near"}'`.execute(database.queries)
+      select id from cache_entries where response = '{"to":"near"}'`.execute(queriesOf(database))
     const id = Number(rows[0]?.id)
     const normalized = similar.semantic && { ...similar.semantic, normalizedHash: sha256('near'), vector: null }
     const found = [
@@ -185,7 +185,7 @@ describeBackends('find_answers()', backend => {
         await sql`
           insert into cache_verdicts (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at)
           values (${place.projectId}, ${Buffer.from(sha256(context), 'hex')}, ${Buffer.alloc(32, verdict)}, ${Buffer.alloc(32, verdict)}, ${source}, ${verdict}, 'infinity')
-        `.execute(database.queries)
+        `.execute(queriesOf(database))
         expect([source, verdict, await find('prompt 0', 'b')]).toEqual([source, verdict, found])
       }
     })

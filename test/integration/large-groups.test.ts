@@ -4,6 +4,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { findAnswers } from '../../src/postgres/find-answer.ts'
 import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
+import { queriesOf } from '../harness/queries.ts'
 
 /** More than are compared one by one where there are lists. */
 const PROMPTS = 700
@@ -29,7 +30,7 @@ const promptsOf = (numbers: readonly number[]) => numbers.map(number => `prompt 
 async function findLists(database: Database): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class where relkind = 'r' and relname like 'cache\\_lists\\_%' order by oid
-  `.execute(database.queries)
+  `.execute(queriesOf(database))
   return rows.map(row => row.name)
 }
 
@@ -76,7 +77,7 @@ describeReal('the lists of a large group', backend => {
     expect(await findLists(database)).toEqual([])
     await storePrompts(database, place, 150, 700)
     const { rows } = await sql<{ compared: number }>`
-      select count(*)::integer as compared from cache_prompts where not in_lists`.execute(database.queries)
+      select count(*)::integer as compared from cache_prompts where not in_lists`.execute(queriesOf(database))
     expect(rows[0]?.compared).toBe(0)
     expect(await findLists(database)).toHaveLength(1)
   })
@@ -88,7 +89,7 @@ describeReal('the lists of a large group', backend => {
       const [lists] = await findLists(database)
       const { rows } = await sql<{
         size: number
-      }>`select count(*)::integer as size from ${sql.table(lists ?? '')}`.execute(database.queries)
+      }>`select count(*)::integer as size from ${sql.table(lists ?? '')}`.execute(queriesOf(database))
       return rows[0]?.size
     }
     const before = await size()
@@ -151,7 +152,7 @@ describeReal('the lists of a large group', backend => {
     const { rows } = await sql<{ prompts: number }>`
       select count(*)::integer as prompts from cache_prompts p
       where not p.in_lists or exists (select from ${sql.table(lists ?? '')} g where g.entry_id = p.entry_id)
-    `.execute(database.queries)
+    `.execute(queriesOf(database))
     expect(rows[0]?.prompts).toBe(1_000)
   })
 })

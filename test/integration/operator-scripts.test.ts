@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 import { bareFlags, type PsqlOutcome, psqlPath, runPsql } from './run-psql.ts'
 
@@ -83,7 +84,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const { rows } = await sql`
         select (select json_agg(p order by p.id) from projects p) as projects,
           (select json_agg(k order by k.id) from api_keys k) as keys,
-          (select count(*) from cache_entries) as entries`.execute(backend.database.queries)
+          (select count(*) from cache_entries) as entries`.execute(queriesOf(backend.database))
       return rows
     }
 
@@ -99,7 +100,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const printed = await succeed('create-project', { project, plan: 'enterprise' })
       expect(printed).toMatch(/^\d+\n$/)
       const { rows } = await sql`select id, plan from projects where name = ${project}`.execute(
-        backend.database.queries,
+        queriesOf(backend.database),
       )
       expect(rows).toEqual([{ id: Number(printed), plan: 'enterprise' }])
     })
@@ -115,7 +116,7 @@ describe.skipIf(!psqlPath)(title, () => {
         const hash = new Bun.CryptoHasher('sha256').update(key).digest('hex')
         const { rows } =
           await sql`select prefix, type, expires_at from api_keys where key_hash = decode(${hash}, 'hex')`.execute(
-            backend.database.queries,
+            queriesOf(backend.database),
           )
         expect(rows).toEqual([{ prefix: key.slice(0, 17), type, expires_at: null }])
       }
@@ -134,10 +135,10 @@ describe.skipIf(!psqlPath)(title, () => {
       const project = await newProject()
       expect(await succeed('list-deliveries', { project })).toBe('')
       await sql`select send_test_event(${project}::text, add_webhook(${project}::text, 'https://example.com/', '{}', ''))`.execute(
-        backend.database.queries,
+        queriesOf(backend.database),
       )
       await sql`update event_deliveries set attempts = 9, not_before = null, status = 500, problem = 'it answered 500'`.execute(
-        backend.database.queries,
+        queriesOf(backend.database),
       )
       const listed = await succeed('list-deliveries', { project })
       expect(listed).toMatch(
@@ -175,7 +176,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const { rows } = await sql<{
         verdict: string
       }>`select verdict from admit(array[${hash}], array[1], null, null, null, false, 50)`.execute(
-        backend.database.queries,
+        queriesOf(backend.database),
       )
       expect(rows).toEqual([{ verdict: 'disabled' }])
     })
@@ -192,7 +193,7 @@ describe.skipIf(!psqlPath)(title, () => {
       await sql`
         insert into api_keys (project_id, key_hash, prefix, type, name)
         select find_project(${project}), sha256(convert_to(n::text || ${project}, 'UTF8')), 'lgw_proj_SamePfx1', 'project', 'n' || n
-        from generate_series(1, 2) n`.execute(backend.database.queries)
+        from generate_series(1, 2) n`.execute(queriesOf(backend.database))
       const before = await everything()
       expectOneLine(await run('deactivate-key', { key: 'lgw_proj_SamePfx1' }), /several keys begin with/)
       expect(await everything()).toEqual(before)
@@ -206,7 +207,7 @@ describe.skipIf(!psqlPath)(title, () => {
           await sql<{
             of: string
           }>`select concat_ws(' ', requests_per_minute, tokens_per_minute, allowed_models, allowed_addresses) as of from api_keys
-          where project_id = find_project(${project}) order by id`.execute(backend.database.queries)
+          where project_id = find_project(${project}) order by id`.execute(queriesOf(backend.database))
         ).rows.map(({ of }) => of)
       await succeed('set-key-limits', { key, requests_per_minute: '10', tokens_per_minute: '5000' })
       expect(
@@ -230,7 +231,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const amounts = async () =>
         (
           await sql<{ of: string }>`select concat_ws(' ', amount::float8, unit, per, tag) as of from budgets
-          where project_id = find_project(${project}) order by id`.execute(backend.database.queries)
+          where project_id = find_project(${project}) order by id`.execute(queriesOf(backend.database))
         ).rows
       const id = await succeed('set-budget', { project, usd: '100', per: 'month' })
       expect(id).toMatch(/^\d+\n$/)
@@ -261,7 +262,7 @@ describe.skipIf(!psqlPath)(title, () => {
       }
       const { rows } = await sql`
         select plan, semantic_enabled, semantic_guards, semantic_threshold, cache_ttl_seconds
-        from projects where name = ${project}`.execute(backend.database.queries)
+        from projects where name = ${project}`.execute(queriesOf(backend.database))
       expect(rows).toEqual([
         {
           plan: 'free',
@@ -288,11 +289,11 @@ describe.skipIf(!psqlPath)(title, () => {
         select record_semantic_hits(json_build_array(json_build_object('project_id', project_id, 'request_id', 'one',
           'asked_hash', sha256('a'), 'entry_hash', request_hash, 'reason', 'proved', 'similarity', 0.97, 'is_shadow', false,
           'prompt_tokens', 1, 'completion_tokens', 1, 'saved_usd', 0.1)))
-        from entry`.execute(backend.database.queries)
+        from entry`.execute(queriesOf(backend.database))
       expect(await succeed('feedback', { project, request_id: 'one', verdict: 'wrong' })).toBe('')
       const { rows } =
         await sql`select source, verdict from cache_verdicts where project_id = find_project(${project})`.execute(
-          backend.database.queries,
+          queriesOf(backend.database),
         )
       expect(rows).toEqual([{ source: 'person', verdict: 'different' }])
       expect(await succeed('calibration', { project })).toContain('0.95|1|')
@@ -304,7 +305,7 @@ describe.skipIf(!psqlPath)(title, () => {
         insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at)
         select p.id, sha256(convert_to(n::text, 'UTF8')), 'chat', 'm', 'sandbox', '{}', now() + interval '1 hour'
         from projects p, generate_series(1, 3) n
-        where p.name in (${project}, ${other})`.execute(backend.database.queries)
+        where p.name in (${project}, ${other})`.execute(queriesOf(backend.database))
       expect(await succeed('purge-cache', { project })).toBe('3\n')
       expect(await succeed('purge-cache', { project })).toBe('0\n')
       expect(await succeed('purge-cache', { project: other })).toBe('3\n')
@@ -312,10 +313,10 @@ describe.skipIf(!psqlPath)(title, () => {
 
     test('usage reports the month by model, and the quotas', async () => {
       const project = await newProject()
-      await sql`select maintain_usage_partitions()`.execute(backend.database.queries)
+      await sql`select maintain_usage_partitions()`.execute(queriesOf(backend.database))
       await sql`
         insert into monthly_counters (project_id, key_type, month, requests)
-        values (find_project(${project}), 'project', current_month(), 4)`.execute(backend.database.queries)
+        values (find_project(${project}), 'project', current_month(), 4)`.execute(queriesOf(backend.database))
       await sql`
         insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed,
           prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
@@ -327,7 +328,7 @@ describe.skipIf(!psqlPath)(title, () => {
           (3, 'openai/gpt-x', 'openrouter', 'HIT-SEMANTIC', 200, 0, 0, 990, 0, 0.00201),
           (4, 'other', 'sandbox', 'MISS', 502, 5, 7, 0, 0, 0)
         ) as u (n, model, provider, cache_result, status, prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd)`.execute(
-        backend.database.queries,
+        queriesOf(backend.database),
       )
 
       const report = await run('usage', { project }, ['-v', 'ON_ERROR_STOP=1'])
@@ -486,14 +487,14 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(token).toMatch(/^lgw_invite_[0-9A-Za-z]{32}$/)
       const again = (await succeed('create-admin', { email })).trimEnd()
       const { rows } = await sql`select (select count(*) from find_invitation(${token}))::integer as old,
-        (select email from find_invitation(${again})) as email`.execute(backend.database.queries)
+        (select email from find_invitation(${again})) as email`.execute(queriesOf(backend.database))
       expect(rows).toEqual([{ old: 0, email: email.toLowerCase() }])
       const key = (await succeed('create-admin-key', { email, name: 'deploys', expires: '2999-01-01' })).trimEnd()
       const { rows: holders } = await sql`select email, role
-        from admit_admin_key(encode(sha256(convert_to(${key}, 'UTF8')), 'hex'))`.execute(backend.database.queries)
+        from admit_admin_key(encode(sha256(convert_to(${key}, 'UTF8')), 'hex'))`.execute(queriesOf(backend.database))
       expect(holders).toEqual([{ email: email.toLowerCase(), role: 'owner' }])
       const { rows: audited } = await sql`select distinct actor, actor_kind from audit_log
-        where target = ${'admin_key_1'}`.execute(backend.database.queries)
+        where target = ${'admin_key_1'}`.execute(queriesOf(backend.database))
       expect(audited).toEqual([{ actor: 'postgres', actor_kind: 'operator' }])
       expectOneLine(await run('create-admin', { email: 'nobody' }), /e-mail address "nobody" is not valid/)
       expectOneLine(

@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { readPriceSource } from '../../src/catalogue/price-source.ts'
 import { call } from '../../src/postgres/call.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
+import { queriesOf } from '../harness/queries.ts'
 
 const model = (input: number, output: number, more: Record<string, number> = {}) => ({
   litellm_provider: 'openai',
@@ -27,7 +28,7 @@ describeBackends('prices from a published table', backend => {
     await query(`update models set source = 'operator' where provider = 'openai' and model = 'gpt-4o'`)
     await query(`update model_prices set source = 'operator' where model = 'gpt-5.4' and tier = 'flex'`)
   })
-  const query = async (text: string) => (await sql.raw(text).execute(stores.database.queries)).rows
+  const query = async (text: string) => (await sql.raw(text).execute(queriesOf(stores.database))).rows
   const sync = (dryRun: boolean) =>
     call(stores.database, 'sync_prices', {
       offered: readPriceSource(TABLE, ['openai']),

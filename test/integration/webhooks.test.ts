@@ -9,6 +9,7 @@ import { createVault } from '../../src/providers/keys/vault.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { queriesOf } from '../harness/queries.ts'
 import { type Receiver, startReceiver } from '../harness/receiver.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -44,7 +45,7 @@ describeOnce('webhooks', backend => {
     running.push(deliveries)
     return deliveries
   }
-  const query = async <Row>(text: string) => (await sql.raw<Row>(text).execute(stores.database.queries)).rows
+  const query = async <Row>(text: string) => (await sql.raw<Row>(text).execute(queriesOf(stores.database))).rows
   const createKey = (name: string = crypto.randomUUID()) =>
     call(stores.database, 'issue_key', { project, key_type: 'test', key_name: name })
 

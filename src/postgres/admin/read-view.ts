@@ -24,7 +24,7 @@ export async function readView<Name extends ViewName>(
   const { columns, hidden } = VIEWS[view]
   const wanted = Object.entries<unknown>(filter).flatMap(([column, value]) => comparisonsOf(column, value))
   const { writeViewQuery }: typeof import('./view-query.ts') = require('./view-query.ts')
-  const statement = writeViewQuery(actor.database.queries, {
+  const statement = writeViewQuery({
     view,
     columns: Object.keys(columns),
     hidden,

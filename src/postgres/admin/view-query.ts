@@ -1,6 +1,14 @@
 /** Writes the statement that reads a view. Loaded, with Kysely, when the first view is read. */
-import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
-import type { DB } from '../types.generated.ts'
+import {
+  DummyDriver,
+  type Expression,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type SqlBool,
+  sql,
+} from 'kysely'
 
 /** A hidden column is compared with the argument `name`. */
 export interface Comparison {
@@ -21,11 +29,20 @@ export interface ViewQuery {
   isLimited: boolean
 }
 
+/** It writes statements, and sends none. Which view is read is not known here. */
+// biome-ignore lint/suspicious/noExplicitAny: as that says
+const queries = new Kysely<any>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: db => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+})
+
 /** Values are found in $1, as JSON, by their names. */
-export function writeViewQuery(queries: Kysely<DB>, asked: ViewQuery): string {
+export function writeViewQuery(asked: ViewQuery): string {
   const { view, columns, hidden, filter, isDescending, cursors, isLimited } = asked
-  // biome-ignore lint/suspicious/noExplicitAny: which view it is, is not known here
-  const from = (queries.withoutPlugins() as Kysely<any>).selectFrom(view)
   const argument = (name: string, type = '') => sql`${sql.raw(`($1 ->> '${name}')::${type}`)}`
   const conditions: Expression<SqlBool>[] = filter.map(({ column, operator, name }) =>
     operator === 'any'
@@ -38,7 +55,8 @@ export function writeViewQuery(queries: Kysely<DB>, asked: ViewQuery): string {
   }
   // What ends before a given one is read backwards from it.
   const isBackward = cursors.includes('before')
-  const query = from
+  const query = queries
+    .selectFrom(view)
     .select([...columns])
     .where(({ and }) => and(conditions))
     .orderBy('_place' in hidden ? '_place' : '_id', isDescending !== isBackward ? 'desc' : 'asc')

@@ -1,7 +1,6 @@
 /** The embedded PostgreSQL: PGlite in a worker, so that a slow query does not block the server. */
 import { type Database, ScriptFailed } from '../database.ts'
 import { DiskWatch } from '../disk-watch.ts'
-import { queriesOf } from '../queries.ts'
 import { startEmbeddedProcess } from './embedded-process.ts'
 import type { EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
 import { openPsqlDoor, type PsqlDoor } from './psql-door.ts'
@@ -58,9 +57,6 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
   const disk = new DiskWatch()
   const call = disk.watch(callWorker)
   const database: EmbeddedDatabase = {
-    get queries() {
-      return queriesOf(call)
-    },
     get aside() {
       return database
     },

@@ -1,4 +1,4 @@
-/** Kysely on either backend, for typed single-statement queries. Loaded when the first is asked: most processes ask none. */
+/** Kysely on either backend, for statements of tests and of what generates types. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -9,11 +9,11 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely'
-import type { Database } from './database.ts'
-import { SCHEMA } from './schema.ts'
-import type { DB } from './types.generated.ts'
+import type { Database } from '../../src/postgres/database.ts'
+import { SCHEMA } from '../../src/postgres/schema.ts'
+import type { DB } from '../../src/postgres/types.generated.ts'
 
-export function openQueries(call: Database['call']): Kysely<DB> {
+export function queriesOf({ call }: Pick<Database, 'call'>): Kysely<DB> {
   return new Kysely<DB>({ dialect: createDialect(call) }).withSchema(SCHEMA)
 }
 
