@@ -17,6 +17,7 @@ create table usage_records (
         check (cache_result in ('HIT', 'HIT-SEMANTIC', 'MISS')),
     cache_reason text,
     cache_id text,
+    refreshed boolean,
     similarity real,
     streamed boolean not null,
     prompt_tokens integer not null,
@@ -66,6 +67,7 @@ comment on column usage_records.provider_keys is 'Where the project has several 
 comment on column usage_records.cache_result is 'HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.';
 comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the answer: why the cache answered, or why not.';
 comment on column usage_records.cache_id is 'The cache entry that was served, or the one that nearly was.';
+comment on column usage_records.refreshed is 'True: it refused stored answers (Cache-Control: no-cache), and others get its answer in their place; null: it did not.';
 comment on column usage_records.similarity is 'Cosine similarity of that entry''s question; null for an exact match.';
 comment on column usage_records.streamed is 'Whether the client asked for a stream.';
 comment on column usage_records.prompt_tokens is 'Prompt tokens that the provider charged for; 0 on a hit.';

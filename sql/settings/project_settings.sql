@@ -7,6 +7,15 @@ from (values
         'Deterministic requests: Those with temperature 0 or a seed. All others go to the provider.',
         'None: Nothing is looked up or stored.'
     ]),
+    ('cache_scope', 'choice', 'project', null, null, '{project,key,user}', 'Stored answers', 'Who shares answers', 'Who may be given an answer that another request got: word for word, in other words, or while it is being given. What was stored under another choice is not served.', array[
+        'All in the project: Whoever asks the same. A question about the asker (my, I) that names its user is matched in other words with the same user’s alone.',
+        'Those with the same key: Nothing is shared between keys.',
+        'The same end user: Named by safety_identifier, user or metadata.user_id. Requests that name none share within their key.'
+    ]),
+    ('cache_refresh', 'choice', 'any', null, null, '{any,none}', 'Stored answers', 'Who may refresh answers', 'Whether a request that refuses stored answers (Cache-Control: no-cache or max-age) puts its own in their place.', array[
+        'Any request: Others get its answer from then on.',
+        'None: It gets an answer of its own, which is not stored.'
+    ]),
     ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Stored answers', 'Time to live', 'How long an answer is kept, unless the request says otherwise. The plan sets an upper limit.', '{}'),
     ('cache_bytes', 'whole', '1073741824', 0, null, array['whole bytes'], 'Stored answers', 'Maximum size', 'Above it, the answers that would expire first are deleted. Checked once a minute.', '{}'),
     ('semantic_mode', 'choice', 'on', null, null, '{on,shadow,off}', 'Questions in other words', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[

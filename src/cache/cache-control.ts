@@ -14,9 +14,11 @@ export interface CacheControl {
   onlyIfCached: boolean
   /** Lifetime of the stored response; null for the project's setting. */
   ttlSeconds: number | null
-  /** Similarity that a semantic match must exceed; null for the project's setting. */
+  /** Similarity that a semantic match must exceed, as far as it is above the project's setting; null for that. */
   threshold: number | null
   namespace: string
+  /** The part of the cache that is read and written: see `partitionOf`. */
+  partition: string
 }
 
 /**
@@ -31,6 +33,11 @@ export function keptForSeconds(
   return Math.min(ttlSeconds ?? account.cache_ttl_seconds, account.max_cache_ttl_seconds)
 }
 
+/** Whether the client may refuse what others are served. Its answer would then take the place of theirs. */
+export function refusesStored({ lookup, maxAgeSeconds }: CacheControl): boolean {
+  return !lookup || maxAgeSeconds !== null
+}
+
 const MAX_SECONDS = 315_360_000
 const MAX_NAMESPACE_LENGTH = 256
 
@@ -41,6 +48,7 @@ export function readCacheControl(headers: Headers): CacheControl {
   const maxAge = directives.get('max-age')
   const ttl = headers.get('x-proxy-cache-ttl')
   const threshold = headers.get('x-proxy-cache-threshold')
+  const namespace = readNamespace(headers.get('x-proxy-cache-namespace'))
   return {
     lookup: !noStore && !directives.has('no-cache'),
     store: !noStore,
@@ -48,7 +56,9 @@ export function readCacheControl(headers: Headers): CacheControl {
     onlyIfCached: directives.has('only-if-cached'),
     ttlSeconds: ttl === null ? null : readSeconds('X-Proxy-Cache-TTL', ttl, 'must be'),
     threshold: threshold === null ? null : readThreshold(threshold),
-    namespace: readNamespace(headers.get('x-proxy-cache-namespace')),
+    namespace,
+    // Until the account is known.
+    partition: namespace,
   }
 }
 

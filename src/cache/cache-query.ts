@@ -7,6 +7,7 @@ import { callName, entryName } from '../stores/fast-store.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
+import { askerOf } from './cache-scope.ts'
 import type { MissReason } from './reasons.ts'
 import type { PromptReading } from './text/read-prompt.ts'
 import { bypassReason } from './verify/bypass.ts'
@@ -34,9 +35,11 @@ export interface CacheQuery {
 export interface SemanticQuery {
   /** The text that may be worded differently. */
   reading: PromptReading
+  /** Whose question it is, where nobody else may be answered from it in other words; null: all of its partition's. */
+  asker: string | null
   /** Hex SHA-256 of the text in normalized form. */
   normalizedHash: string
-  /** Hex SHA-256 of everything else. */
+  /** Hex SHA-256 of everything else, and of the asker. */
   contextHash: string
   /** Similarity that a match must exceed, unless a person or the judge confirmed it. */
   threshold: number
@@ -75,13 +78,16 @@ function readSemanticQuery({
   if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
-  const contextHash = hashContext(identity, asked.contextBody)
-  const reading = readAsked(asked, contextHash)
+  const context = hashContext(identity, asked.contextBody)
+  const reading = readAsked(asked, context)
   if (!reading.isSemantic) return 'no-candidate'
   const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(reading)
   if (bypass) return bypass
+  const asker = askerOf(account, identity.body, reading)
+  const contextHash = asker === null ? context : sha256(`asker\n${context}\n${JSON.stringify(asker)}`)
   return {
     reading,
+    asker,
     normalizedHash: sha256(reading.normalized),
     contextHash,
     threshold: control.threshold ?? account.semantic_threshold,
@@ -90,6 +96,12 @@ function readSemanticQuery({
     anchorHash: sha256(reading.isProse ? anchorOf(reading.normalized) : ''),
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
   }
+}
+
+/** Whether nobody else may be answered from it in other words. */
+export function isAskersOwn(query: Pick<CacheQuery, 'semantic'>): boolean {
+  const semantic = query.semantic()
+  return typeof semantic !== 'string' && semantic.asker !== null
 }
 
 /** Under `verified`, only a plain question is compared with others; under `proved`, none is. */
@@ -113,7 +125,8 @@ export function irrelevantTo(endpoint: string): ReadonlySet<string> | undefined 
 }
 
 export interface RequestIdentity {
-  namespace: string
+  /** The part of the cache that it belongs to, from `partitionOf`. */
+  partition: string
   endpoint: string
   /** The provider and model that would answer: the same model name may mean another model elsewhere. */
   route: string
@@ -126,7 +139,7 @@ export interface RequestIdentity {
   source: { readonly text: string; hasInexactNumber: boolean; isLarge: boolean }
 }
 
-interface Hashed extends Pick<RequestIdentity, 'namespace' | 'endpoint' | 'route'> {
+interface Hashed extends Pick<RequestIdentity, 'partition' | 'endpoint' | 'route'> {
   hash: string
 }
 
@@ -135,26 +148,26 @@ const hashed = new WeakMap<JsonObject, Hashed>()
 
 /** Hex SHA-256. Two requests share it only if any right response to one is a right response to the other. */
 export function hashRequest(identity: RequestIdentity): string {
-  const { namespace, endpoint, route, headers, body } = identity
+  const { partition, endpoint, route, headers, body } = identity
   const known = headers.length === 0 ? hashed.get(body) : undefined
-  if (known && known.namespace === namespace && known.endpoint === endpoint && known.route === route) return known.hash
+  if (known && known.partition === partition && known.endpoint === endpoint && known.route === route) return known.hash
   const hash = computeHash(identity)
-  if (headers.length === 0 && Object.isFrozen(body)) hashed.set(body, { namespace, endpoint, route, hash })
+  if (headers.length === 0 && Object.isFrozen(body)) hashed.set(body, { partition, endpoint, route, hash })
   return hash
 }
 
-function computeHash({ namespace, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
-  const parts = ['request', namespace, endpoint, route, canonicalBody, ...writeHeaders(headers)]
+function computeHash({ partition, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
+  const parts = ['request', partition, endpoint, route, canonicalBody, ...writeHeaders(headers)]
   // Two numbers that JavaScript rounds to the same one must stay different.
   if (source.hasInexactNumber) parts.push(sha256(source.text))
   return sha256(parts.join('\n'))
 }
 
 /** Hex SHA-256 over everything but the asked text, which `contextBody` lacks. */
-export function hashContext({ namespace, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
+export function hashContext({ partition, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
   const parts = [
     'context',
-    namespace,
+    partition,
     endpoint,
     route,
     canonicalizeBody(contextBody, irrelevantTo(endpoint)),

@@ -6,7 +6,7 @@ import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keptForSeconds } from './cache-control.ts'
-import type { CacheQuery } from './cache-query.ts'
+import { type CacheQuery, isAskersOwn } from './cache-query.ts'
 import { ageSeconds, decodeAliasedEntry, isAlias, type Match, readStored } from './entry.ts'
 import { createExactCopies } from './exact-copies.ts'
 import { createLookups, type Lookup, type LookupOptions } from './lookup.ts'
@@ -124,15 +124,19 @@ async function findVector(
   if (typeof semantic === 'string' || !semantic.needsVector) return null
   if (made !== null && made !== 'late') return made
   const { normalized } = semantic.reading
-  return vectors.isFree ? vectors.make(normalized) : vectors.findLater(query.account, normalized)
+  return vectors.isFree ? vectors.make(normalized) : vectors.findLater(query, normalized)
 }
 
 /** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */
-function readCopy(bytes: Uint8Array, { account, control, requestHash }: CacheQuery): Match | null {
+function readCopy(bytes: Uint8Array, query: CacheQuery): Match | null {
+  const { account, control, requestHash } = query
   const match = isAlias(bytes) ? decodeAliasedEntry(bytes, matchSettings(account)) : readStored(bytes, requestHash)
   const now = nowMs()
   if (!match || match.entry.expiresAtMs <= now) return null
   if (control.maxAgeSeconds !== null && ageSeconds(match.entry, now) > control.maxAgeSeconds) return null
-  if (match.result === 'HIT' || match.reason === 'judged') return match
+  if (match.result === 'HIT') return match
+  // An alias is found under the whole request, which names no user.
+  if (isAskersOwn(query)) return null
+  if (match.reason === 'judged') return match
   return match.similarity > (control.threshold ?? account.semantic_threshold) ? match : null
 }

@@ -2,6 +2,7 @@
 import type { Database } from '../postgres/database.ts'
 import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
+import type { CacheScope } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
 import { asksJudge, lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
@@ -14,7 +15,16 @@ const NEAREST = 5
 
 export interface Explanation {
   /** The inputs of the exact entry's key. */
-  key: { id: string; hash: string; namespace: string; endpoint: string; route: string; canonical_body: string }
+  key: {
+    id: string
+    hash: string
+    /** Who may share the entry. */
+    scope: CacheScope
+    namespace: string
+    endpoint: string
+    route: string
+    canonical_body: string
+  }
   /** The semantic part; null when the request may not be matched semantically. */
   semantic: {
     text: string
@@ -59,9 +69,10 @@ export interface ExplainerOptions {
 
 export function createExplainer({ database, unfinished, vectors }: ExplainerOptions): Explainer {
   /** The nearest entries at any distance. */
-  async function findNearest({ account, control }: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
+  async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
+    const { account, control } = query
     const { normalized } = semantic.reading
-    const vector = vectors.isFree ? vectors.make(normalized) : await vectors.find(account, normalized)
+    const vector = vectors.isFree ? vectors.make(normalized) : await vectors.find({ account, control }, normalized)
     const found = await findAnswer(database, {
       projectId: account.project_id,
       requestHash: NO_REQUEST,
@@ -123,9 +134,11 @@ function decide(
   return { cache: 'HIT-SEMANTIC', reason: picked.reason, id: cacheIdOf(picked.row.request_hash) }
 }
 
-function describeKey({ identity, requestHash }: CacheQuery): Explanation['key'] {
-  const { namespace, endpoint, route, canonicalBody } = identity
-  return { id: cacheIdOf(requestHash), hash: requestHash, namespace, endpoint, route, canonical_body: canonicalBody }
+function describeKey({ account, control, identity, requestHash }: CacheQuery): Explanation['key'] {
+  const { endpoint, route, canonicalBody } = identity
+  const { namespace } = control
+  const named = { id: cacheIdOf(requestHash), hash: requestHash, scope: account.cache_scope, namespace }
+  return { ...named, endpoint, route, canonical_body: canonicalBody }
 }
 
 function describeSemantic({ account }: CacheQuery, { reading, contextHash, threshold }: SemanticQuery) {

@@ -3,7 +3,7 @@
 import { msSince } from '../event-loop/clock.ts'
 import { createMinuteBudget, type TakeOfMinute } from '../event-loop/minute-budget.ts'
 import type { FoundAnswer, FoundAnswers, SimilarAnswer } from '../postgres/find-answer.ts'
-import type { CacheQuery } from './cache-query.ts'
+import { type CacheQuery, isAskersOwn } from './cache-query.ts'
 import { type EntryFacts, type Match, type NearMiss, type SemanticMatch, toExactMatch } from './entry.ts'
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
@@ -78,7 +78,7 @@ export function createLookups(options: LookupOptions): Lookups {
     if (typeof semantic === 'string') return first
     if (vectors.isFree || first.match || !semantic.needsVector) return first
     const startedAtMs = performance.now()
-    const vector = await vectors.find(query.account, semantic.reading.normalized, query.trace)
+    const vector = await vectors.find(query, semantic.reading.normalized)
     const embedMs = msSince(startedAtMs)
     if (!vector) return { ...first, vector: 'late', embedMs }
     return { ...(await conclude(query, { vector, answers: await search(query, semantic, vector) })), embedMs }
@@ -94,7 +94,7 @@ export function createLookups(options: LookupOptions): Lookups {
   /** The next request in these words finds the entry in Redis. */
   function noteMatch(query: CacheQuery, match: Match): void {
     if (match.result === 'HIT') return void copies.keep(query.exactKey, match.entry)
-    if (query.control.store) copies.nameWording(query, match)
+    if (query.control.store && !isAskersOwn(query)) copies.nameWording(query, match)
     judgeQueue.noteServed(query, match)
   }
 

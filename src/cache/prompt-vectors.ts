@@ -2,14 +2,15 @@
 
 import { LRUCache } from 'lru-cache'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { Account } from '../postgres/admit.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatVector } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
+import type { CacheControl } from './cache-control.ts'
+import type { CacheQuery } from './cache-query.ts'
 import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
-import { type NameVector, packVector, unpackFloats } from './vectors/pack-vector.ts'
+import type { NamePromptVector } from './vectors/embedder-space.ts'
+import { packVector, unpackFloats } from './vectors/pack-vector.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
 import { GIST_FORM, gistOf } from './verify/gist.ts'
 
@@ -31,10 +32,13 @@ export type PromptVectors =
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | {
       readonly isFree: false
-      find(account: Account, normalized: string, trace?: AsideTrace): Promise<PromptVector | null>
+      find(asking: Asking, normalized: string): Promise<PromptVector | null>
       /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
-      findLater(account: Account, normalized: string): Promise<PromptVector | null>
+      findLater(asking: Asking, normalized: string): Promise<PromptVector | null>
     }
+
+/** For whom a vector is made. */
+export type Asking = Pick<CacheQuery, 'account' | 'trace'> & { control: Pick<CacheControl, 'partition'> }
 
 export interface PromptVectorsOptions {
   database: Database
@@ -42,7 +46,7 @@ export interface PromptVectorsOptions {
   /** Where paid vectors are stored, together with the vectors of clients' own requests. */
   vectors: VectorStore
   /** Names the embedder's vectors as an equal request of a client would be named. */
-  nameVector: NameVector
+  nameVector: NamePromptVector
   /** Told of each call of an embedder at an API: what it read. */
   onEmbedded(promptTokens: number): void
   log: Log
@@ -61,35 +65,39 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   if (embedder.asks === null) {
     return {
       isFree: false,
-      async find({ project_id }, normalized) {
+      async find({ account: { project_id } }, normalized) {
         const values = await embedder.embed(gistOf(normalized), String(project_id))
         return values && toPromptVector(values)
       },
-      async findLater({ project_id }, normalized) {
+      async findLater({ account: { project_id } }, normalized) {
         const values = await embedder.embedLater(gistOf(normalized), String(project_id))
         return values && toPromptVector(values)
       },
     }
   }
   const embedText = embedOnce(embedder, options)
-  async function find(account: Account, normalized: string, trace?: AsideTrace): Promise<PromptVector | null> {
+  async function find(asking: Asking, normalized: string): Promise<PromptVector | null> {
     // Test keys are free of charge, so only exact and normalized matches serve them.
-    if (account.key_type === 'test') return null
+    if (asking.account.key_type === 'test') return null
     try {
-      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(account, gistOf(normalized), trace)))
+      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(asking, gistOf(normalized))))
     } catch (error) {
       log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
       return null
     }
   }
-  return { isFree: false, find, findLater: (account, normalized) => find(account, normalized) }
+  return {
+    isFree: false,
+    find,
+    findLater: ({ account, control }, normalized) => find({ account, control }, normalized),
+  }
 }
 
 /** Looks in memory first, then in the vector store, and asks the embedder last. */
 function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: PromptVectorsOptions) {
   const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 
-  async function embed(account: Account, text: string, name: string, trace?: AsideTrace): Promise<Float32Array> {
+  async function embed({ account, trace }: Asking, text: string, name: string): Promise<Float32Array> {
     const [known] = await vectors.find(account, [name], null)
     const values = known ? unpackFloats(known.packed) : null
     if (values?.length === embedder.space.dimensions) return values
@@ -101,12 +109,13 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: 
     return Float32Array.from(numbers)
   }
 
-  return (account: Account, text: string, trace?: AsideTrace): Promise<Float32Array> => {
-    const name = nameVector(text)
+  return (asking: Asking, text: string): Promise<Float32Array> => {
+    const { account, control } = asking
+    const name = nameVector(text, control.partition)
     const place = `${account.project_id} ${name}`
     const known = recent.get(place)
     if (known) return known
-    const asked = embed(account, text, name, trace)
+    const asked = embed(asking, text, name)
     recent.set(place, asked)
     asked.catch(() => recent.delete(place))
     return asked

@@ -12,6 +12,7 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], says
     ['X-Proxy-Cache-Id', 'X-Proxy-Cache-Reason'],
     'the entry that was served, and [why](#reasons), or why there was none',
   ],
+  [['X-Proxy-Cache-Scope'], 'on hits: [who shares the answer](sharing.md), `project`, `key` or `user`'],
   [
     ['X-Proxy-Cost-USD'],
     'estimated cost; 0 on a hit, except for the cost of a judge. On a streamed miss, an estimate from the prompt; the final cost is in the records',

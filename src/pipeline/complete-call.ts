@@ -1,5 +1,6 @@
 /** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
 
+import { keptForSeconds } from '../cache/cache-control.ts'
 import type { CacheEntry } from '../cache/entry.ts'
 import { costOfAnswer } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
@@ -14,7 +15,7 @@ import type { SpentUsage } from './spent-usage.ts'
 
 /** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(
-  { accounting, cacheQuery, provider, lookup }: LeadingContext,
+  { accounting, account, cacheQuery, control, provider, lookup }: LeadingContext,
   { bytes, ...kind }: { bytes: Uint8Array; isSemantic: boolean; isStreamed: boolean },
   usage: SpentUsage,
   { cache }: Stages,
@@ -22,6 +23,7 @@ export async function storeResponse(
   const { promptTokens, completionTokens } = savedBy(usage)
   accounting.noteBody(bytes)
   if (!cacheQuery) return
+  if (!control.lookup && keptForSeconds(control, account) > 0) accounting.note({ refreshed: true })
   const response = { body: bytes, provider: provider.name, promptTokens, completionTokens, ...kind }
   await cache.store(cacheQuery, response, lookup?.vector ?? null)
 }

@@ -14,7 +14,7 @@ import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestAccounting } from './request-accounting.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { reserveAhead } from './reserve-ahead.ts'
-import { missHeaders } from './response-headers.ts'
+import { missHeaders, tellScope } from './response-headers.ts'
 import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
@@ -55,6 +55,7 @@ export function createPipeline(stages: Stages): Pipeline {
       if (plan.provider) accounting.noteProvider(plan.provider)
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
       await tellLeft(admitted, response)
+      tellScope(response.headers, { query, account, ...plan })
       if (query.alias) response.headers['x-proxy-model'] ??= query.model
       if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
       return await finishAnswer({ query, account, provider: plan.provider }, response, stages)

@@ -1,6 +1,7 @@
 /** What is recorded about a request when it is over. */
 
 import { msSince, nowIso } from '../event-loop/clock.ts'
+import { endUserOf } from '../formats/end-user.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { RequestStory, SpentPart, UsageRecord } from '../postgres/usage-record.ts'
@@ -96,7 +97,7 @@ export function createRecord(
     duration_ms: durationMs,
     asked_model: model === askedModel ? null : askedModel,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
-    end_user: readEndUser(query.body),
+    end_user: tellEndUser(query),
     spent: isPriced || reservation !== null ? spent.map(each => partOf(reservation, each)).filter(isSpent) : [],
     // Last: it takes twice as long where what follows it may replace something.
     ...story,
@@ -131,10 +132,9 @@ function isSpent({ id, usd, tokens }: SpentPart): boolean {
 
 const LONGEST_END_USER = 128
 
-/** Whom the client asks for: OpenAI's safety_identifier or user, Anthropic's metadata.user_id. */
-function readEndUser({ safety_identifier, user, metadata }: NotedQuery['body']): string | null {
-  const named = safety_identifier ?? user ?? (metadata as { user_id?: unknown } | null | undefined)?.user_id
-  return typeof named === 'string' && named !== '' ? plainText(named, LONGEST_END_USER) : null
+function tellEndUser({ body }: NotedQuery): string | null {
+  const named = endUserOf(body)
+  return named && plainText(named, LONGEST_END_USER)
 }
 
 const INTERNAL_STATUS = 500

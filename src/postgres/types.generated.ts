@@ -80,6 +80,10 @@ export interface ProjectSettings {
   cache_bytes: number;
   /** Answered from the cache: Which requests may be answered from the cache at all. */
   cache_mode: 'all' | 'deterministic' | 'off';
+  /** Who may refresh answers: Whether a request that refuses stored answers (Cache-Control: no-cache or max-age) puts its own in their place. */
+  cache_refresh: 'any' | 'none';
+  /** Who shares answers: Who may be given an answer that another request got: word for word, in other words, or while it is being given. What was stored under another choice is not served. */
+  cache_scope: 'project' | 'key' | 'user';
   /** Time to live: How long an answer is kept, unless the request says otherwise. The plan sets an upper limit. */
   cache_ttl_seconds: number;
   /** Fallback models: Up to five, with commas between them. They are asked in this order when a model cannot be reached. */

@@ -17,7 +17,7 @@ export interface TestProxy {
   port: number
   stores: Stores
   /** A project on a plan; returns one key of it. */
-  createKey(options?: { project?: string; plan?: string; type?: 'project' | 'test' }): Promise<string>
+  createKey(options?: KeyOptions): Promise<string>
   /** Runs SQL and returns its rows. */
   query<Row>(text: string): Promise<Row[]>
   /** Waits for records and refunds to be written. */
@@ -25,6 +25,15 @@ export interface TestProxy {
   /** As SIGTERM does first. */
   beginDrain(): void
   stop(): Promise<void>
+}
+
+export interface KeyOptions {
+  /** Made where there is none of that name. */
+  project?: string
+  plan?: string
+  type?: 'project' | 'test'
+  /** Of the project. */
+  settings?: Record<string, string>
 }
 
 export interface ProxyOptions {
@@ -81,10 +90,11 @@ export async function startProxy({
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
     port: server.port,
     stores,
-    async createKey({ project, plan = 'open', type = 'test' } = {}) {
+    async createKey({ project, plan = 'open', type = 'test', settings } = {}) {
       const name = project ?? `p${++projects}-${crypto.randomUUID().slice(0, 8)}`
       const known = await sql`select 1 from projects where name = ${name}`.execute(queriesOf(database))
       if (known.rows.length === 0) await call(database, 'create_project', { project: name, plan })
+      if (settings) await call(database, 'set_settings', { project: name, settings })
       return call(database, 'issue_key', { project: name, key_type: type, key_name: crypto.randomUUID() })
     },
     async query<Row>(text: string) {

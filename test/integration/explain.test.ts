@@ -8,7 +8,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
-const NEAR = { 'x-proxy-cache-threshold': '0.5' }
+const NEAR = { semantic_threshold: '0.5' }
 
 describeBackends('POST /v1/cache/explain', backend => {
   let proxy: TestProxy
@@ -23,18 +23,18 @@ describeBackends('POST /v1/cache/explain', backend => {
   })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`
-    key = await proxy.createKey({ project, type: 'project' })
+    key = await proxy.createKey({ project, type: 'project', settings: NEAR })
     await ask(proxy, key, QUESTION)
     await proxy.settle()
     standin.reset()
   })
   afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
 
-  function askWhy(body: Record<string, unknown>, headers: Record<string, string> = NEAR): Promise<Response> {
+  function askWhy(body: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
     return post(proxy, key, '/cache/explain', body, { headers })
   }
 
-  async function explain(content: string, headers = NEAR): Promise<Explanation> {
+  async function explain(content: string, headers: Record<string, string> = {}): Promise<Explanation> {
     const response = await askWhy({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }, headers)
     expect(response.status).toBe(200)
     return (await response.json()) as Explanation
@@ -62,7 +62,7 @@ describeBackends('POST /v1/cache/explain', backend => {
 
   test('says the same as the door', async () => {
     for (const words of [OTHER_WORDS, UNPROVED, 'How do I boil an egg?', 'What time is it now?']) {
-      for (const headers of [NEAR, { 'x-proxy-cache-threshold': '0.999' }]) {
+      for (const headers of [{}, { 'x-proxy-cache-threshold': '0.999' }]) {
         const { decision } = await explain(words, headers)
         const served = await ask(proxy, key, words, { ...headers, 'cache-control': 'no-store' })
         const looked = await ask(proxy, key, words, { ...headers, 'cache-control': 'only-if-cached' })

@@ -22,7 +22,7 @@ const tool = (name: string, description = 'A tool.') => ({
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
 /** Any similarity is enough: what keeps requests apart then is the rest of the request, or a guard. */
-const ANY_SIMILARITY = { 'x-proxy-cache-threshold': '0' }
+const ANY_SIMILARITY = { semantic_threshold: '0' }
 
 /** Ends with the same question each, and may not be told the answer to any other. */
 const DIFFERENT: Record<string, Body> = {
@@ -135,7 +135,7 @@ describeBackends('the cache', backend => {
   /** A project of its own, and one key of it. */
   async function openProject(type: 'project' | 'test' = 'project'): Promise<{ project: string; key: string }> {
     const project = `p-${crypto.randomUUID().slice(0, 8)}`
-    return { project, key: await proxy.createKey({ project, type }) }
+    return { project, key: await proxy.createKey({ project, type, settings: ANY_SIMILARITY }) }
   }
 
   /** Asks what is not known yet, and waits until the answer is stored: under load, a little after it was given. */
@@ -159,8 +159,8 @@ describeBackends('the cache', backend => {
       const { key } = await openProject()
       const found: Record<string, string | null> = {}
       for (const [name, body] of Object.entries(DIFFERENT)) {
-        found[name] = await cacheOf(key, body, { ...ANY_SIMILARITY, 'cache-control': 'only-if-cached' })
-        await learn(key, body, ANY_SIMILARITY)
+        found[name] = await cacheOf(key, body, { 'cache-control': 'only-if-cached' })
+        await learn(key, body)
       }
       expect(found).toEqual(Object.fromEntries(Object.keys(DIFFERENT).map(name => [name, 'MISS'])))
       expect(standin.counts.total).toBe(Object.keys(DIFFERENT).length)
@@ -190,7 +190,7 @@ describeBackends('the cache', backend => {
       const { key } = await openProject()
       const long = 'word '.repeat(2_000)
       for (const end of ['\ud800', '\udc00', '\ufffd']) {
-        await learn(key, after({ role: 'system', content: long + end }), ANY_SIMILARITY)
+        await learn(key, after({ role: 'system', content: long + end }))
       }
     })
 
@@ -202,7 +202,6 @@ describeBackends('the cache', backend => {
           key,
           '/chat/completions',
           `${JSON.stringify(chat()).slice(0, -1)},"x_number":${number}}`,
-          { headers: ANY_SIMILARITY },
         )
         expect([number, response.headers.get('x-proxy-cache')]).toEqual([number, 'MISS'])
         await response.arrayBuffer()
@@ -213,7 +212,7 @@ describeBackends('the cache', backend => {
       const { key } = await openProject()
       const body = chat({ prompt: QUESTION })
       await learn(key, body)
-      const response = await post(proxy, key, '/completions', body, { headers: ANY_SIMILARITY })
+      const response = await post(proxy, key, '/completions', body)
       expect(response.headers.get('x-proxy-cache')).toBe('MISS')
       expect(await response.json()).toMatchObject({ object: 'text_completion' })
     })
@@ -225,8 +224,8 @@ describeBackends('the cache', backend => {
         [key, 'sandbox'],
         [paid, 'openrouter'],
       ] as const) {
-        const first = await learn(asking, QUESTION, ANY_SIMILARITY)
-        const second = await ask(proxy, asking, OTHER_WORDS, ANY_SIMILARITY)
+        const first = await learn(asking, QUESTION)
+        const second = await ask(proxy, asking, OTHER_WORDS)
         expect([first.cache, second.cache]).toEqual(['MISS', 'HIT-SEMANTIC'])
         for (const { headers } of [first, second]) expect(headers.get('x-proxy-provider')).toBe(provider)
       }
@@ -240,9 +239,9 @@ describeBackends('the cache', backend => {
       await learn(one.key, QUESTION)
       expect(await cacheOf(one.key, QUESTION)).toBe('HIT')
       for (const words of [QUESTION, SAME_WORDS, OTHER_WORDS]) {
-        expect(await cacheOf(other.key, words, { ...ANY_SIMILARITY, 'cache-control': 'only-if-cached' })).toBe('MISS')
+        expect(await cacheOf(other.key, words, { 'cache-control': 'only-if-cached' })).toBe('MISS')
       }
-      expect(await cacheOf(other.key, QUESTION, ANY_SIMILARITY)).toBe('MISS')
+      expect(await cacheOf(other.key, QUESTION)).toBe('MISS')
     })
 
     test('nor at the same moment', async () => {
@@ -303,7 +302,7 @@ describeBackends('the cache', backend => {
       expect(standin.counts.total).toBe(0)
       await learn(key, QUESTION)
       expect(await cacheOf(key, QUESTION, onlyIfCached)).toBe('HIT')
-      expect(await cacheOf(key, OTHER_WORDS, { ...ANY_SIMILARITY, ...onlyIfCached })).toBe('HIT-SEMANTIC')
+      expect(await cacheOf(key, OTHER_WORDS, onlyIfCached)).toBe('HIT-SEMANTIC')
       await expect
         .poll(() =>
           proxy.query(`
@@ -334,7 +333,7 @@ describeBackends('the cache', backend => {
     test('namespaces never share', async () => {
       const { key } = await openProject()
       for (const namespace of ['', 'a', 'b', 'A', 'a b', 'a\\nb', '{}']) {
-        const headers = { ...ANY_SIMILARITY, 'x-proxy-cache-namespace': namespace }
+        const headers = { 'x-proxy-cache-namespace': namespace }
         await learn(key, QUESTION, headers)
         expect([namespace, await cacheOf(key, QUESTION, headers)]).toEqual([namespace, 'HIT'])
         expect([namespace, await cacheOf(key, OTHER_WORDS, headers)]).toEqual([namespace, 'HIT-SEMANTIC'])
@@ -348,7 +347,7 @@ describeBackends('the cache', backend => {
       for (const { key } of [one, other]) await learn(key, QUESTION)
       expect(await cacheOf(one.key, QUESTION)).toBe('HIT')
       expect(await proxy.query(`select purge_cache('${one.project}')::integer as purged`)).toEqual([{ purged: 1 }])
-      const onlyIfCached = { ...ANY_SIMILARITY, 'cache-control': 'only-if-cached' }
+      const onlyIfCached = { 'cache-control': 'only-if-cached' }
       for (const words of [QUESTION, SAME_WORDS, OTHER_WORDS]) {
         expect(await cacheOf(one.key, words, onlyIfCached)).toBe('MISS')
       }
@@ -360,7 +359,7 @@ describeBackends('the cache', backend => {
     test('turns semantic matching off, and on', async () => {
       const { project, key } = await openProject()
       await learn(key, QUESTION)
-      const onlyIfCached = { ...ANY_SIMILARITY, 'cache-control': 'only-if-cached' }
+      const onlyIfCached = { 'cache-control': 'only-if-cached' }
       await setSetting(project, 'semantic_enabled', 'false')
       for (const words of [SAME_WORDS, OTHER_WORDS]) expect(await cacheOf(key, words, onlyIfCached)).toBe('MISS')
       expect(await cacheOf(key, QUESTION)).toBe('HIT')
@@ -374,7 +373,10 @@ describeBackends('the cache', backend => {
       await learn(key, QUESTION)
       await setSetting(project, 'semantic_threshold', '0.9999')
       expect(await cacheOf(key, OTHER_WORDS, { 'cache-control': 'only-if-cached' })).toBe('MISS')
-      expect(await cacheOf(key, OTHER_WORDS, { 'x-proxy-cache-threshold': '0.8' })).toBe('HIT-SEMANTIC')
+      // A client may ask for more similarity, and for no less.
+      expect(
+        await cacheOf(key, OTHER_WORDS, { 'x-proxy-cache-threshold': '0.8', 'cache-control': 'only-if-cached' }),
+      ).toBe('MISS')
     })
 
     test('keeps answers for no time at all', async () => {
@@ -394,7 +396,7 @@ describeBackends('the cache', backend => {
       const found = []
       for (const { key } of [guarded, unguarded]) {
         await learn(key, known)
-        found.push(await cacheOf(key, trap, { ...ANY_SIMILARITY, 'cache-control': 'only-if-cached' }))
+        found.push(await cacheOf(key, trap, { 'cache-control': 'only-if-cached' }))
       }
       // What stood in the way was the want of proof, not of similarity.
       expect(found).toEqual(['MISS', 'HIT-SEMANTIC'])
@@ -403,7 +405,7 @@ describeBackends('the cache', backend => {
     test.each(FRESH)('a question about the moment is never matched by similarity: %s / %s', async (known, reworded) => {
       const { key } = await openProject()
       await learn(key, known)
-      expect(await cacheOf(key, reworded, { ...ANY_SIMILARITY, 'cache-control': 'only-if-cached' })).toBe('MISS')
+      expect(await cacheOf(key, reworded, { 'cache-control': 'only-if-cached' })).toBe('MISS')
     })
 
     test('an answer that calls a tool is for the very same question alone', async () => {
@@ -413,7 +415,7 @@ describeBackends('the cache', backend => {
       await learn(key, asking(QUESTION))
       expect(await cacheOf(key, asking(QUESTION))).toBe('HIT')
       for (const words of [SAME_WORDS, OTHER_WORDS]) {
-        expect(await cacheOf(key, asking(words), { ...ANY_SIMILARITY, 'cache-control': 'only-if-cached' })).toBe('MISS')
+        expect(await cacheOf(key, asking(words), { 'cache-control': 'only-if-cached' })).toBe('MISS')
       }
     })
   })

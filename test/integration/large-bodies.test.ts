@@ -61,7 +61,7 @@ describeOnce('requests that hold more than text', backend => {
     upstream = await startStandin()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
     proxy = await startProxy({ stores: await backend.open(), environment })
-    key = await proxy.createKey({ type: 'project' })
+    key = await proxy.createKey({ type: 'project', settings: { semantic_threshold: '0.5' } })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
@@ -109,7 +109,7 @@ describeOnce('requests that hold more than text', backend => {
     const first = await ask(proxy, key, showing(question, one))
     expect(first.cache).toBe('MISS')
     expect((await ask(proxy, key, showing(reworded, another))).cache).toBe('MISS')
-    const similar = await ask(proxy, key, showing(reworded, one), { 'x-proxy-cache-threshold': '0.5' })
+    const similar = await ask(proxy, key, showing(reworded, one))
     expect(similar.cache).toBe('HIT-SEMANTIC')
     expect(similar.json.id).toBe(first.json.id)
     const sameWords = await ask(proxy, key, showing(`Please ${question.toLowerCase()}`, one))

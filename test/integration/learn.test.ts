@@ -14,9 +14,9 @@ const QUESTION = 'Explain how photosynthesis works in the leaves of green plants
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const PROVED = 'Explain how photosynthesis works in the leaves of green plants, with photos'
 /** Any similarity is enough. */
-const NEAR = { 'x-proxy-cache-threshold': '0.5' }
+const NEAR = { semantic_threshold: '0.5' }
 /** Nothing of the answer is kept, so that the question can be asked for the first time again. */
-const UNSTORED = { ...NEAR, 'x-proxy-cache-ttl': '0' }
+const UNSTORED = { 'x-proxy-cache-ttl': '0' }
 
 const verdict = (said: string): Scenario => ({ kind: 'answer', content: JSON.stringify({ verdict: said }) })
 
@@ -41,7 +41,7 @@ describeOnce('a project that learns', backend => {
     standin.reset()
     await proxy.query('delete from judge_queue')
     project = `p-${crypto.randomUUID().slice(0, 8)}`
-    key = await proxy.createKey({ project, type: 'project' })
+    key = await proxy.createKey({ project, type: 'project', settings: NEAR })
     for (const [setting, value] of [
       ['semantic_policy', 'judged'],
       ['semantic_judge', 'learn'],
@@ -161,7 +161,7 @@ describeOnce('a project that learns', backend => {
   })
 
   test.each<[string, () => Promise<unknown>, Record<string, string>]>([
-    ['from requests that want nothing kept', async () => {}, { ...NEAR, 'cache-control': 'no-store' }],
+    ['from requests that want nothing kept', async () => {}, { 'cache-control': 'no-store' }],
     ['below the floor', () => set('semantic_judge_floor', '0.999'), UNSTORED],
     ['under proof alone', () => set('semantic_policy', 'proved'), UNSTORED],
     ['without a judge', () => set('semantic_judge', 'off'), UNSTORED],
@@ -185,7 +185,7 @@ describeOnce('a project that learns', backend => {
 
     test('and serves it no more where it was wrong', async () => {
       judgedAs(() => verdict('different'))
-      for (let i = 0; i < 2; i++) expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      for (let i = 0; i < 2; i++) expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
       await judged()
       expect(await verdicts()).toEqual([{ source: 'review', verdict: 'different' }])
       expect(told(await ask(proxy, key, PROVED, UNSTORED))).toEqual(['MISS', 'unverified:verdict'])
@@ -199,7 +199,7 @@ describeOnce('a project that learns', backend => {
     test('once, whether by its wording’s own name or not', async () => {
       judgedAs(() => verdict('same'))
       for (let i = 0; i < 3; i++) {
-        expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+        expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
         await judged()
       }
       expect(asksOfJudge()).toHaveLength(2)
@@ -207,15 +207,15 @@ describeOnce('a project that learns', backend => {
 
     test('but not what a person has approved, nor for test keys', async () => {
       await set('semantic_verify_ratio', '0')
-      const answer = await ask(proxy, key, PROVED, NEAR)
+      const answer = await ask(proxy, key, PROVED)
       await proxy.settle()
       await set('semantic_verify_ratio', '1')
       await proxy.query(`select give_feedback('${project}', '${answer.headers.get('x-request-id')}', 'right')`)
-      expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
       const testKey = await proxy.createKey({ project, type: 'test' })
       await ask(proxy, testKey, QUESTION)
       await proxy.settle()
-      expect((await ask(proxy, testKey, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      expect((await ask(proxy, testKey, PROVED)).cache).toBe('HIT-SEMANTIC')
       await proxy.settle()
       expect(await rowsOf('select from judge_queue where project_id = $project')).toEqual([])
       expect(asksOfJudge()).toEqual([])
@@ -223,7 +223,7 @@ describeOnce('a project that learns', backend => {
 
     test('as often as it wants', async () => {
       await set('semantic_verify_ratio', '0')
-      expect((await ask(proxy, key, PROVED, NEAR)).cache).toBe('HIT-SEMANTIC')
+      expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
       await proxy.settle()
       expect(await rowsOf('select from judge_queue where project_id = $project')).toEqual([])
     })

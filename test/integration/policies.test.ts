@@ -11,8 +11,8 @@ const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green pla
 const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 
 /** Any similarity is enough. */
-const NEAR = { 'x-proxy-cache-threshold': '0.5' }
-const STORED_ALONE = { ...NEAR, 'cache-control': 'only-if-cached' }
+const NEAR = { semantic_threshold: '0.5' }
+const STORED_ALONE = { 'cache-control': 'only-if-cached' }
 
 describeBackends('a project', backend => {
   let proxy: TestProxy
@@ -28,7 +28,7 @@ describeBackends('a project', backend => {
   beforeEach(async () => {
     standin.reset()
     project = `p-${crypto.randomUUID().slice(0, 8)}`
-    key = await proxy.createKey({ project, type: 'project' })
+    key = await proxy.createKey({ project, type: 'project', settings: NEAR })
   })
   afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
 
@@ -55,15 +55,15 @@ describeBackends('a project', backend => {
     test('verified, unless it says otherwise', async () => {
       await learn(QUESTION)
       expect(told(await ask(proxy, key, UNVERIFIED, STORED_ALONE))).toEqual(['MISS', null])
-      expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'verified'])
+      expect(told(await ask(proxy, key, OTHER_WORDS))).toEqual(['HIT-SEMANTIC', 'verified'])
     })
 
     test('and words that were matched once are answered by their name: PostgreSQL is not asked for them again', async () => {
       await learn(QUESTION)
-      const [first, reason] = told(await ask(proxy, key, OTHER_WORDS, NEAR))
+      const [first, reason] = told(await ask(proxy, key, OTHER_WORDS))
       await proxy.settle()
       await proxy.query('delete from cache_entries')
-      const again = await ask(proxy, key, OTHER_WORDS, NEAR)
+      const again = await ask(proxy, key, OTHER_WORDS)
       expect([first, reason]).toEqual(['HIT-SEMANTIC', 'verified'])
       expect([told(again), standin.requests.length]).toEqual([[first, reason], 1])
     })
@@ -79,14 +79,14 @@ describeBackends('a project', backend => {
     })
 
     test('in a busy minute, too, but says less of what stood in the way', async () => {
-      const ask60 = Array.from({ length: 60 }, (_, i) => ask(proxy, key, `How do I print the form ${1000 + i}?`, NEAR))
+      const ask60 = Array.from({ length: 60 }, (_, i) => ask(proxy, key, `How do I print the form ${1000 + i}?`))
       for (const answer of await Promise.all(ask60)) expect(answer.cache).toBe('MISS')
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['HIT-SEMANTIC', 'verified'])
+      expect(told(await ask(proxy, key, OTHER_WORDS))).toEqual(['HIT-SEMANTIC', 'verified'])
       await proxy.settle()
-      const [cache, reason] = told(await ask(proxy, key, 'What is the best way to print the form 1042?', NEAR))
+      const [cache, reason] = told(await ask(proxy, key, 'What is the best way to print the form 1042?'))
       expect([cache, reason]).toEqual(['HIT-SEMANTIC', 'verified'])
-      expect(told(await ask(proxy, key, 'How do I print the form 2042?', NEAR))).toEqual(['MISS', 'no-candidate'])
+      expect(told(await ask(proxy, key, 'How do I print the form 2042?'))).toEqual(['MISS', 'no-candidate'])
     })
 
     test('to the letter, where the context has them worked on', async () => {
@@ -102,7 +102,7 @@ describeBackends('a project', backend => {
         ['You translate what the user writes into French.', 'MISS'],
       ] as const) {
         await learn(inContext(system, QUESTION))
-        expect((await ask(proxy, key, inContext(system, SAME_WORDS), NEAR)).cache).toBe(result)
+        expect((await ask(proxy, key, inContext(system, SAME_WORDS))).cache).toBe(result)
       }
     })
 
@@ -112,10 +112,10 @@ describeBackends('a project', backend => {
     ])('by similarity alone: %s = %s', async (setting, value) => {
       await set(setting, value)
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['HIT-SEMANTIC', 'threshold'])
+      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'threshold'])
       // As before for those who ask again, also where the proxy remembers the wording.
       await set('semantic_policy', 'verified')
-      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['MISS', 'unverified:neighbour'])
+      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['MISS', 'unverified:neighbour'])
     })
 
     test('not at all, and what was remembered of a wording is of no use then', async () => {
@@ -146,7 +146,7 @@ describeBackends('a project', backend => {
   test('in shadow mode asks upstream, and is told what would have been served and saved', async () => {
     await learn(QUESTION)
     await set('semantic_mode', 'shadow')
-    expect(told(await ask(proxy, key, OTHER_WORDS, NEAR))).toEqual(['MISS', 'shadow'])
+    expect(told(await ask(proxy, key, OTHER_WORDS))).toEqual(['MISS', 'shadow'])
     await proxy.settle()
     const rows = await proxy.query<{ hits: number }>(
       `select reason, hits::integer as hits, prompt_tokens > 0 as has_tokens, saved_usd > 0 as has_cost
@@ -154,7 +154,7 @@ describeBackends('a project', backend => {
     )
     expect(rows).toEqual([{ reason: 'verified', hits: 1, has_tokens: true, has_cost: true }])
     // Upstream's answer was stored like any other.
-    expect((await ask(proxy, key, OTHER_WORDS, NEAR)).cache).toBe('HIT')
+    expect((await ask(proxy, key, OTHER_WORDS)).cache).toBe('HIT')
   })
 
   describe('chooses what is cached at all', () => {
@@ -190,7 +190,7 @@ describeBackends('a project', backend => {
     async function serveTwice(words: string): Promise<string> {
       let id = ''
       for (let i = 0; i < 2; i++) {
-        const answer = await ask(proxy, key, words, NEAR)
+        const answer = await ask(proxy, key, words)
         expect(answer.cache).toBe('HIT-SEMANTIC')
         id = answer.headers.get('x-request-id') ?? ''
       }
@@ -204,10 +204,10 @@ describeBackends('a project', backend => {
       await learn(QUESTION)
       const response = await feedback({ request_id: await serveTwice(words), verdict: 'wrong' })
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"wrong"')])
-      expect(told(await ask(proxy, key, words, NEAR))).toEqual(['MISS', 'unverified:verdict'])
+      expect(told(await ask(proxy, key, words))).toEqual(['MISS', 'unverified:verdict'])
       await proxy.settle()
       // What was stored for the very same request is still right.
-      for (const each of [words, QUESTION]) expect((await ask(proxy, key, each, NEAR)).cache).toBe('HIT')
+      for (const each of [words, QUESTION]) expect((await ask(proxy, key, each)).cache).toBe('HIT')
     })
 
     test('by psql too', async () => {
@@ -229,8 +229,8 @@ describeBackends('a project', backend => {
       await learn(QUESTION)
       expect((await feedback({ request_id: await serveTwice(UNVERIFIED), verdict: 'right' })).status).toBe(200)
       await set('semantic_policy', 'verified')
-      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
-      expect(told(await ask(proxy, key, UNVERIFIED, NEAR))).toEqual(['HIT-SEMANTIC', 'judged'])
+      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'judged'])
+      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'judged'])
     })
 
     test('nothing by another project, about other requests, or in other words', async () => {
@@ -242,7 +242,7 @@ describeBackends('a project', backend => {
       expect((await feedback({ request_id: id, verdict: 'bad' })).status).toBe(400)
       expect((await feedback({ verdict: 'wrong' })).status).toBe(400)
       expect((await feedback({ request_id: id, verdict: 'wrong' }, 'lgw_proj_nobody')).status).toBe(401)
-      expect((await ask(proxy, key, OTHER_WORDS, NEAR)).cache).toBe('HIT-SEMANTIC')
+      expect((await ask(proxy, key, OTHER_WORDS)).cache).toBe('HIT-SEMANTIC')
     })
 
     test('as long as an entry is kept', async () => {

@@ -69,14 +69,13 @@ async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt>
 }
 
 async function nameInputs(
-  { query, provider, control }: EmbeddingsContext,
+  { query, provider, control: { partition } }: EmbeddingsContext,
   { dimensions, otherFields, inputs }: EmbeddingsQuery,
   yieldTurn: YieldTurn,
 ): Promise<NamedInput[]> {
   const { model } = query
-  const { namespace } = control
   const headers = answerHeaders(query.headers, provider.kind)
-  const nameOf = createVectorNames({ namespace, route: nameRoute(provider), headers, model, dimensions, otherFields })
+  const nameOf = createVectorNames({ partition, route: nameRoute(provider), headers, model, dimensions, otherFields })
   const named: NamedInput[] = []
   for (const input of inputs) {
     await yieldTurn()

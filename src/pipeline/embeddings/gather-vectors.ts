@@ -133,11 +133,12 @@ async function storeAndSettle(
 }
 
 async function store(
-  { context: { control, account }, stages }: EmbeddingsJob,
+  { context: { accounting, control, account }, stages }: EmbeddingsJob,
   fetched: ReadonlyMap<string, FetchedVector>,
 ): Promise<void> {
   const ttlSeconds = keptForSeconds(control, account)
   if (ttlSeconds <= 0) return
+  if (!control.lookup) accounting.note({ refreshed: true })
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
   await stages.vectors.store(account, named, ttlSeconds)
 }

@@ -10,9 +10,9 @@ const QUESTION = 'Explain how photosynthesis works in the leaves of green plants
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
 const POLITE = `Please ${QUESTION[0]?.toLowerCase()}${QUESTION.slice(1)}`
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
-const NEAR = { 'x-proxy-cache-threshold': '0.5' }
+const NEAR = { semantic_threshold: '0.5' }
 /** Its own answer is not kept, so that the next ask tells what the pair comes to. */
-const PASSING = { ...NEAR, 'x-proxy-cache-ttl': '0' }
+const PASSING = { 'x-proxy-cache-ttl': '0' }
 
 describeBackends('matches and near misses', backend => {
   let proxy: TestProxy
@@ -38,7 +38,7 @@ describeBackends('matches and near misses', backend => {
   })
   beforeEach(async () => {
     name = `p-${crypto.randomUUID().slice(0, 8)}`
-    key = await proxy.createKey({ project: name, type: 'project' })
+    key = await proxy.createKey({ project: name, type: 'project', settings: NEAR })
     const [row] = await proxy.query<{ id: number }>(`select find_project('${name}') as id`)
     project = `proj_${row?.id}`
     await set('log_content', 'sealed')
@@ -59,7 +59,7 @@ describeBackends('matches and near misses', backend => {
     call('POST', 'verdicts', { project_id: project, request_id, verdict })
 
   /** Asks, and returns what became of it once that is written down. */
-  async function served(words: string, headers: Record<string, string> = NEAR) {
+  async function served(words: string, headers: Record<string, string> = {}) {
     const { headers: told } = await ask(proxy, key, words, headers)
     await proxy.settle()
     return { id: told.get('x-request-id'), cache: told.get('x-proxy-cache'), reason: told.get('x-proxy-cache-reason') }

@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { ask, post } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+type Body = Record<string, unknown>
+type Scope = 'project' | 'key' | 'user'
+
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+
+const messages = (content: string) => [{ role: 'user', content }]
+const CHAT = { model: 'gpt-4o-mini' }
+
+/** Every door whose answers may be shared, and how it names a user. */
+const DOORS: Record<string, { path: string; body: Body; naming(user: string): Body }> = {
+  chat: { path: '/chat/completions', body: { ...CHAT, messages: messages(QUESTION) }, naming: user => ({ user }) },
+  'a stream': {
+    path: '/chat/completions',
+    body: { ...CHAT, messages: messages(`${QUESTION}, slowly`), stream: true },
+    naming: user => ({ safety_identifier: user }),
+  },
+  'chat at the aggregator': {
+    path: '/chat/completions',
+    body: { model: 'someone/brand-new', messages: messages(QUESTION) },
+    naming: user => ({ metadata: { user_id: user } }),
+  },
+  completions: {
+    path: '/completions',
+    body: { model: 'gpt-3.5-turbo-instruct', prompt: QUESTION },
+    naming: user => ({ user }),
+  },
+  responses: {
+    path: '/responses',
+    body: { ...CHAT, input: QUESTION, store: false },
+    naming: user => ({ safety_identifier: user }),
+  },
+  'messages, with Claude': {
+    path: '/messages',
+    body: { model: 'claude-haiku-4-5', max_tokens: 100, messages: messages(QUESTION) },
+    naming: user => ({ metadata: { user_id: user } }),
+  },
+  embeddings: {
+    path: '/embeddings',
+    body: { model: 'text-embedding-3-small', input: [QUESTION, OTHER_WORDS] },
+    naming: user => ({ user }),
+  },
+  moderations: {
+    path: '/moderations',
+    body: { model: 'omni-moderation-latest', input: QUESTION },
+    naming: user => ({ user }),
+  },
+}
+
+describeBackends('who shares answers', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let project: string
+  let key: string
+  let colleague: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
+    proxy = await startProxy({ stores: await backend.open(), environment, admissionLimitMs: 30_000 })
+  })
+  beforeEach(async () => {
+    project = `p-${crypto.randomUUID().slice(0, 8)}`
+    const settings = { semantic_threshold: '0' }
+    key = await proxy.createKey({ project, type: 'project', settings })
+    colleague = await proxy.createKey({ project, type: 'project' })
+    for (const vendor of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, vendor, `sk-${vendor}`)
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  const set = (setting: string, value: string) =>
+    proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
+
+  /** What the cache said, and who shares a hit. */
+  async function told(response: Response): Promise<string> {
+    const text = await response.text()
+    expect(response.status, text).toBe(200)
+    const scope = response.headers.get('x-proxy-cache-scope')
+    return [response.headers.get('x-proxy-cache'), ...(scope === null ? [] : [scope])].join(' ')
+  }
+  const say = async (words: string, fields: Body = {}, by = key, headers: Record<string, string> = {}) =>
+    told(await post(proxy, by, '/chat/completions', { ...CHAT, messages: messages(words), ...fields }, { headers }))
+  /** What is stored is found, also by its meaning. */
+  const settle = () => proxy.settle()
+
+  test.each(Object.keys(DOORS))('%s', async name => {
+    const { path, body, naming } = DOORS[name] as (typeof DOORS)[string]
+    const at = async (by: string, user?: string) =>
+      told(await post(proxy, by, path, { ...body, ...(user !== undefined && naming(user)) }))
+    const asked = [
+      () => at(key, 'alice'),
+      () => at(key, 'alice'),
+      () => at(key, 'bob'),
+      () => at(colleague, 'alice'),
+      () => at(key),
+      () => at(colleague),
+      () => at(colleague),
+    ]
+    const expected: [Scope, string[]][] = [
+      ['project', ['MISS', ...Array<string>(6).fill('HIT project')]],
+      ['key', ['MISS', 'HIT key', 'HIT key', 'MISS', 'HIT key', 'HIT key', 'HIT key']],
+      ['user', ['MISS', 'HIT user', 'MISS', 'HIT user', 'MISS', 'MISS', 'HIT key']],
+      // What was stored under a scope is there again.
+      ['project', Array<string>(7).fill('HIT project')],
+    ]
+    for (const [scope, results] of expected) {
+      await set('cache_scope', scope)
+      const found: string[] = []
+      for (const one of asked) {
+        found.push(await one())
+        await settle()
+      }
+      expect([scope, ...found]).toEqual([scope, ...results])
+    }
+  })
+
+  test('in other words, too', async () => {
+    await set('cache_scope', 'user')
+    expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')
+    await settle()
+    for (const words of [SAME_WORDS, OTHER_WORDS]) {
+      const alone = { 'cache-control': 'only-if-cached' }
+      const asBob = await post(
+        proxy,
+        key,
+        '/chat/completions',
+        { ...CHAT, messages: messages(words), user: 'bob' },
+        { headers: alone },
+      )
+      expect([asBob.status, asBob.headers.get('x-proxy-cache'), asBob.headers.get('x-proxy-cache-reason')]).toEqual([
+        504,
+        'MISS',
+        null,
+      ])
+      expect(await say(words, { user: 'alice' })).toBe('HIT-SEMANTIC user')
+      // And from the copy of the wording.
+      expect(await say(words, { user: 'alice' })).toBe('HIT-SEMANTIC user')
+    }
+  })
+
+  test.each([
+    ['project', 1],
+    ['key', 2],
+    ['user', 3],
+  ] as const)('in flight, within the scope %s', async (scope, calls) => {
+    await set('cache_scope', scope)
+    upstreams.openai.reset()
+    upstreams.openai.script({ kind: 'answer', content: 'later', firstByteDelayMs: 600, chunkPauseMs: 5 })
+    const asking = [
+      ['alice', key],
+      ['alice', key],
+      ['bob', key],
+      ['bob', colleague],
+      [undefined, key],
+    ] as const
+    const answers = await Promise.all(
+      asking.map(([user, by], i) => say(`${QUESTION}, ${scope}`, { ...(user && { user }), stream: i % 2 === 0 }, by)),
+    )
+    expect(upstreams.openai.requests).toHaveLength(calls)
+    expect(answers.filter(answer => answer === 'MISS')).toHaveLength(calls)
+    upstreams.openai.reset()
+  })
+
+  const WHO = 'Who am I, and what is on my account?'
+  const WHO_ELSE = "who am I and what's on my account"
+
+  test('a question about its asker is matched with the same user’s alone, where all share', async () => {
+    // Whatever the words: nothing else keeps questions apart.
+    await set('semantic_policy', 'threshold')
+    expect(await say(WHO, { user: 'alice' })).toBe('MISS')
+    await settle()
+    expect(await say(WHO_ELSE, { user: 'bob' }, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
+    expect(await say(WHO_ELSE, {}, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
+    expect(await say(WHO_ELSE, { user: 'alice' })).toBe('HIT-SEMANTIC user')
+    // Nor by the copy of a wording.
+    expect(await say(WHO_ELSE, { user: 'bob' }, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
+    expect(await say(WHO_ELSE, {}, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
+    expect(await say(WHO, { user: 'bob' })).toBe('HIT project')
+  })
+
+  test('nor is one who is named given what was matched for those who are not', async () => {
+    await set('semantic_policy', 'threshold')
+    expect(await say(WHO)).toBe('MISS')
+    await settle()
+    expect(await say(WHO_ELSE)).toBe('HIT-SEMANTIC project')
+    await waitUntil('the wording is copied', 5_000, async () => (await say(WHO_ELSE)) === 'HIT-SEMANTIC project')
+    expect(await say(WHO_ELSE, { user: 'bob' })).toBe('MISS')
+  })
+
+  test('and any other question with everybody’s', async () => {
+    expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')
+    await settle()
+    expect(await say(OTHER_WORDS, { user: 'bob' })).toBe('HIT-SEMANTIC project')
+  })
+
+  test('who may refresh what others get', async () => {
+    const text = async (headers: Record<string, string> = {}, fields: Body = {}) => {
+      const answer = await ask(proxy, key, { ...CHAT, messages: messages(QUESTION), ...fields }, headers)
+      await settle()
+      return answer.json.choices[0].message.content as string
+    }
+    const say = (content: string) => upstreams.openai.script({ kind: 'answer', content })
+    say('first')
+    expect(await text()).toBe('first')
+    await set('cache_refresh', 'none')
+    for (const refusing of ['no-cache', 'max-age=0']) {
+      // Older than nothing.
+      await Bun.sleep(1_100)
+      say(refusing)
+      expect(await text({ 'cache-control': refusing })).toBe(refusing)
+      expect(await text()).toBe('first')
+    }
+    await set('cache_refresh', 'any')
+    say('third')
+    expect(await text({ 'cache-control': 'no-cache' }, { user: 'carol' })).toBe('third')
+    expect(await text()).toBe('third')
+    const records = await proxy.query<{ end_user: string | null }>(
+      `select end_user from usage_records where project_id = find_project('${project}') and refreshed`,
+    )
+    expect(records).toEqual([{ end_user: 'carol' }])
+    upstreams.openai.reset()
+  })
+})

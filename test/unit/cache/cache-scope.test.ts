@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { askerOf, partitionOf } from '../../../src/cache/cache-scope.ts'
+import { readPrompt } from '../../../src/cache/text/read-prompt.ts'
+import type { Account } from '../../../src/postgres/admit.ts'
+
+const accountOf = (cache_scope: Account['cache_scope'], key_id = 7) => ({ cache_scope, key_id }) as Account
+const ALICE = { user: 'alice' }
+
+describe('partitionOf', () => {
+  const inUserScope = (body: object, key_id = 7, namespace = '') =>
+    partitionOf(accountOf('user', key_id), namespace, { ...body })
+
+  test('is one for all of a project', () => {
+    expect([ALICE, {}].map(body => partitionOf(accountOf('project'), 'a', body))).toEqual(['a', 'a'])
+  })
+
+  test('is one for each key', () => {
+    const ofKeys = [7, 8].flatMap(key => [ALICE, {}].map(body => partitionOf(accountOf('key', key), '', body)))
+    expect(new Set(ofKeys).size).toBe(2)
+  })
+
+  test('is one for each user, whatever the key', () => {
+    expect(inUserScope(ALICE)).toBe(inUserScope(ALICE, 8))
+    expect(inUserScope(ALICE)).not.toBe(inUserScope({ user: 'Alice' }))
+  })
+
+  test('is the key’s where no user is named, and no user can name it', () => {
+    const unnamed = [
+      {},
+      { user: '' },
+      { user: null },
+      { metadata: {} },
+      { metadata: 'alice' },
+      { safety_identifier: null },
+    ]
+    expect(new Set(unnamed.map(body => inUserScope(body)))).toEqual(new Set([inUserScope({})]))
+    expect(inUserScope({})).not.toBe(inUserScope({}, 8))
+    const named = ['7', 7, '["user",7]', '\n["user",7]'].map(user => inUserScope({ user }))
+    expect(named).not.toContain(inUserScope({}))
+    expect(partitionOf(accountOf('key'), '', {})).not.toBe(inUserScope({}))
+  })
+
+  test('goes by safety_identifier, else user, else metadata.user_id', () => {
+    const [a, b, c] = [{ safety_identifier: 'x' }, { user: 'x' }, { metadata: { user_id: 'x' } }]
+    expect(new Set([a, b, c].map(body => inUserScope(body))).size).toBe(1)
+    expect(inUserScope({ ...a, user: 'y', metadata: { user_id: 'z' } })).toBe(inUserScope(a))
+    expect(inUserScope({ safety_identifier: '', ...b, metadata: { user_id: 'z' } })).toBe(inUserScope(b))
+  })
+
+  test('keeps apart who is named by something else than text', () => {
+    const odd = [{ toString: 1 }, [1], ['1', 2], true, 1, 2, '\ud800', '\ud801', 'a\nb', 'a', 'b']
+    expect(new Set(odd.map(user => inUserScope({ user }))).size).toBe(odd.length)
+  })
+
+  test('is another in each namespace', () => {
+    expect(inUserScope(ALICE, 7, 'a')).not.toBe(inUserScope(ALICE, 7, 'b'))
+  })
+})
+
+describe('askerOf', () => {
+  const asker = (text: string, scope: Account['cache_scope'] = 'project', body: object = ALICE) =>
+    askerOf(accountOf(scope), { ...body }, readPrompt(text))
+
+  test.each([
+    'Who am I, and what is on my account?',
+    'who am i',
+    'what am I allowed to see?',
+    "What's in my cart?",
+    'What’s in MY cart?',
+    "do you know where I'm living",
+    'how much do we owe you?',
+    'when will our contract end?',
+    'can you tell me my balance?',
+    'what did you promise us?',
+    'wie heiße ich?',
+    '¿Cuánto debo?',
+    '私は誰ですか？',
+    'Balance:\nlast month',
+  ])('keeps “%s” with its asker', text => {
+    expect(asker(text)).toBe('alice')
+  })
+
+  test.each([
+    'What is the capital of France?',
+    'can you tell me what the capital of France is?',
+    'Please give a list of the planets',
+    'explain how photosynthesis works',
+    'What is the minimum of the mean?',
+  ])('shares “%s”', text => {
+    expect(asker(text)).toBeNull()
+  })
+
+  test('shares all where nobody is named, and leaves other scopes to the partition', () => {
+    expect(asker('Who am I?', 'project', {})).toBeNull()
+    expect(asker('Who am I?', 'user')).toBeNull()
+    expect(asker('Who am I?', 'key')).toBeNull()
+  })
+})
