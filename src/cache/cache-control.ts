@@ -17,8 +17,8 @@ export interface CacheControl {
   /** Similarity that a semantic match must exceed, as far as it is above the project's setting; null for that. */
   threshold: number | null
   namespace: string
-  /** The part of the cache that is read and written: see `partitionOf`. */
-  partition: string
+  /** With whom answers are shared: see `circleOf`. */
+  circle: string
 }
 
 /**
@@ -58,7 +58,7 @@ export function readCacheControl(headers: Headers): CacheControl {
     threshold: threshold === null ? null : readThreshold(threshold),
     namespace,
     // Until the account is known.
-    partition: namespace,
+    circle: '',
   }
 }
 

@@ -7,7 +7,7 @@ import { callName, entryName } from '../stores/fast-store.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
-import { askerOf } from './cache-scope.ts'
+import { askersCircleOf, nameWithin } from './cache-scope.ts'
 import type { MissReason } from './reasons.ts'
 import type { PromptReading } from './text/read-prompt.ts'
 import { bypassReason } from './verify/bypass.ts'
@@ -18,7 +18,9 @@ export interface CacheQuery {
   account: Account
   control: CacheControl
   identity: RequestIdentity
-  /** Hex SHA-256 of the whole request. */
+  /** Hex SHA-256 of the whole request, whoever sends it. */
+  askedHash: string
+  /** The same within the circle that shares its answer. */
   requestHash: string
   /** Name of the response to exactly this request in the fast store. */
   exactKey: string
@@ -35,11 +37,11 @@ export interface CacheQuery {
 export interface SemanticQuery {
   /** The text that may be worded differently. */
   reading: PromptReading
-  /** Whose question it is, where nobody else may be answered from it in other words; null: all of its partition's. */
-  asker: string | null
+  /** With whom it is shared in other words. */
+  circle: string
   /** Hex SHA-256 of the text in normalized form. */
   normalizedHash: string
-  /** Hex SHA-256 of everything else, and of the asker. */
+  /** Hex SHA-256 of everything else, within the circle. */
   contextHash: string
   /** Similarity that a match must exceed, unless a person or the judge confirmed it. */
   threshold: number
@@ -52,13 +54,17 @@ export interface SemanticQuery {
   judgeFloor: number | null
 }
 
-export function createCacheQuery(known: Omit<CacheQuery, 'exactKey' | 'callName' | 'semantic'>): CacheQuery {
-  const { account, control, requestHash } = known
+export function createCacheQuery(
+  known: Omit<CacheQuery, 'requestHash' | 'exactKey' | 'callName' | 'semantic'>,
+): CacheQuery {
+  const { account, control } = known
+  const requestHash = nameWithin(control.circle, known.askedHash)
   const { project_id, cache_generation } = account
   const acceptable = `${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`
   let semantic: SemanticQuery | MissReason | undefined
   return {
     ...known,
+    requestHash,
     exactKey: entryName(project_id, cache_generation, requestHash),
     callName: callName(project_id, cache_generation, `${requestHash}:${acceptable}`),
     semantic() {
@@ -79,17 +85,16 @@ function readSemanticQuery({
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
   const context = hashContext(identity, asked.contextBody)
-  const reading = readAsked(asked, context)
+  const reading = readAsked(asked, nameWithin(control.circle, context))
   if (!reading.isSemantic) return 'no-candidate'
   const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(reading)
   if (bypass) return bypass
-  const asker = askerOf(account, identity.body, reading)
-  const contextHash = asker === null ? context : sha256(`asker\n${context}\n${JSON.stringify(asker)}`)
+  const circle = askersCircleOf(account, identity.body, reading)
   return {
     reading,
-    asker,
+    circle,
     normalizedHash: sha256(reading.normalized),
-    contextHash,
+    contextHash: nameWithin(circle, context),
     threshold: control.threshold ?? account.semantic_threshold,
     risk: account.semantic_risk,
     needsVector: maySimilarServe(account, reading),
@@ -99,9 +104,9 @@ function readSemanticQuery({
 }
 
 /** Whether nobody else may be answered from it in other words. */
-export function isAskersOwn(query: Pick<CacheQuery, 'semantic'>): boolean {
-  const semantic = query.semantic()
-  return typeof semantic !== 'string' && semantic.asker !== null
+export function isAskersOwn({ control, semantic }: Pick<CacheQuery, 'control' | 'semantic'>): boolean {
+  const asked = semantic()
+  return typeof asked !== 'string' && asked.circle !== control.circle
 }
 
 /** Under `verified`, only a plain question is compared with others; under `proved`, none is. */
@@ -125,8 +130,7 @@ export function irrelevantTo(endpoint: string): ReadonlySet<string> | undefined 
 }
 
 export interface RequestIdentity {
-  /** The part of the cache that it belongs to, from `partitionOf`. */
-  partition: string
+  namespace: string
   endpoint: string
   /** The provider and model that would answer: the same model name may mean another model elsewhere. */
   route: string
@@ -139,7 +143,7 @@ export interface RequestIdentity {
   source: { readonly text: string; hasInexactNumber: boolean; isLarge: boolean }
 }
 
-interface Hashed extends Pick<RequestIdentity, 'partition' | 'endpoint' | 'route'> {
+interface Hashed extends Pick<RequestIdentity, 'namespace' | 'endpoint' | 'route'> {
   hash: string
 }
 
@@ -148,26 +152,26 @@ const hashed = new WeakMap<JsonObject, Hashed>()
 
 /** Hex SHA-256. Two requests share it only if any right response to one is a right response to the other. */
 export function hashRequest(identity: RequestIdentity): string {
-  const { partition, endpoint, route, headers, body } = identity
+  const { namespace, endpoint, route, headers, body } = identity
   const known = headers.length === 0 ? hashed.get(body) : undefined
-  if (known && known.partition === partition && known.endpoint === endpoint && known.route === route) return known.hash
+  if (known && known.namespace === namespace && known.endpoint === endpoint && known.route === route) return known.hash
   const hash = computeHash(identity)
-  if (headers.length === 0 && Object.isFrozen(body)) hashed.set(body, { partition, endpoint, route, hash })
+  if (headers.length === 0 && Object.isFrozen(body)) hashed.set(body, { namespace, endpoint, route, hash })
   return hash
 }
 
-function computeHash({ partition, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
-  const parts = ['request', partition, endpoint, route, canonicalBody, ...writeHeaders(headers)]
+function computeHash({ namespace, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
+  const parts = ['request', namespace, endpoint, route, canonicalBody, ...writeHeaders(headers)]
   // Two numbers that JavaScript rounds to the same one must stay different.
   if (source.hasInexactNumber) parts.push(sha256(source.text))
   return sha256(parts.join('\n'))
 }
 
 /** Hex SHA-256 over everything but the asked text, which `contextBody` lacks. */
-export function hashContext({ partition, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
+export function hashContext({ namespace, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
   const parts = [
     'context',
-    partition,
+    namespace,
     endpoint,
     route,
     canonicalizeBody(contextBody, irrelevantTo(endpoint)),

@@ -1,37 +1,38 @@
 /**
- * Who may share an answer. A partition is part of every name under which something is found again (exact and semantic entries, vectors, calls
- * in flight), so that what was stored in another one is not there.
+ * Who may share an answer: a circle is in every name under which something is found again (exact and semantic entries, vectors, calls in flight),
+ * so that what another one stored is not there.
  */
 import { endUserOf } from '../formats/end-user.ts'
-import type { JsonObject } from '../formats/json/canonical.ts'
+import { type JsonObject, sha256 } from '../formats/json/canonical.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { PromptReading } from './text/read-prompt.ts'
 
-/** `user`: within a key, where a request names no user. */
 export type CacheScope = Account['cache_scope']
 
-/**
- * The part of the cache that a request reads and writes: its namespace, and in it those who may share. A namespace is printable and JSON has no
- * line feed, so that no client can name another's.
- */
-export function partitionOf({ cache_scope, key_id }: Account, namespace: string, body: JsonObject): string {
-  if (cache_scope === 'project') return namespace
+/** All in the project. */
+const EVERYBODY = ''
+
+/** With whom a request shares what it is answered with. A user who is not named shares within the key. */
+export function circleOf({ cache_scope, key_id }: Account, body: JsonObject): string {
+  if (cache_scope === 'project') return EVERYBODY
   const user = cache_scope === 'user' ? endUserOf(body) : null
-  return `${namespace}\n${JSON.stringify([cache_scope, user ?? key_id])}`
+  return JSON.stringify([cache_scope, user ?? key_id])
 }
 
-/** Who shares what a request is answered with. */
+/** With whom it shares in other words: where all do, a question about its asker is shared with the same user alone. */
+export function askersCircleOf(account: Account, body: JsonObject, reading: PromptReading): string {
+  const asker = account.cache_scope === 'project' && mayConcernAsker(reading) ? endUserOf(body) : null
+  return asker === null ? circleOf(account, body) : JSON.stringify(['asker', asker])
+}
+
+/** A hash of what is asked, in hex, as it is named within a circle: hex SHA-256, too. */
+export function nameWithin(circle: string, hash: string): string {
+  return circle === EVERYBODY ? hash : sha256(`within ${circle}\n${hash}`)
+}
+
+/** Of an answer from the cache, who shares it. */
 export function scopeOf({ cache_scope }: Account, body: JsonObject): CacheScope {
   return cache_scope === 'user' && endUserOf(body) === null ? 'key' : cache_scope
-}
-
-/**
- * What a question shares with others in other words: as above, but where everybody shares, a question about the asker is shared with the same
- * user alone. Null: no more than that.
- */
-export function askerOf({ cache_scope }: Account, body: JsonObject, reading: PromptReading): string | null {
-  if (cache_scope !== 'project' || !mayConcernAsker(reading)) return null
-  return endUserOf(body)
 }
 
 const firstPerson = /(?<![\p{L}\p{N}])(?:i|im|ive|me|my|mine|myself|we|us|our|ours|ourselves)(?![\p{L}\p{N}])/iu

@@ -134,9 +134,8 @@ function decide(
   return { cache: 'HIT-SEMANTIC', reason: picked.reason, id: cacheIdOf(picked.row.request_hash) }
 }
 
-function describeKey({ account, control, identity, requestHash }: CacheQuery): Explanation['key'] {
-  const { endpoint, route, canonicalBody } = identity
-  const { namespace } = control
+function describeKey({ account, identity, requestHash }: CacheQuery): Explanation['key'] {
+  const { namespace, endpoint, route, canonicalBody } = identity
   const named = { id: cacheIdOf(requestHash), hash: requestHash, scope: account.cache_scope, namespace }
   return { ...named, endpoint, route, canonical_body: canonicalBody }
 }

@@ -8,9 +8,9 @@ import { formatVector } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheControl } from './cache-control.ts'
 import type { CacheQuery } from './cache-query.ts'
+import { nameWithin } from './cache-scope.ts'
 import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
-import type { NamePromptVector } from './vectors/embedder-space.ts'
-import { packVector, unpackFloats } from './vectors/pack-vector.ts'
+import { type NameVector, packVector, unpackFloats } from './vectors/pack-vector.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
 import { GIST_FORM, gistOf } from './verify/gist.ts'
 
@@ -38,7 +38,7 @@ export type PromptVectors =
     }
 
 /** For whom a vector is made. */
-export type Asking = Pick<CacheQuery, 'account' | 'trace'> & { control: Pick<CacheControl, 'partition'> }
+export type Asking = Pick<CacheQuery, 'account' | 'trace'> & { control: Pick<CacheControl, 'circle'> }
 
 export interface PromptVectorsOptions {
   database: Database
@@ -46,11 +46,14 @@ export interface PromptVectorsOptions {
   /** Where paid vectors are stored, together with the vectors of clients' own requests. */
   vectors: VectorStore
   /** Names the embedder's vectors as an equal request of a client would be named. */
-  nameVector: NamePromptVector
+  nameVector: NameVector
   /** Told of each call of an embedder at an API: what it read. */
   onEmbedded(promptTokens: number): void
   log: Log
 }
+
+/** By whom a text is known to have been asked: timing tells it nobody else. */
+const ownerOf = ({ account, control }: Asking) => nameWithin(control.circle, String(account.project_id))
 
 export async function createPromptVectors(options: PromptVectorsOptions): Promise<PromptVectors> {
   const { database, embedder, log } = options
@@ -65,12 +68,12 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   if (embedder.asks === null) {
     return {
       isFree: false,
-      async find({ account: { project_id } }, normalized) {
-        const values = await embedder.embed(gistOf(normalized), String(project_id))
+      async find(asking, normalized) {
+        const values = await embedder.embed(gistOf(normalized), ownerOf(asking))
         return values && toPromptVector(values)
       },
-      async findLater({ account: { project_id } }, normalized) {
-        const values = await embedder.embedLater(gistOf(normalized), String(project_id))
+      async findLater(asking, normalized) {
+        const values = await embedder.embedLater(gistOf(normalized), ownerOf(asking))
         return values && toPromptVector(values)
       },
     }
@@ -111,7 +114,7 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: 
 
   return (asking: Asking, text: string): Promise<Float32Array> => {
     const { account, control } = asking
-    const name = nameVector(text, control.partition)
+    const name = nameWithin(control.circle, nameVector(text))
     const place = `${account.project_id} ${name}`
     const known = recent.get(place)
     if (known) return known

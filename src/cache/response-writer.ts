@@ -96,14 +96,14 @@ function toRow(
   vector: PromptVector | null,
   ttlSeconds: number,
 ): AnswerToStore {
-  const { account, control, identity, requestHash, model } = query
+  const { account, identity, requestHash, model } = query
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   return {
     projectId: account.project_id,
     cacheGeneration: account.cache_generation,
     test: account.key_type === 'test',
     requestHash,
-    namespace: control.namespace,
+    namespace: identity.namespace,
     endpoint: identity.endpoint,
     model,
     provider: response.provider,

@@ -1,7 +1,7 @@
 /** Plans a request from its query and account. Pure, so that a guessed account can be planned with too. */
 import { type CacheControl, mayCache, refusesStored } from '../cache/cache-control.ts'
 import { type CacheQuery, createCacheQuery, hashRequest } from '../cache/cache-query.ts'
-import { partitionOf } from '../cache/cache-scope.ts'
+import { circleOf } from '../cache/cache-scope.ts'
 import { ProxyError } from '../errors/errors.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -97,20 +97,20 @@ function planCacheQuery(
   const { endpoint, body, canonicalBody, model } = query
   const route = nameRoute(provider) + boundKey(query, account)
   const headers = answerHeaders(query.headers, provider.kind)
-  const identity = { partition: control.partition, endpoint, route, headers, body, canonicalBody, source: query }
-  return createCacheQuery({ account, control, identity, requestHash: hashRequest(identity), model })
+  const identity = { namespace: control.namespace, endpoint, route, headers, body, canonicalBody, source: query }
+  return createCacheQuery({ account, control, identity, askedHash: hashRequest(identity), model })
 }
 
 /** The client's cache control, within what the project allows: a client may have less served from the cache than others, never more. */
 function controlFor(query: CacheableQuery, account: Account): CacheControl {
   const { control } = query
-  const partition = partitionOf(account, control.namespace, query.body)
+  const circle = circleOf(account, query.body)
   const asked = control.threshold
   const threshold = asked !== null && asked > account.semantic_threshold ? asked : null
   const isAllowed = allowsCaching(query, account)
   const lookup = control.lookup && isAllowed
   const store = control.store && isAllowed && (account.cache_refresh === 'any' || !refusesStored(control))
-  return { ...control, partition, threshold, lookup, store }
+  return { ...control, circle, threshold, lookup, store }
 }
 
 /** Whether the project's cache mode lets this request be cached. */

@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LocalEmbedder } from '../../src/cache/embedders/embedder.ts'
+import { createPromptVectors } from '../../src/cache/prompt-vectors.ts'
+import { createVectorStore } from '../../src/cache/vectors/vector-store.ts'
+import type { Account } from '../../src/postgres/admit.ts'
+import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -55,6 +60,38 @@ describeOnce('a local embedder', backend => {
       expect(await ask(proxy, key, text)).toMatchObject({ status: 200, cache: 'MISS' })
       expect(await ask(proxy, key, text)).toMatchObject({ status: 200, cache: 'HIT' })
     }
+  })
+
+  test('remembers a text for those alone who share answers', async () => {
+    const { database, store } = await backend.open()
+    const owners: string[] = []
+    const embedFor = async (_: string, owner: string) => {
+      owners.push(owner)
+      return Float32Array.of(1, 0)
+    }
+    const embedder: LocalEmbedder = {
+      space: { model: 'any', dimensions: 2 },
+      isFree: false,
+      asks: null,
+      embed: embedFor,
+      embedLater: embedFor,
+      close: async () => {},
+    }
+    const log = createLog('silent')
+    const vectors = createVectorStore({ database, store, log })
+    const prompts = await createPromptVectors({ database, embedder, vectors, log, nameVector: String, onEmbedded() {} })
+    if (prompts.isFree) throw new Error('It takes time')
+    for (const [project_id, circle] of [
+      [1, ''],
+      [1, 'a'],
+      [1, 'b'],
+      [2, 'a'],
+    ] as const) {
+      const asking = { account: { project_id } as Account, control: { circle } }
+      await prompts.find(asking, 'text')
+      await prompts.findLater(asking, 'text')
+    }
+    expect(new Set(owners).size).toBe(4)
   })
 
   test('that does not load stops the start, and says which variable to mend', async () => {

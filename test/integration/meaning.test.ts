@@ -54,6 +54,21 @@ describeBackends('an embedder of meaning', backend => {
     return ask(proxy, key, asked, headers)
   }
 
+  test('a text is embedded anew for each that shares nothing with another', async () => {
+    const settings = { cache_scope: 'user' }
+    const apart = await proxy.createKey({ project: 'apart', type: 'project', settings })
+    const embeddedFor = async (user: string, question: string) => {
+      embedded.length = 0
+      const messages = [{ role: 'user', content: question }]
+      await ask(proxy, apart, { model: 'openai/gpt-4o-mini', messages, user })
+      await proxy.settle()
+      return embedded.length
+    }
+    expect(await embeddedFor('alice', 'How tall is the north face of Mount Everest?')).toBe(1)
+    expect(await embeddedFor('alice', 'What is the height of the north face of Mount Everest?')).toBe(0)
+    expect(await embeddedFor('bob', 'How tall is the north face of Mount Everest?')).toBe(1)
+  })
+
   /** Questions with one gist have one vector. */
   test.each([
     ['How tall is Mount Everest?', 'What is the height of Mount Everest?', 1],

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import { nameRoute } from '../../providers/model-router.ts'
 import type { Embedder } from '../embedders/embedder.ts'
-import { createVectorNames, type VectorSpace } from './pack-vector.ts'
+import { createVectorNames, type NameVector } from './pack-vector.ts'
 
 type Addresses = Pick<Config, 'aggregator' | 'direct'>
 
@@ -14,13 +14,13 @@ export function nameEmbedderVectors(
   embedder: Embedder,
   { aggregator, direct }: Addresses,
   directProvidersOf: (model: string) => readonly string[],
-): NamePromptVector {
+): NameVector {
   const asks = embedder.isFree ? null : embedder.asks
   const { baseUrl, model, dimensions } = asks ?? { baseUrl: 'in-process', ...embedder.space }
-  const shared = { dimensions, otherFields: {} }
+  const shared = { namespace: '', dimensions, otherFields: {} }
   if (baseUrl === aggregator.baseUrl) {
     const [vendor] = model.includes('/') ? [] : directProvidersOf(model)
-    return nameIn({
+    return createVectorNames({
       ...shared,
       route: nameRoute({ name: aggregator.name, pricedAs: AGGREGATOR }),
       model: vendor ? `${vendor}/${model}` : model,
@@ -29,15 +29,7 @@ export function nameEmbedderVectors(
   // An embedder at a custom address is identified by that address.
   const isOpenAi = baseUrl === direct.openai.baseUrl
   const route = isOpenAi ? nameRoute({ name: 'openai', pricedAs: 'openai' }) : `embedder at ${baseUrl}`
-  return nameIn({ ...shared, route, model })
-}
-
-/** Names a prompt's vector in a part of the cache, from `partitionOf`. */
-export type NamePromptVector = (text: string, partition: string) => string
-
-function nameIn(space: Omit<VectorSpace, 'partition'>): NamePromptVector {
-  const nameShared = createVectorNames({ ...space, partition: '' })
-  return (text, partition) => (partition === '' ? nameShared(text) : createVectorNames({ ...space, partition })(text))
+  return createVectorNames({ ...shared, route, model })
 }
 
 /** What a call of the embedder costs. Without a price, as at an address of one's own, nothing. */

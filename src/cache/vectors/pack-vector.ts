@@ -44,8 +44,7 @@ function pack(form: number, numbers: Float32Array | Float64Array): Uint8Array {
 export type Input = string | readonly number[]
 
 export interface VectorSpace {
-  /** The part of the cache that it belongs to, from `partitionOf`. */
-  partition: string
+  namespace: string
   /** The route that would answer, from `nameRoute`: the same model name may mean another model elsewhere. */
   route: string
   /** As the client asked for it. */
@@ -63,7 +62,7 @@ export type NameVector = (input: Input) => string
 
 /** Throws a 400 when the other fields are nested too deeply. */
 export function createVectorNames({
-  partition,
+  namespace,
   route,
   model,
   dimensions,
@@ -71,7 +70,7 @@ export function createVectorNames({
   otherFields,
 }: VectorSpace): NameVector {
   const fields = canonicalizeBody({ ...otherFields, model, dimensions })
-  const parts = [`vector ${PACKED_FORM}`, partition, route, fields]
+  const parts = [`vector ${PACKED_FORM}`, namespace, route, fields]
   if (headers.length > 0) parts.push(JSON.stringify(headers))
   const space = sha256(parts.join('\n'))
   return input => sha256(`${space}${spell(input)}`)

@@ -1,5 +1,6 @@
 /** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
 
+import { nameWithin } from '../../cache/cache-scope.ts'
 import { createVectorNames } from '../../cache/vectors/pack-vector.ts'
 import { ClientGone } from '../../errors/errors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
@@ -69,17 +70,18 @@ async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt>
 }
 
 async function nameInputs(
-  { query, provider, control: { partition } }: EmbeddingsContext,
+  { query, provider, control }: EmbeddingsContext,
   { dimensions, otherFields, inputs }: EmbeddingsQuery,
   yieldTurn: YieldTurn,
 ): Promise<NamedInput[]> {
   const { model } = query
+  const { namespace, circle } = control
   const headers = answerHeaders(query.headers, provider.kind)
-  const nameOf = createVectorNames({ partition, route: nameRoute(provider), headers, model, dimensions, otherFields })
+  const nameOf = createVectorNames({ namespace, route: nameRoute(provider), headers, model, dimensions, otherFields })
   const named: NamedInput[] = []
   for (const input of inputs) {
     await yieldTurn()
-    named.push({ name: nameOf(input), input })
+    named.push({ name: nameWithin(circle, nameOf(input)), input })
   }
   return named
 }

@@ -11,7 +11,7 @@ function namesOf(headers: Record<string, string>, account: Partial<Account> = {}
     account: { project_id: 1, cache_generation: 1, ...account } as Account,
     control: readCacheControl(new Headers(headers)),
     identity: {} as RequestIdentity,
-    requestHash: REQUEST_HASH,
+    askedHash: REQUEST_HASH,
     model: 'openai/gpt-4o-mini',
   })
   return { callName, exactKey }

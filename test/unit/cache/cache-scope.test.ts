@@ -1,21 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { askerOf, partitionOf } from '../../../src/cache/cache-scope.ts'
+import { askersCircleOf, circleOf, nameWithin } from '../../../src/cache/cache-scope.ts'
 import { readPrompt } from '../../../src/cache/text/read-prompt.ts'
 import type { Account } from '../../../src/postgres/admit.ts'
 
 const accountOf = (cache_scope: Account['cache_scope'], key_id = 7) => ({ cache_scope, key_id }) as Account
 const ALICE = { user: 'alice' }
 
-describe('partitionOf', () => {
-  const inUserScope = (body: object, key_id = 7, namespace = '') =>
-    partitionOf(accountOf('user', key_id), namespace, { ...body })
+describe('circleOf', () => {
+  const inUserScope = (body: object, key_id = 7) => circleOf(accountOf('user', key_id), { ...body })
 
   test('is one for all of a project', () => {
-    expect([ALICE, {}].map(body => partitionOf(accountOf('project'), 'a', body))).toEqual(['a', 'a'])
+    expect([ALICE, {}].map(body => circleOf(accountOf('project'), body))).toEqual(['', ''])
   })
 
   test('is one for each key', () => {
-    const ofKeys = [7, 8].flatMap(key => [ALICE, {}].map(body => partitionOf(accountOf('key', key), '', body)))
+    const ofKeys = [7, 8].flatMap(key => [ALICE, {}].map(body => circleOf(accountOf('key', key), body)))
     expect(new Set(ofKeys).size).toBe(2)
   })
 
@@ -37,7 +36,7 @@ describe('partitionOf', () => {
     expect(inUserScope({})).not.toBe(inUserScope({}, 8))
     const named = ['7', 7, '["user",7]', '\n["user",7]'].map(user => inUserScope({ user }))
     expect(named).not.toContain(inUserScope({}))
-    expect(partitionOf(accountOf('key'), '', {})).not.toBe(inUserScope({}))
+    expect(circleOf(accountOf('key'), {})).not.toBe(inUserScope({}))
   })
 
   test('goes by safety_identifier, else user, else metadata.user_id', () => {
@@ -51,15 +50,11 @@ describe('partitionOf', () => {
     const odd = [{ toString: 1 }, [1], ['1', 2], true, 1, 2, '\ud800', '\ud801', 'a\nb', 'a', 'b']
     expect(new Set(odd.map(user => inUserScope({ user }))).size).toBe(odd.length)
   })
-
-  test('is another in each namespace', () => {
-    expect(inUserScope(ALICE, 7, 'a')).not.toBe(inUserScope(ALICE, 7, 'b'))
-  })
 })
 
-describe('askerOf', () => {
+describe('askersCircleOf', () => {
   const asker = (text: string, scope: Account['cache_scope'] = 'project', body: object = ALICE) =>
-    askerOf(accountOf(scope), { ...body }, readPrompt(text))
+    askersCircleOf(accountOf(scope), { ...body }, readPrompt(text))
 
   test.each([
     'Who am I, and what is on my account?',
@@ -77,7 +72,7 @@ describe('askerOf', () => {
     '私は誰ですか？',
     'Balance:\nlast month',
   ])('keeps “%s” with its asker', text => {
-    expect(asker(text)).toBe('alice')
+    expect(asker(text)).toBe('["asker","alice"]')
   })
 
   test.each([
@@ -87,12 +82,19 @@ describe('askerOf', () => {
     'explain how photosynthesis works',
     'What is the minimum of the mean?',
   ])('shares “%s”', text => {
-    expect(asker(text)).toBeNull()
+    expect(asker(text)).toBe('')
   })
 
-  test('shares all where nobody is named, and leaves other scopes to the partition', () => {
-    expect(asker('Who am I?', 'project', {})).toBeNull()
-    expect(asker('Who am I?', 'user')).toBeNull()
-    expect(asker('Who am I?', 'key')).toBeNull()
+  test('is everybody’s where nobody is named, and any question’s in another scope', () => {
+    expect(asker('Who am I?', 'project', {})).toBe('')
+    expect(asker('Who am I?', 'user')).toBe(circleOf(accountOf('user'), ALICE))
+    expect(asker('Who am I?', 'key')).toBe(circleOf(accountOf('key'), ALICE))
   })
+})
+
+test('nameWithin makes another name in each circle, and none but the same hash’s', () => {
+  const [one, other] = ['ab'.repeat(32), 'cd'.repeat(32)]
+  const names = ['', 'a', 'b'].flatMap(circle => [one, other].map(hash => nameWithin(circle, hash)))
+  expect(new Set(names).size).toBe(6)
+  expect(names.every(name => /^[0-9a-f]{64}$/.test(name))).toBe(true)
 })

@@ -12,7 +12,7 @@ const UNVERIFIED = 'How do I boil an egg without water?'
 function query(judgeFloor: number | null = 0.8): SemanticQuery {
   return {
     reading: readPrompt(ASKED),
-    asker: null,
+    circle: '',
     normalizedHash: '',
     contextHash: '',
     threshold: 0.95,

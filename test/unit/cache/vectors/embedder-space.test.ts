@@ -10,12 +10,12 @@ const directProvidersOf = (model: string) => (model === 'text-embedding-3-small'
 
 function nameWith(baseUrl: string, model: string): string {
   const embedder = createApiEmbedder({ kind: 'api', baseUrl, apiKey: 'k', model, dimensions: 512 })
-  return nameEmbedderVectors(embedder, config, directProvidersOf)('text', '')
+  return nameEmbedderVectors(embedder, config, directProvidersOf)('text')
 }
 
 /** As a client's request is named. */
 function nameFor(route: string, model: string, dimensions: number | null): string {
-  return createVectorNames({ partition: '', route, model, dimensions, otherFields: {} })('text')
+  return createVectorNames({ namespace: '', route, model, dimensions, otherFields: {} })('text')
 }
 
 describe('nameEmbedderVectors', () => {
@@ -37,22 +37,12 @@ describe('nameEmbedderVectors', () => {
     )
   })
 
-  test('names it otherwise in each part of the cache', () => {
-    const nameIn = nameEmbedderVectors(
-      createApiEmbedder({ kind: 'api', baseUrl: 'https://one.example/v1', apiKey: 'k', model: 'm', dimensions: 512 }),
-      config,
-      directProvidersOf,
-    )
-    expect(new Set(['', 'a', 'b'].map(partition => nameIn('text', partition))).size).toBe(3)
-    expect(nameIn('text', 'a')).toBe(nameIn('text', 'a'))
-  })
-
   test('keeps any other address, and the built-in embedder, apart', () => {
     const names = [
       nameWith('https://hub.example/v1', 'text-embedding-3-small'),
       nameWith('https://one.example/v1', 'text-embedding-3-small'),
       nameWith('https://other.example/v1', 'text-embedding-3-small'),
-      nameEmbedderVectors(createBuiltinEmbedder(), config, directProvidersOf)('text', ''),
+      nameEmbedderVectors(createBuiltinEmbedder(), config, directProvidersOf)('text'),
     ]
     expect(new Set(names).size).toBe(names.length)
   })

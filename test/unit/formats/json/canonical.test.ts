@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { hashRequest } from '../../../../src/cache/cache-query.ts'
 import { canonicalizeBody, hasInexactNumber } from '../../../../src/formats/json/canonical.ts'
 
-function hash(bodyText: string, other: Partial<{ partition: string; endpoint: string; route: string }> = {}): string {
+function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: string; route: string }> = {}): string {
   const body = JSON.parse(bodyText)
   return hashRequest({
-    partition: '',
+    namespace: '',
     endpoint: 'chat',
     route: 'openrouter',
     headers: [],
@@ -68,7 +68,7 @@ test('long texts count to their last character, and are not mistaken for their h
   expect(content(long)).not.toBe(content(`#${digest}`))
 })
 
-test.each([{ partition: 'other' }, { endpoint: 'completions' }, { route: 'openai' }])(
+test.each([{ namespace: 'other' }, { endpoint: 'completions' }, { route: 'openai' }])(
   '%o is another request',
   other => {
     expect(hash(base, other)).not.toBe(hash(base))

@@ -71,7 +71,7 @@ describe('readEmbeddingsQuery', () => {
 })
 
 describe('createVectorNames', () => {
-  const space: VectorSpace = { partition: '', route: 'openrouter', model, dimensions: null, otherFields: {} }
+  const space: VectorSpace = { namespace: '', route: 'openrouter', model, dimensions: null, otherFields: {} }
   const name = (input: string | number[], changes: Partial<VectorSpace> = {}) =>
     createVectorNames({ ...space, ...changes })(input)
 
@@ -91,7 +91,7 @@ describe('createVectorNames', () => {
       name('\ud800'),
       name('\ud801'),
       name('\ufffd'),
-      name('one', { partition: 'a' }),
+      name('one', { namespace: 'a' }),
       name('one', { route: 'openai' }),
       name('one', { model: 'openai/text-embedding-3-large' }),
       name('one', { dimensions: 512 }),
