@@ -73,6 +73,23 @@ comment on column cache_verdict.similarity is 'Null: it was not measured.';
 comment on column cache_verdict.difference is 'Null: none.';
 comment on column cache_verdict.model is 'Null: the entries are gone.';
 
+create type cache_scope_report as (
+    scope text,
+    requests natural_number,
+    named natural_number,
+    users natural_number,
+    answered natural_number,
+    since unix_seconds
+);
+
+comment on type cache_scope_report is 'What the cache would have answered, if another scope had said who shares answers.';
+comment on column cache_scope_report.scope is 'project, key or user.';
+comment on column cache_scope_report.requests is 'Requests that were looked at.';
+comment on column cache_scope_report.named is 'How many of them named a user.';
+comment on column cache_scope_report.users is 'How many users they named.';
+comment on column cache_scope_report.answered is 'How many of them were asked word for word before, by somebody who shares within the scope, so lately that the answer would still have been stored.';
+comment on column cache_scope_report.since is 'When the first of them was answered. Null: there is none.';
+
 create type similarity_band as (
     at_least double precision,
     served natural_number,

@@ -18,6 +18,7 @@ create table usage_records (
     cache_reason text,
     cache_id text,
     refreshed boolean,
+    asked_id text,
     similarity real,
     streamed boolean not null,
     prompt_tokens integer not null,
@@ -68,6 +69,7 @@ comment on column usage_records.cache_result is 'HIT, HIT-SEMANTIC, MISS; null w
 comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the answer: why the cache answered, or why not.';
 comment on column usage_records.cache_id is 'The cache entry that was served, or the one that nearly was.';
 comment on column usage_records.refreshed is 'True: it refused stored answers (Cache-Control: no-cache), and others get its answer in their place; null: it did not.';
+comment on column usage_records.asked_id is 'The same in all requests that ask the same, whoever sends them: the beginning of a hash; null: not cached as a whole.';
 comment on column usage_records.similarity is 'Cosine similarity of that entry''s question; null for an exact match.';
 comment on column usage_records.streamed is 'Whether the client asked for a stream.';
 comment on column usage_records.prompt_tokens is 'Prompt tokens that the provider charged for; 0 on a hit.';

@@ -18,10 +18,10 @@ export interface CacheQuery {
   account: Account
   control: CacheControl
   identity: RequestIdentity
-  /** Hex SHA-256 of the whole request, whoever sends it. */
-  askedHash: string
-  /** The same within the circle that shares its answer. */
+  /** Hex SHA-256 of the whole request, within the circle that shares its answer. */
   requestHash: string
+  /** The same in all requests that ask the same, whoever sends them. */
+  askedId: string
   /** Name of the response to exactly this request in the fast store. */
   exactKey: string
   /** Name under which identical requests share a call: requests that would accept the same stored responses. */
@@ -54,17 +54,23 @@ export interface SemanticQuery {
   judgeFloor: number | null
 }
 
+/** In hex digits: enough to tell apart what a project is asked in a week. */
+const ASKED_ID_LENGTH = 16
+
 export function createCacheQuery(
-  known: Omit<CacheQuery, 'requestHash' | 'exactKey' | 'callName' | 'semantic'>,
+  known: Pick<CacheQuery, 'account' | 'control' | 'identity' | 'model'>,
+  /** From `hashRequest`. */
+  hash: string,
 ): CacheQuery {
   const { account, control } = known
-  const requestHash = nameWithin(control.circle, known.askedHash)
+  const requestHash = nameWithin(control.circle, hash)
   const { project_id, cache_generation } = account
   const acceptable = `${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`
   let semantic: SemanticQuery | MissReason | undefined
   return {
     ...known,
     requestHash,
+    askedId: hash.slice(0, ASKED_ID_LENGTH),
     exactKey: entryName(project_id, cache_generation, requestHash),
     callName: callName(project_id, cache_generation, `${requestHash}:${acceptable}`),
     semantic() {

@@ -2,31 +2,20 @@
 import { tellLimits } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError, refuse } from '../errors/errors.ts'
-import type { Account } from '../postgres/admit.ts'
 import { isUnavailable } from '../postgres/database.ts'
+import { type AdmittedRequest, admitRequest, isCounted } from './admit-request.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { finishAnswer } from './finish-answer.ts'
 import { resolveEarly } from './for-model.ts'
-import { planRequest, type RequestPlan, readerOf, samePlanInputs } from './plan-request.ts'
-import type { CompletionQuery } from './query.ts'
+import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
-import type { RequestAccounting } from './request-accounting.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { reserveAhead } from './reserve-ahead.ts'
 import { missHeaders, tellScope } from './response-headers.ts'
 import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
-
-interface AdmittedRequest {
-  account: Account
-  /** The exact entry of the plan that was guessed, if it was found. */
-  entry: Uint8Array | null
-  /** Requests that the key may still make in its window; null for a request that is free. */
-  remaining: number | null
-  accounting: RequestAccounting
-}
 
 export function createPipeline(stages: Stages): Pipeline {
   const { admission, modelRouter, cache } = stages
@@ -39,11 +28,11 @@ export function createPipeline(stages: Stages): Pipeline {
       early = await readEarly(request, keyHash, stages)
       // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
       const guess = admission.lastKnown(keyHash)
-      const guessed = early?.query && guess && planRequest(named(early.query, guess), guess, modelRouter)
+      const guessed = early?.query && guess && planRequest(resolveEarly(early.query, guess), guess, modelRouter)
       admitted = await admitRequest(request, keyHash, guessed || null, stages)
       const { account, entry, accounting } = admitted
       const query = early?.query
-        ? named(early.query, account)
+        ? resolveEarly(early.query, account)
         : await readerOf(request.target).read(request, account, stages, early?.bytes)
       // Asked first, so that a request without tags reads none.
       const isTagged = query.body.metadata !== undefined || request.headers.has('x-proxy-tags')
@@ -53,6 +42,7 @@ export function createPipeline(stages: Stages): Pipeline {
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal
       if (plan.provider) accounting.noteProvider(plan.provider)
+      if (plan.cacheQuery) accounting.note({ asked_id: plan.cacheQuery.askedId })
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
       await tellLeft(admitted, response)
       tellScope(response.headers, { query, account, ...plan })
@@ -72,7 +62,7 @@ export function createPipeline(stages: Stages): Pipeline {
   function noteRefused(request: ProxyRequest, keyHash: string, early: EarlyBody | null, error: unknown): void {
     const account = admission.lastKnown(keyHash)
     if (account && isCounted(request))
-      stages.accounting.noteRefused(request, account, early?.query ? named(early.query, account) : null, error)
+      stages.accounting.noteRefused(request, account, early?.query ? resolveEarly(early.query, account) : null, error)
   }
 
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
@@ -89,41 +79,7 @@ export function createPipeline(stages: Stages): Pipeline {
   }
 }
 
-/** Only what counts against the month is accounted for. A lookup may begin before that has been counted. */
-async function admitRequest(
-  request: ProxyRequest,
-  keyHash: string,
-  guessed: RequestPlan | null,
-  { admission, accounting, cache, explainer }: Stages,
-): Promise<AdmittedRequest> {
-  if (!isCounted(request) && !(explainer.costs && isExplained(request))) {
-    const account = await admission.authenticate(keyHash, request)
-    return { account, entry: null, remaining: null, accounting: accounting.open(request, account, null) }
-  }
-  const { address } = request
-  const { exactKey, cacheQuery } = guessed ?? NO_PLAN
-  const onNone = () => cacheQuery && cache.beginFinding(cacheQuery)
-  const { account, entry, remaining, leave } = await admission.admit({ keyHash, address, exactKey, onNone })
-  return { account, entry, remaining, accounting: accounting.open(request, account, leave) }
-}
-
-const NO_PLAN = { exactKey: null, cacheQuery: null }
-
-/** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
-function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
-  if (target.kind === 'kept') return target.id === null && method === 'POST'
-  return target.kind === 'endpoint' || target.kind === 'operation'
-}
-
-function isExplained({ target }: ProxyRequest): boolean {
-  return target.kind === 'cache' && target.question === 'explain'
-}
-
 async function tellLeft({ accounting, ...counted }: AdmittedRequest, { headers }: Pick<ProxyResponse, 'headers'>) {
   const { spending } = accounting
   tellLimits({ ...counted, spending: spending && (await spending.left()) }, headers)
-}
-
-function named(query: CompletionQuery, account: Account): CompletionQuery {
-  return account.aliases.length > 0 ? resolveEarly(query, account) : query
 }

@@ -98,7 +98,7 @@ function planCacheQuery(
   const route = nameRoute(provider) + boundKey(query, account)
   const headers = answerHeaders(query.headers, provider.kind)
   const identity = { namespace: control.namespace, endpoint, route, headers, body, canonicalBody, source: query }
-  return createCacheQuery({ account, control, identity, askedHash: hashRequest(identity), model })
+  return createCacheQuery({ account, control, identity, model }, hashRequest(identity))
 }
 
 /** The client's cache control, within what the project allows: a client may have less served from the cache than others, never more. */

@@ -54,6 +54,8 @@ export const FUNCTIONS = {
   close_session_with_id: { takes: { session_id: 'bigint' }, gives: 'void' },
   /** Ends all sessions of the current user, and returns how many there were. */
   close_sessions: { takes: {}, gives: 'integer' },
+  /** What the cache would have answered in a project's last week, had each cache_scope been set: by requests that asked word for word what somebody in the same scope had asked before. At most the newest 200,000 requests are looked at. */
+  compare_scopes: { reads: true, takes: { of_project: 'bigint' }, gives: { scope: 'text', requests: 'bigint', named: 'bigint', users: 'bigint', answered: 'bigint', since: 'bigint?' } },
   /** Counts login attempts (0: none, it only looks), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these counts. */
   count_login_attempt: { takes: { email: 'text', address: 'text', attempts: 'integer' }, gives: 'integer' },
   /** Counts a key's requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with what Redis has counted in each second up to at_second, the batch included. Returns how many of the batch may pass, and the seconds until another might. */

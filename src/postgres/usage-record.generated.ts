@@ -18,6 +18,7 @@ export const recordColumns = {
   cache_reason: t.Union([t.String(), t.Null()], { description: "X-Proxy-Cache-Reason of the answer: why the cache answered, or why not." }),
   cache_id: t.Union([t.String(), t.Null()], { description: "The cache entry that was served, or the one that nearly was." }),
   refreshed: t.Union([t.Boolean(), t.Null()], { description: "True: it refused stored answers (Cache-Control: no-cache), and others get its answer in their place; null: it did not." }),
+  asked_id: t.Union([t.String(), t.Null()], { description: "The same in all requests that ask the same, whoever sends them: the beginning of a hash; null: not cached as a whole." }),
   similarity: t.Union([t.Number(), t.Null()], { description: "Cosine similarity of that entry's question; null for an exact match." }),
   streamed: t.Boolean({ description: "Whether the client asked for a stream." }),
   prompt_tokens: t.Integer({ minimum: 0, description: "Prompt tokens that the provider charged for; 0 on a hit." }),

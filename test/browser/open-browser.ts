@@ -49,6 +49,7 @@ const VIEWS: Record<string, [name: string, query: string][]> = {
     ['verdicts', '?view=verdicts'],
     ['similarity', '?view=similarity'],
     ['answers', '?view=answers'],
+    ['sharing', '?view=sharing'],
   ],
   '/$project/settings/keys': [['keys', '?all=true']],
   '/audit': [['whole-audit', '']],

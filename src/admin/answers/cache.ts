@@ -7,6 +7,11 @@ import { count, objectOf, text } from './shared.ts'
 export const stats = objectOf('CacheStats', 'cache.stats', TYPES.cache_stats)
 export type CacheStats = Static<typeof stats>
 
+export const scopes = objectOf('CacheScopes', 'cache.scopes', {
+  scopes: t.Array(t.Object(TYPES.cache_scope_report)),
+})
+export type CacheScopes = Static<typeof scopes>
+
 export const entryContent = objectOf('CacheEntryContent', 'cache.entry.content', {
   id: text,
   question: orNull(text),

@@ -4,7 +4,7 @@ import { t } from 'elysia'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { type Actor, callAs } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'
-import { entryContent, invalidation, stats } from '../answers/cache.ts'
+import { entryContent, invalidation, scopes, stats } from '../answers/cache.ts'
 import { pagesOf } from '../answers/shared.ts'
 import { strict } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
@@ -43,6 +43,17 @@ export const CACHE: readonly Operation[] = [
       await requireProject(caller.actor, ids.project_id)
       const [counted] = await callAs(caller.actor, 'cache_stats', { of_project: ids.project_id })
       return { object: 'cache.stats', ...counted }
+    },
+  }),
+  serveBy({
+    ...{ method: 'GET', path: '/v1/cache/scopes', tag: 'Cache', answer: scopes },
+    summary: 'Compare whom answers could be shared with',
+    query: ofProject,
+    async serve({ caller, ids }) {
+      const of_project = ids.project_id
+      await requireProject(caller.actor, of_project)
+      const compared = await callAs(caller.actor, 'compare_scopes', { of_project })
+      return { object: 'cache.scopes', scopes: compared }
     },
   }),
   serveBy({

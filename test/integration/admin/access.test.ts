@@ -70,6 +70,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `${own}/rate_limits`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/scopes?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries/${entry}?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries?project_id=${project}&question=capital`, need: 'member' },

@@ -7,13 +7,13 @@ const REQUEST_HASH = 'ab'.repeat(32)
 
 /** The names of a request with these headers, in a project. */
 function namesOf(headers: Record<string, string>, account: Partial<Account> = {}) {
-  const { callName, exactKey } = createCacheQuery({
+  const known = {
     account: { project_id: 1, cache_generation: 1, ...account } as Account,
     control: readCacheControl(new Headers(headers)),
     identity: {} as RequestIdentity,
-    askedHash: REQUEST_HASH,
     model: 'openai/gpt-4o-mini',
-  })
+  }
+  const { callName, exactKey } = createCacheQuery(known, REQUEST_HASH)
   return { callName, exactKey }
 }
 

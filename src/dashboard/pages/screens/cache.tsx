@@ -12,6 +12,7 @@ import type { CacheStats, Project } from '../types.ts'
 import { CacheEntries } from './cache-entries.tsx'
 import { Matches } from './matches.tsx'
 import { PurgeCache } from './purge-cache.tsx'
+import { Sharing } from './sharing.tsx'
 import { Similarity } from './similarity.tsx'
 import { Verdicts } from './verdicts.tsx'
 
@@ -21,6 +22,7 @@ const VIEWS = [
   ['verdicts', 'Verdicts'],
   ['similarity', 'Similarity'],
   ['answers', 'Answers'],
+  ['sharing', 'Sharing'],
 ] as const
 
 export default function Cache() {
@@ -86,6 +88,8 @@ function Shown({ project, view }: { project: Project; view: (typeof VIEWS)[numbe
       return <Verdicts project={project} />
     case 'similarity':
       return <Similarity project={project} />
+    case 'sharing':
+      return <Sharing project={project} />
     case 'answers':
       return <CacheEntries project={project} />
     default:

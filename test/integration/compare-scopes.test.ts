@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+describeBackends('what other scopes would have answered', backend => {
+  let proxy: TestProxy
+  let standin: Standin
+
+  beforeAll(async () => {
+    standin = await startStandin({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    proxy = await startProxy({ stores: await backend.open(), environment })
+  })
+  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+
+  async function compare(project: string) {
+    await proxy.settle()
+    const [found] = await proxy.query<{ id: number }>(`select find_project('${project}') as id`)
+    const rows = await call(proxy.stores.database, 'compare_scopes', { of_project: Number(found?.id) })
+    return rows.map(({ scope, requests, named, users, answered }) => ({ scope, requests, named, users, answered }))
+  }
+
+  test.each(['project', 'key', 'user'] as const)('is the same whatever the scope was: %s', async cache_scope => {
+    const project = `p-${crypto.randomUUID().slice(0, 8)}`
+    const key = await proxy.createKey({ project, type: 'project', settings: { cache_scope } })
+    const other = await proxy.createKey({ project, type: 'project' })
+    const asking: [key: string, question: string, user?: string][] = [
+      [key, 'What is a widget?', 'alice'],
+      [key, 'What is a widget?', 'bob'],
+      [other, 'What is a widget?', 'alice'],
+      [key, 'What is a widget?'],
+      [other, 'What is a widget?'],
+      [other, 'What is a widget?'],
+      [other, 'What is a gadget?', 'carol'],
+    ]
+    for (const [by, question, user] of asking) {
+      const messages = [{ role: 'user', content: question }]
+      expect((await ask(proxy, by, { model: 'openai/gpt-4o-mini', messages, ...(user && { user }) })).status).toBe(200)
+    }
+    const seen = { requests: 7, named: 4, users: 3 }
+    expect(await compare(project)).toEqual([
+      { scope: 'project', ...seen, answered: 5 },
+      { scope: 'key', ...seen, answered: 4 },
+      { scope: 'user', ...seen, answered: 2 },
+    ])
+  })
+
+  test('is nothing after what was stored would be gone', async () => {
+    const project = `p-${crypto.randomUUID().slice(0, 8)}`
+    const key = await proxy.createKey({ project, type: 'project', settings: { cache_ttl_seconds: '0' } })
+    for (let i = 0; i < 2; i++) await ask(proxy, key, 'What is a widget?')
+    expect((await compare(project)).map(({ answered }) => answered)).toEqual([0, 0, 0])
+  })
+
+  test('is no row where nothing was asked', async () => {
+    await proxy.createKey({ project: 'silent', type: 'project' })
+    expect(await compare('silent')).toEqual([])
+  })
+})
