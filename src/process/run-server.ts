@@ -138,8 +138,7 @@ async function openRedis(
         log.warn({ ...which, cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
     },
   })
-  const wrongTags = createWrongTags(log)
-  const store = tagEntries(guarded, { tags: await openTags(config, installationId), onWrong: wrongTags.note })
+  const store = tagEntries(guarded, { tags: await openTags(config, installationId), onWrong: createWrongTags(log) })
   if (await answersWithin(store, REDIS_WAIT_MS)) await withinTimeLimit(REDIS_WAIT_MS, fleet.beat()).catch(() => {})
   else log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
   if (primary) await refuseOldPrimary(database, primaryKey(installationId))

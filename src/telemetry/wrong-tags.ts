@@ -3,27 +3,21 @@ import type { Log } from './log.ts'
 
 const LOG_EVERY_MS = 1_000
 
-export interface WrongTags {
-  /** `name` is the entry's or the recipient's: it identifies the project, and says nothing about the request. */
-  note(name: string): void
-}
-
-export function createWrongTags(log: Pick<Log, 'error'>): WrongTags {
+/** Notes one by its name, the entry's or the recipient's: it identifies the project, and says nothing about the request. */
+export function createWrongTags(log: Pick<Log, 'error'>): (name: string) => void {
   let total = 0
   let unlogged = 0
   let loggedAtMs = Number.NEGATIVE_INFINITY
-  return {
-    note(name) {
-      total++
-      unlogged++
-      const nowMs = performance.now()
-      if (nowMs - loggedAtMs < LOG_EVERY_MS) return
-      loggedAtMs = nowMs
-      log.error(
-        { count: unlogged, total, name },
-        'an entry or a message in Redis had a wrong integrity tag; it was not used',
-      )
-      unlogged = 0
-    },
+  return name => {
+    total++
+    unlogged++
+    const nowMs = performance.now()
+    if (nowMs - loggedAtMs < LOG_EVERY_MS) return
+    loggedAtMs = nowMs
+    log.error(
+      { count: unlogged, total, name },
+      'an entry or a message in Redis had a wrong integrity tag; it was not used',
+    )
+    unlogged = 0
   }
 }

@@ -5,7 +5,7 @@
  */
 import { createServer, type Socket } from 'node:net'
 import type { PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
-import { createFrameReader, encodeFatal } from './psql-frames.ts'
+import { createFrameReader, encodeFatal, type Frame } from './psql-frames.ts'
 import { createPsqlLogin } from './psql-login.ts'
 import { createScramVerifier, type ScramVerifier } from './scram.ts'
 
@@ -101,8 +101,8 @@ function serveSession({ session, socket, verifier, send }: SessionOptions): () =
     socket.end(encodeFatal(sqlState, message))
   }
 
-  function logIn(frame: Parameters<typeof login.handle>[0]): void {
-    const outcome = login.handle(frame)
+  function logIn(frame: Frame): void {
+    const outcome = login(frame)
     if (outcome === 'waiting') return
     if (outcome === 'ended') return void socket.end()
     if (outcome === 'refused') {

@@ -6,20 +6,19 @@ const SASL = 10
 const SASL_CONTINUE = 11
 const SASL_FINAL = 12
 
-export interface PsqlLogin {
-  /**
-   * Handles one message. Returns `waiting` for more, `refused` for a wrong password, `ended` when the client wants no session, or the
-   * startup message for PostgreSQL. Throws on an invalid message.
-   */
-  handle(frame: Frame): 'waiting' | 'refused' | 'ended' | { startup: Buffer }
-}
+/**
+ * `waiting` for more messages, `refused` for a wrong password, `ended` when the client wants no session, or the startup message for
+ * PostgreSQL.
+ */
+type Outcome = 'waiting' | 'refused' | 'ended' | { startup: Buffer }
 
-export function createPsqlLogin(verifier: ScramVerifier, send: (bytes: Uint8Array) => void): PsqlLogin {
+/** Handles one message after the other. Throws on an invalid one. */
+export function createPsqlLogin(verifier: ScramVerifier, send: (bytes: Uint8Array) => void): (frame: Frame) => Outcome {
   const scram = startScram(verifier)
   let startup: Buffer | null = null
   let hasBegun = false
 
-  function answerProof(bytes: Buffer): ReturnType<PsqlLogin['handle']> {
+  function answerProof(bytes: Buffer): Outcome {
     const content = bytes.subarray(5)
     if (!hasBegun) {
       const nameEnd = content.indexOf(0)
@@ -36,17 +35,15 @@ export function createPsqlLogin(verifier: ScramVerifier, send: (bytes: Uint8Arra
     return { startup }
   }
 
-  return {
-    handle(frame) {
-      if (frame.kind === 'cancel') return 'ended'
-      if (frame.kind === 'encryption') send(Buffer.from('N'))
-      else if (frame.kind === 'startup') {
-        startup = frame.bytes
-        send(encodeAuthentication(SASL, `${SCRAM_MECHANISM}\0\0`))
-      } else if (frame.type === 'p') return answerProof(frame.bytes)
-      else if (frame.type === 'X') return 'ended'
-      else throw new Error('a password was expected')
-      return 'waiting'
-    },
+  return frame => {
+    if (frame.kind === 'cancel') return 'ended'
+    if (frame.kind === 'encryption') send(Buffer.from('N'))
+    else if (frame.kind === 'startup') {
+      startup = frame.bytes
+      send(encodeAuthentication(SASL, `${SCRAM_MECHANISM}\0\0`))
+    } else if (frame.type === 'p') return answerProof(frame.bytes)
+    else if (frame.type === 'X') return 'ended'
+    else throw new Error('a password was expected')
+    return 'waiting'
   }
 }
