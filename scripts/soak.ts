@@ -38,9 +38,9 @@ if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. 
 
 const OUTAGE_MS = { least: 1_500, most: 7_000 }
 const CALM_MS = { least: 5_000, most: 15_000 }
-/** Most that memory may certainly rise in the second half of the time. A short soak fills no caches before, and only tells. */
+/** Most that memory may certainly rise in the second half of the time. In a proxy's first half hour it rises to its level: a shorter soak only tells. */
 const LEVEL_MIB = { resident: 16, heap: 4 }
-const LEVEL_AFTER_MINUTES = 10
+const LEVEL_AFTER_MINUTES = 45
 const MAX_POOLED = 256
 /** Time for pending records and requests in flight. */
 const SETTLE_MS = 15_000
