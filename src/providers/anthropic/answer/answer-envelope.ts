@@ -1,10 +1,10 @@
-/** The fields that a plain response and each chunk of a stream share. */
+/** The fields that all chunks of a stream share. */
 import type { Message, Usage } from '@anthropic-ai/sdk/resources/messages'
 import type { AnswerContext } from './answer-context.ts'
 
 export interface AnswerEnvelope {
   id: string
-  object: 'chat.completion' | 'chat.completion.chunk'
+  object: 'chat.completion.chunk'
   created: number
   model: string
   service_tier?: string
@@ -18,9 +18,14 @@ const TIERS: Record<NonNullable<Usage['service_tier']>, string> = {
 
 export function writeEnvelope(
   { id, model, usage }: Pick<Message, 'id' | 'model' | 'usage'>,
-  object: AnswerEnvelope['object'],
   { createdSeconds }: AnswerContext,
 ): AnswerEnvelope {
   const tier = usage?.service_tier
-  return { id, object, created: createdSeconds, model, ...(tier ? { service_tier: TIERS[tier] ?? tier } : {}) }
+  return {
+    id,
+    object: 'chat.completion.chunk',
+    created: createdSeconds,
+    model,
+    ...(tier ? { service_tier: TIERS[tier] ?? tier } : {}),
+  }
 }

@@ -13,7 +13,7 @@ import { type KeptThought, keepThought } from './thinking-blocks.ts'
 import { translateError } from './translate-error.ts'
 import { createUnfencer } from './unfence.ts'
 
-type Event = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
+export type Event = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
 
 export class StreamTranslator {
   readonly #context: AnswerContext
@@ -40,18 +40,20 @@ export class StreamTranslator {
     return this.#isDone
   }
 
-  /**
-   * Translates one event's data into the payloads of its chunks: none for pings and unknown events. The last ones are the usage chunk and
-   * `[DONE]`. Throws a ProxyError for an error event, and for data that is no event.
-   */
+  /** The payloads of the chunks for one event's data; `[DONE]` behind the last. Throws a ProxyError also for data that is no event. */
   push(data: string): string[] {
     if (this.#isDone) return []
-    const event = readEvent(data, this.#context)
+    const payloads = this.translate(readEvent(data, this.#context)).map(chunk => JSON.stringify(chunk))
+    return this.#isDone ? [...payloads, '[DONE]'] : payloads
+  }
+
+  /** Returns the event's chunks: none for pings and unknown events. The last one has the usage. Throws a ProxyError for an error event. */
+  translate(event: Event): JsonObject[] {
     // Output after the stop sequence is billed, but is not part of the response.
     if (this.#stopper.isStopped && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
-        this.#envelope = writeEnvelope(event.message, 'chat.completion.chunk', this.#context)
+        this.#envelope = writeEnvelope(event.message, this.#context)
         this.#usage = mergeUsage(this.#usage, event.message.usage)
         return [this.#writeChunk({ role: 'assistant', content: null, refusal: null })]
       case 'content_block_start':
@@ -64,7 +66,7 @@ export class StreamTranslator {
         return this.#endMessage(event)
       case 'message_stop':
         this.#isDone = true
-        return [JSON.stringify({ ...this.#envelope, choices: [], usage: translateUsage(this.#usage) }), '[DONE]']
+        return [{ ...this.#envelope, choices: [], usage: translateUsage(this.#usage) }]
       case 'error':
         throw translateError(event, null)
       // Pings, and events that Anthropic may add.
@@ -73,7 +75,8 @@ export class StreamTranslator {
     }
   }
 
-  #startBlock(index: number, block: ContentBlock): string[] {
+  #startBlock(index: number, block: ContentBlock): JsonObject[] {
+    // Anthropic splits text into blocks where a citation begins; each thinking block stands alone.
     if (block.type !== 'text') this.#text.part()
     this.#thinking.part()
     const thought = keepThought(block, index)
@@ -83,7 +86,7 @@ export class StreamTranslator {
     return block.type === 'tool_use' ? this.#writeChunks(this.#calls.start(index, block)) : []
   }
 
-  #continueBlock(index: number, delta: RawContentBlockDelta): string[] {
+  #continueBlock(index: number, delta: RawContentBlockDelta): JsonObject[] {
     const thought = this.#thoughts.get(index)
     switch (delta.type) {
       case 'text_delta':
@@ -109,18 +112,18 @@ export class StreamTranslator {
     return thought ? [{ thinking_blocks: [thought] }] : []
   }
 
-  #writeText(piece: string): string[] {
+  #writeText(piece: string): JsonObject[] {
     const added = this.#text.add(piece)
     const passed = this.#stopper.push(this.#unfencer ? this.#unfencer.push(added) : added)
     return passed === '' ? [] : [this.#writeChunk({ content: passed })]
   }
 
-  #think(piece: string): string[] {
+  #think(piece: string): JsonObject[] {
     const passed = this.#thinking.add(piece)
     return passed === '' ? [] : [this.#writeChunk({ reasoning_content: passed })]
   }
 
-  #endMessage({ delta, usage }: RawMessageStreamEvent & { type: 'message_delta' }): string[] {
+  #endMessage({ delta, usage }: RawMessageStreamEvent & { type: 'message_delta' }): JsonObject[] {
     this.#usage = mergeUsage(this.#usage, usage)
     const finishReason = translateStopReason(delta.stop_reason, this.#context)
     if (finishReason === null) return []
@@ -133,13 +136,12 @@ export class StreamTranslator {
     return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : finishReason)]
   }
 
-  #writeChunks(deltas: readonly JsonObject[]): string[] {
+  #writeChunks(deltas: readonly JsonObject[]): JsonObject[] {
     return deltas.map(delta => this.#writeChunk(delta))
   }
 
-  #writeChunk(delta: JsonObject, finishReason: string | null = null): string {
-    const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason }
-    return JSON.stringify({ ...this.#envelope, choices: [choice] })
+  #writeChunk(delta: JsonObject, finishReason: string | null = null): JsonObject {
+    return { ...this.#envelope, choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }] }
   }
 }
 

@@ -8,7 +8,6 @@ import { translateEvents } from '../../translate-events.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
 import { type AnswerContext, answererOf } from './answer-context.ts'
-import { splitResponse, thinksAgain } from './split-response.ts'
 import { StreamTranslator } from './stream-translator.ts'
 import { translateError } from './translate-error.ts'
 import { translateResponse } from './translate-response.ts'
@@ -27,8 +26,7 @@ export async function translateAnswer(
   const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
   if (status !== 200) return writeAnswer(answer, status, translateError(body, status).toBody())
   if (!isMessage(body)) throw broken(answererOf(context), 'gave an answer that is not a message')
-  const chunks = keepsOrder && thinksAgain(body) ? { chunks: splitResponse(body, context) } : {}
-  return writeAnswer(answer, status, { ...translateResponse(body, context), ...chunks })
+  return writeAnswer(answer, status, translateResponse(body, context, keepsOrder))
 }
 
 /** A stream that begins with an error becomes an error response with its status, so that the client may retry. */
