@@ -1,7 +1,6 @@
 /** A chat response's content without calls: marked text, or JSON in the requested form. */
-import { invalidRequest } from '../../errors/errors.ts'
-import { isJsonObject, type JsonObject, textOf } from '../../formats/json/canonical.ts'
-import { readGiven } from '../../formats/json/read-fields.ts'
+import { type JsonObject, textOf } from '../../formats/json/canonical.ts'
+import { readChoice, readGiven, readObject, readText } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 import { quote } from './request-digest.ts'
@@ -28,22 +27,13 @@ export function contentWriter(
 
 /** Undefined where text is wanted. */
 function writeJson(request: Request, digest: string): string | undefined {
-  const format = readGiven(request, 'response_format') ?? { type: 'text' }
-  if (!isJsonObject(format)) {
-    throw invalidRequest("Invalid type for 'response_format': expected an object.", 'response_format')
-  }
-  if (format.type === 'text') return undefined
-  if (format.type === 'json_object')
-    return JSON.stringify({ sandbox: true, answer: `${SANDBOX_MARK} ${digest.slice(0, 8)}` })
+  const format = readObject(readGiven(request, 'response_format') ?? { type: 'text' }, 'response_format')
+  const type = readChoice(format.type, 'response_format.type', ['text', 'json_object', 'json_schema'])
+  if (type === 'text') return undefined
+  if (type === 'json_object') return JSON.stringify({ sandbox: true, answer: `${SANDBOX_MARK} ${digest.slice(0, 8)}` })
   const param = 'response_format.json_schema'
-  if (format.type !== 'json_schema') {
-    const expected = "expected 'text', 'json_object' or 'json_schema'"
-    throw invalidRequest(`Invalid value for 'response_format.type': ${expected}.`, 'response_format.type')
-  }
-  const wanted = format.json_schema
-  if (!isJsonObject(wanted)) throw invalidRequest(`Missing required parameter: '${param}'.`, param)
-  if (typeof wanted.name !== 'string')
-    throw invalidRequest(`Missing required parameter: '${param}.name'.`, `${param}.name`)
+  const wanted = readObject(format.json_schema, param)
+  readText(wanted.name, `${param}.name`)
   return writeInstance(wanted.schema ?? {}, `${param}.schema`)
 }
 

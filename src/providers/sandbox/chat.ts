@@ -1,17 +1,10 @@
 /** The sandbox's chat completions. */
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { sha256 } from '../../formats/json/canonical.ts'
+import { readName } from '../../formats/json/read-fields.ts'
 import { countPromptTokens, countTextTokens } from '../../formats/tokens/count-tokens.ts'
 import { contentWriter } from './answer-content.ts'
-import {
-  checkAnswerSize,
-  checkSampling,
-  type Request,
-  readInteger,
-  readModel,
-  readStops,
-  refuseFields,
-} from './fields.ts'
+import { checkAnswerSize, checkSampling, type Request, readInteger, readStops, refuseFields } from './fields.ts'
 import { limitText, type TextLimits } from './limit-text.ts'
 import { readMessages } from './messages.ts'
 import { digestRequest } from './request-digest.ts'
@@ -27,7 +20,7 @@ type Choice = [choice: Record<string, unknown>, tokens: number]
 
 /** Returns a `chat.completion`; throws a 400 for what OpenAI would refuse. */
 export function completeChat(request: Request): Record<string, unknown> {
-  const model = readModel(request)
+  const model = readName(request.model, 'model')
   const messages = readMessages(request)
   checkSampling(request)
   refuseFields(request, ['logprobs', 'top_logprobs'])

@@ -1,10 +1,10 @@
 /** The sandbox's legacy text completions. */
 import { invalidRequest } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { readGiven, readText } from '../../formats/json/read-fields.ts'
+import { readGiven, readName, readText } from '../../formats/json/read-fields.ts'
 import { countPromptTokens } from '../../formats/tokens/count-tokens.ts'
 import { SANDBOX_MARK } from './answer-content.ts'
-import { checkSampling, type Request, readInteger, readModel, readStops, refuseFields } from './fields.ts'
+import { checkSampling, type Request, readInteger, readStops, refuseFields } from './fields.ts'
 import { limitText } from './limit-text.ts'
 import { readInputs } from './prompts.ts'
 import { digestRequest, quote } from './request-digest.ts'
@@ -16,7 +16,7 @@ const SHOWN_TOKENS = 16
 
 /** Returns a `text_completion`, with choices in the order of prompts. Throws a 400 for what OpenAI would refuse. */
 export function completeText(request: Request): Record<string, unknown> {
-  const model = readModel(request)
+  const model = readName(request.model, 'model')
   checkSampling(request)
   readText(readGiven(request, 'suffix') ?? '', 'suffix')
   refuseFields(request, ['logprobs', 'echo'])

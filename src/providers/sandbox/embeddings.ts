@@ -1,8 +1,8 @@
 /** The sandbox's embeddings: the response's format, and the upstream's limits on inputs. */
 import { invalidRequest } from '../../errors/errors.ts'
-import { readGiven } from '../../formats/json/read-fields.ts'
+import { readChoice, readGiven, readName } from '../../formats/json/read-fields.ts'
 import { createTextCounter } from '../../formats/tokens/text-counter.ts'
-import { type Request, readInteger, readModel } from './fields.ts'
+import { type Request, readInteger } from './fields.ts'
 import { type Input, readInputs } from './prompts.ts'
 import { makeVector } from './vectors.ts'
 
@@ -14,7 +14,7 @@ const DEFAULT_DIMENSIONS = 1536
 
 /** Returns a `list` of embeddings in the order of the inputs; throws a 400 for what OpenAI would refuse. */
 export function embedInputs(request: Request): Record<string, unknown> {
-  const model = readModel(request)
+  const model = readName(request.model, 'model')
   const inputs = readInputs(request, 'input', MOST_INPUTS)
   const dimensions = readInteger(request, 'dimensions', 1, MOST_DIMENSIONS) ?? defaultDimensions(model)
   const encode = readEncoding(request)
@@ -35,10 +35,8 @@ const defaultDimensions = (model: string) =>
   model.endsWith('text-embedding-3-large') ? MOST_DIMENSIONS : DEFAULT_DIMENSIONS
 
 function readEncoding(request: Request): (vector: Float32Array) => string | number[] {
-  const format = readGiven(request, 'encoding_format') ?? 'float'
-  if (format === 'float') return vector => [...vector]
-  if (format === 'base64') return vector => Buffer.from(vector.buffer).toString('base64')
-  throw invalidRequest("Invalid value for 'encoding_format': expected 'float' or 'base64'.", 'encoding_format')
+  const format = readChoice(readGiven(request, 'encoding_format') ?? 'float', 'encoding_format', ['float', 'base64'])
+  return vector => (format === 'float' ? [...vector] : Buffer.from(vector.buffer).toString('base64'))
 }
 
 /** Counts all inputs' tokens, and checks the limits of each and of the sum. */

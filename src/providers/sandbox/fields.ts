@@ -1,18 +1,12 @@
 /** Reads a request's fields: a field outside OpenAI's type or range is refused. */
 import { invalidRequest } from '../../errors/errors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
-import { readGiven, readNumber, readText } from '../../formats/json/read-fields.ts'
+import { readGiven, readNumber } from '../../formats/json/read-fields.ts'
 
 export type Request = JsonObject
 
 const MOST_STOPS = 4
 const MOST_ANSWER_CHARS = 4_194_304
-
-export function readModel(request: Request): string {
-  const model = readText(request.model, 'model')
-  if (model !== '') return model
-  throw invalidRequest('model must not be empty.', 'model')
-}
 
 /** Undefined when it is not given. */
 export function readInteger(request: Request, field: string, min: number, max = Infinity): number | undefined {

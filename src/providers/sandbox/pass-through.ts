@@ -1,8 +1,8 @@
 /** The sandbox's pass-through operations: nothing is flagged, and documents are ranked by shared words. */
 import { invalidRequest } from '../../errors/errors.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
-import { readText } from '../../formats/json/read-fields.ts'
-import { type Request, readInteger, readModel } from './fields.ts'
+import { readName } from '../../formats/json/read-fields.ts'
+import { type Request, readInteger } from './fields.ts'
 import { digestRequest } from './request-digest.ts'
 
 const MOST_MODERATED = 2_048
@@ -53,10 +53,9 @@ function moderate(fields: Request): Record<string, unknown> {
 }
 
 function rank(fields: Request): Record<string, unknown> {
-  const model = readModel(fields)
+  const model = readName(fields.model, 'model')
   const { documents } = fields
-  const query = readText(fields.query, 'query')
-  if (query === '') throw invalidRequest('query must not be empty.', 'query')
+  const query = readName(fields.query, 'query')
   if (!Array.isArray(documents) || documents.length === 0 || documents.length > MOST_DOCUMENTS) {
     throw invalidRequest(`documents must be an array of 1 to ${MOST_DOCUMENTS} texts.`, 'documents')
   }

@@ -1,7 +1,7 @@
 /** The functions that a chat request offers, as `tools` or as the older `functions`, and those of them that the sandbox calls. */
 import { invalidRequest } from '../../errors/errors.ts'
 import { isJsonObject, type JsonObject, textOf } from '../../formats/json/canonical.ts'
-import { readGiven } from '../../formats/json/read-fields.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
 import { textOfMessage } from './messages.ts'
 
@@ -38,38 +38,35 @@ export function chooseCalls(request: Request, messages: JsonObject[]): Calls {
   if (!['auto', 'none'].includes(textOf(readGiven(request, 'tool_choice') ?? 'auto'))) {
     throw invalidRequest("Invalid value for 'tool_choice': it is only allowed when 'tools' are given.", 'tool_choice')
   }
-  const functions = readList(request, 'functions').map((offered, index) => readFunction(offered, `functions[${index}]`))
+  const functions = readOffered(request, 'functions').map((offered, index) =>
+    readFunction(offered, `functions[${index}]`),
+  )
   return { style: 'functions', functions: chooseFunction(request, functions, asked) }
 }
 
 function readTools(request: Request): OfferedFunction[] {
-  return readList(request, 'tools').map((tool, index) => {
+  return readOffered(request, 'tools').map((given, index) => {
     const place = `tools[${index}]`
-    if (!isJsonObject(tool)) throw invalidRequest(`Invalid type for '${place}': expected an object.`, place)
-    if (tool.type === 'function') return readFunction(tool.function, `${place}.function`)
-    throw invalidRequest(`Invalid value for '${place}.type': the sandbox knows 'function' alone.`, `${place}.type`)
+    const tool = readObject(given, place)
+    readChoice(tool.type, `${place}.type`, ['function'])
+    return readFunction(tool.function, `${place}.function`)
   })
 }
 
-function readList(request: Request, field: string): unknown[] {
-  const list = readGiven(request, field) ?? []
-  if (!Array.isArray(list)) throw invalidRequest(`Invalid type for '${field}': expected an array of objects.`, field)
+function readOffered(request: Request, field: string): unknown[] {
+  const list = readList(readGiven(request, field) ?? [], field)
   if (list.length <= MOST_FUNCTIONS) return list
   throw invalidRequest(`Invalid '${field}': at most ${MOST_FUNCTIONS} are allowed.`, field)
 }
 
 function readFunction(offered: unknown, place: string): OfferedFunction {
-  if (!isJsonObject(offered)) throw invalidRequest(`Missing required parameter: '${place}'.`, place)
-  const { name, description, parameters } = offered
-  if (typeof name !== 'string' || !NAME.test(name)) {
+  const { name: given, description, parameters } = readObject(offered, place)
+  const name = readText(given, `${place}.name`)
+  if (!NAME.test(name))
     throw invalidRequest(`Invalid '${place}.name': expected up to 64 letters, digits, '_' and '-'.`, `${place}.name`)
-  }
-  if (typeof (description ?? '') !== 'string') {
-    throw invalidRequest(`Invalid type for '${place}.description': expected a string.`, `${place}.description`)
-  }
+  readText(description ?? '', `${place}.description`)
   const param = `${place}.parameters`
-  if (isJsonObject(parameters ?? {})) return { name, parameters: parameters ?? {}, param }
-  throw invalidRequest(`Invalid type for '${param}': expected an object that is a JSON Schema.`, param)
+  return { name, parameters: readObject(parameters ?? {}, param), param }
 }
 
 /** `asked` is the user's question, null if the conversation does not end with one. */
@@ -80,28 +77,26 @@ function chooseTools(
   isParallel: boolean,
 ): OfferedFunction[] {
   const choice = readGiven(request, 'tool_choice') ?? 'auto'
-  if (choice === 'none') return []
-  if (choice === 'auto' || choice === 'required') return pick(tools, asked, choice, isParallel)
-  if (isJsonObject(choice) && choice.type === 'function') return [named(tools, choice.function, 'tool_choice')]
-  const expected = "expected 'none', 'auto', 'required', or an object that names a function"
-  if (!isJsonObject(choice) || choice.type !== 'allowed_tools')
-    throw invalidRequest(`Invalid value for 'tool_choice': ${expected}.`, 'tool_choice')
-  const param = 'tool_choice.allowed_tools'
-  const { mode, tools: allowed } = isJsonObject(choice.allowed_tools) ? choice.allowed_tools : {}
-  if (!Array.isArray(allowed) || (mode !== 'auto' && mode !== 'required')) {
-    throw invalidRequest(`Invalid '${param}': expected a mode and tools.`, param)
+  if (!isJsonObject(choice)) {
+    const word = readChoice(choice, 'tool_choice', ['none', 'auto', 'required'])
+    return word === 'none' ? [] : pick(tools, asked, word, isParallel)
   }
-  const chosen = allowed.map(tool => named(tools, isJsonObject(tool) ? tool.function : undefined, param))
+  const type = readChoice(choice.type, 'tool_choice.type', ['function', 'allowed_tools'])
+  if (type === 'function') return [named(tools, choice.function, 'tool_choice')]
+  const param = 'tool_choice.allowed_tools'
+  const allowed = readObject(choice.allowed_tools, param)
+  const mode = readChoice(allowed.mode, `${param}.mode`, ['auto', 'required'])
+  const chosen = readList(allowed.tools, `${param}.tools`).map(tool =>
+    named(tools, isJsonObject(tool) ? tool.function : undefined, param),
+  )
   return pick(chosen, asked, mode, isParallel)
 }
 
 function chooseFunction(request: Request, functions: OfferedFunction[], asked: string | null): OfferedFunction[] {
   const choice = readGiven(request, 'function_call') ?? 'auto'
-  if (choice === 'none') return []
-  if (choice === 'auto') return pick(functions, asked, 'auto', false)
   if (isJsonObject(choice)) return [named(functions, choice, 'function_call')]
-  const expected = "expected 'none', 'auto', or an object that names a function"
-  throw invalidRequest(`Invalid value for 'function_call': ${expected}.`, 'function_call')
+  const word = readChoice(choice, 'function_call', ['none', 'auto'])
+  return word === 'none' ? [] : pick(functions, asked, word, false)
 }
 
 /** The function that the question names, else the first; several only when parallel calls are allowed. */
