@@ -1,5 +1,4 @@
 /** The interface of token counting: for a text, and for a whole request's prompt. */
-import { countChatTokens } from './count-chat.ts'
 import { countItemTokens } from './count-items.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 import { asList } from './json.ts'
@@ -35,9 +34,9 @@ export function estimatePromptTokens(request: Record<string, unknown>, endpoint:
 }
 
 function countPrompt(request: Record<string, unknown>, endpoint: string, countText: CountText): number {
-  if (endpoint === 'chat') return countChatTokens(request, countText)
   if (endpoint === 'embeddings') return countInputs(request.input, countText)
-  if (endpoint === 'responses' || endpoint === 'messages') return countItemTokens(request, countText)
+  if (endpoint === 'chat' || endpoint === 'responses' || endpoint === 'messages')
+    return countItemTokens(request, countText)
   return PROMPT_FIELDS.reduce((sum, field) => sum + countInputs(request[field], countText), 0)
 }
 
