@@ -18,8 +18,8 @@ export interface UpstreamLimits extends AnswerBounds {
 }
 
 export interface UpstreamCall {
-  /** The provider's name for messages. */
-  provider: string
+  /** The provider's, for messages. */
+  name: string
   url: string
   headers: Headers
   /** What the headers hold of them, and nothing that comes back may show. */
@@ -34,7 +34,7 @@ export interface UpstreamCall {
 
 /** Resolves to status and headers. Throws an UpstreamFailure, 502 or 504, or the abort reason when `signal` was aborted. */
 export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
-  const { provider, limits, signal, credentials } = call
+  const { name: provider, limits, signal, credentials } = call
   const startedAt = performance.now()
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
@@ -117,7 +117,7 @@ const PIECE_BYTES = 65_536
 /** The body with backpressure; a read that takes too long, is too large, or breaks off, throws. */
 function readWithin(
   body: ReadableStream<Uint8Array> | null,
-  { provider, limits, signal }: UpstreamCall,
+  { name: provider, limits, signal }: UpstreamCall,
   { ours, counter, filter, firstByteLimitMs }: Reading,
 ): ReadableStream<Uint8Array> {
   const reader = body?.getReader()

@@ -3,32 +3,18 @@ import { refuse } from '../errors/errors.ts'
 import { copyInTurns } from '../event-loop/copy-in-turns.ts'
 import { isTranslated } from '../formats/format-of.ts'
 import { hasInexactNumber } from '../formats/json/canonical.ts'
-import { type ConnectionProbe, callUpstream, type UpstreamLimits } from './call-upstream.ts'
 import { Credentials } from './credentials/credentials.ts'
-import { forwardedHeaders, writeRequestHeaders } from './forwarded-headers.ts'
+import { forwardedHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
-import { sendPassed } from './send-passed.ts'
-import type { Endpoint, Provider, ProviderKind, RealtimeAsked, StoredRequest, UpstreamRequest } from './upstream.ts'
+import { type ProviderOptions, sendAsked, sendPassed } from './send-passed.ts'
+import type { Endpoint, Provider, RealtimeAsked, StoredRequest, UpstreamRequest } from './upstream.ts'
 
-export interface OpenAiCompatibleOptions {
-  name: string
-  kind: ProviderKind
-  pricedAs: string
-  /** The project whose requests it answers. */
-  projectId: number
-  /** Ends before `/chat/completions`. */
-  baseUrl: string
-  apiKey: string
-  limits: UpstreamLimits
-  probe: ConnectionProbe
-  /** Its name in messages. */
-  title?: string
+/** The base address ends before `/chat/completions`. */
+export interface OpenAiCompatibleOptions extends ProviderOptions {
   /** Those that it has; any by default. */
   endpoints?: readonly Endpoint[]
   /** Whether it is OpenAI itself: responses can be fetched later by id, and there is a Realtime API. */
   isOpenAi?: boolean
-  /** Path prefixes of operations that it accepts; any by default. */
-  passes?: readonly string[] | null
 }
 
 const PATHS: Record<Endpoint, string> = {
@@ -43,9 +29,7 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, kind, pricedAs, projectId, baseUrl, apiKey, limits, probe, title, endpoints, isOpenAi, passes } =
-    options
-
+  const { name, kind, pricedAs, projectId, baseUrl, apiKey, title = name, endpoints, isOpenAi, passes } = options
   const own = { authorization: `Bearer ${apiKey}` }
   const credentials = new Credentials([apiKey])
   const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own, credentials })
@@ -56,8 +40,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     pricedAs,
     async pass(request) {
       const { path } = request
-      if (passes?.every(known => !path.startsWith(known)))
-        throw refuse('pathUnsupported', { vendor: title ?? name, path })
+      if (passes?.every(known => !path.startsWith(known))) throw refuse('pathUnsupported', { vendor: title, path })
       return sendPassed(request, recipient(path))
     },
     ...(isOpenAi && {
@@ -70,21 +53,10 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       }),
     }),
     async ask(request) {
-      const { endpoint, signal } = request
-      if (endpoints?.includes(endpoint) === false)
-        throw refuse('endpointUnsupported', { vendor: title ?? name, endpoint })
-      const headers = writeRequestHeaders(request, kind, projectId)
-      headers.set('authorization', own.authorization)
-      return callUpstream({
-        provider: name,
-        url: `${baseUrl}${PATHS[endpoint]}${request.onlyCounts ? COUNT_PATHS[endpoint] : ''}`,
-        headers,
-        credentials,
-        body: await writeBody(request),
-        signal,
-        limits,
-        probe,
-      })
+      const { endpoint, onlyCounts } = request
+      if (endpoints?.includes(endpoint) === false) throw refuse('endpointUnsupported', { vendor: title, endpoint })
+      const path = `${PATHS[endpoint]}${onlyCounts ? COUNT_PATHS[endpoint] : ''}`
+      return sendAsked(request, await writeBody(request), recipient(path))
     },
   }
 }

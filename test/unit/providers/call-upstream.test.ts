@@ -39,7 +39,7 @@ async function callRaw(bytes: string, more?: string): Promise<UpstreamAnswer> {
   await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
   const { port } = listening.address() as AddressInfo
   return callUpstream({
-    provider: 'p',
+    name: 'p',
     url: `http://127.0.0.1:${port}/v1`,
     headers: new Headers({ authorization: `Bearer ${SECRET}` }),
     credentials: new Credentials([SECRET]),
