@@ -1,6 +1,6 @@
 /** Reads from a parsed request all that bounds what it may cost: small, so that it may come from a worker in place of the request. */
 import { invalidRequest } from '../../errors/errors.ts'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isGiven, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { findKeptReferences } from '../kept-references.ts'
 import { boundOf, isCompaction } from './field-bounds.ts'
 import { type Content, readContent } from './text-alone.ts'
@@ -89,10 +89,6 @@ export function readBounds(
     slowness: readSlowness(endpoint, body, isLenient),
     unbounded: unbounded ?? unboundedValue(body),
   }
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
 }
 
 /** What takes as long as the request is large to find. */

@@ -17,15 +17,12 @@ export interface AssembledAnswer extends AssembledStream {
   error: unknown
 }
 
-export interface Assembler extends StreamAssembler {
-  /** Takes one event's data and its `event` field. An event named `error` is an error, even without an `error` key. */
-  push(data: string, event?: string | null): void
-  /** Ends the stream, complete or not. Call once. */
+interface Assembler extends StreamAssembler {
   finish(): AssembledAnswer
 }
 
 /**
- * Takes chat and legacy completion chunks. Unknown fields are merged by their type. A malformed chunk is skipped and makes the
+ * Takes chat and legacy completion chunks. An event named `error` is an error, even without an `error` key. Unknown fields are merged by their type. A malformed chunk is skipped and makes the
  * response incomplete; `push` never throws. Without `wanted`, a response cut at a length limit is incomplete.
  */
 export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }): Assembler {

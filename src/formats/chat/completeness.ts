@@ -1,6 +1,6 @@
 /** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
-import { isBlank, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
+import { isBlank, isGiven, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
 
 /** Why a response must not be stored. */
@@ -74,7 +74,7 @@ const FILTERED_ENDS = new Set([
 /** Says whether the body of a 200 is complete: a plain chat or legacy completion, or an assembled stream. */
 export function completenessOf(body: unknown, wanted: Wanted): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
-  if (isSet(readField(body, 'error'))) return 'error_in_body'
+  if (isGiven(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
   if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
   for (const choice of choices) {
@@ -86,7 +86,7 @@ export function completenessOf(body: unknown, wanted: Wanted): Completeness {
 
 function completenessOfChoice(choice: JsonObject, wanted: Wanted): Completeness {
   const finishReason = readField(choice, 'finish_reason')
-  if (isSet(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
+  if (isGiven(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
   if (!isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string')
     return 'empty_choice'
   if (typeof finishReason !== 'string' || finishReason === '') return 'unfinished_choice'
@@ -110,7 +110,7 @@ function completenessOfContent(choice: JsonObject, wanted: Wanted): Completeness
 function callsOf(message: JsonObject): unknown[] {
   const calls = readField(message, 'tool_calls')
   const legacy = readField(message, 'function_call')
-  return [...(Array.isArray(calls) ? calls : []), ...(isSet(legacy) ? [{ function: legacy }] : [])]
+  return [...(Array.isArray(calls) ? calls : []), ...(isGiven(legacy) ? [{ function: legacy }] : [])]
 }
 
 /** What a custom tool is given is any text. */
@@ -134,7 +134,7 @@ function hasContent(choice: JsonObject): boolean {
   if (!isJsonObject(message)) return readField(choice, 'text') !== ''
   return CONTENT_FIELDS.some(field => {
     const value = readField(message, field)
-    return isSet(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
+    return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
   })
 }
 
@@ -157,9 +157,5 @@ function callsTool(choice: JsonObject): boolean {
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return false
   const calls = readField(message, 'tool_calls')
-  return (Array.isArray(calls) && calls.length > 0) || isSet(readField(message, 'function_call'))
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null
+  return (Array.isArray(calls) && calls.length > 0) || isGiven(readField(message, 'function_call'))
 }

@@ -17,6 +17,11 @@ export function numberOf(value: unknown, otherwise = Number.NaN): number {
   return typeof value === 'number' ? value : otherwise
 }
 
+/** Whether a field's value says anything: null is as good as none. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
 /** The object's own field; undefined for `constructor` and the like, unless the object itself has them. */
 export function readField(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined

@@ -1,11 +1,21 @@
 /** Reads request fields that must have a certain type; `param` names the field in the 400. */
 
 import { invalidRequest } from '../../errors/errors.ts'
-import { isJsonObject, type JsonObject } from './canonical.ts'
+import { isJsonObject, type JsonObject, readField } from './canonical.ts'
 
 /** The field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readGiven(object: JsonObject, field: string): unknown {
-  return (Object.hasOwn(object, field) ? object[field] : undefined) ?? undefined
+  return readField(object, field) ?? undefined
+}
+
+/** Those of these fields that are given. */
+export function pickGiven(object: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    fields.flatMap(field => {
+      const value = readGiven(object, field)
+      return value === undefined ? [] : [[field, value]]
+    }),
+  )
 }
 
 export function readText(value: unknown, param: string): string {

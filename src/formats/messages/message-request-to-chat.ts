@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../json/canonical.ts'
 import {
+  pickGiven,
   readChoice,
   readGiven,
   readList,
@@ -35,7 +36,7 @@ export function messageToChat(body: JsonObject, target: ChatTarget): JsonObject 
     messages: translateMessages(body, target),
     max_completion_tokens: translateLimit(body, target),
     ...(stop.length === 0 ? {} : { stop: stop.map(sequence => readText(sequence, 'stop_sequences')) }),
-    ...pick(body, ['temperature', 'top_p', 'top_k', ...(target.keepsCacheMarks ? ['cache_control'] : [])]),
+    ...pickGiven(body, ['temperature', 'top_p', 'top_k', ...(target.keepsCacheMarks ? ['cache_control'] : [])]),
     ...translateTools(body, target),
     ...(target.canReason ? translateThinking(body) : {}),
     ...translateFormat(body),
@@ -43,15 +44,6 @@ export function messageToChat(body: JsonObject, target: ChatTarget): JsonObject 
     ...translateTier(body),
     ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
-}
-
-function pick(body: JsonObject, fields: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    fields.flatMap(field => {
-      const value = readGiven(body, field)
-      return value === undefined ? [] : [[field, value]]
-    }),
-  )
 }
 
 function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTarget): number {

@@ -2,29 +2,25 @@
 
 import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf } from '../json/canonical.ts'
 
 /** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
 export function writeUsage(usage: JsonObject | null): JsonObject {
   const prompt = readDetails(usage?.prompt_tokens_details)
-  const cached = count(prompt.cached_tokens)
-  const written = count(prompt.cache_write_tokens)
-  const thinking = count(readDetails(usage?.completion_tokens_details).reasoning_tokens)
+  const cached = numberOf(prompt.cached_tokens, 0)
+  const written = numberOf(prompt.cache_write_tokens, 0)
+  const thinking = numberOf(readDetails(usage?.completion_tokens_details).reasoning_tokens, 0)
   return {
-    input_tokens: Math.max(0, count(usage?.prompt_tokens) - cached - written),
+    input_tokens: Math.max(0, numberOf(usage?.prompt_tokens, 0) - cached - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
-    output_tokens: count(usage?.completion_tokens),
+    output_tokens: numberOf(usage?.completion_tokens, 0),
     output_tokens_details: { thinking_tokens: thinking },
   }
 }
 
 function readDetails(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {}
-}
-
-function count(value: unknown): number {
-  return typeof value === 'number' ? value : 0
 }
 
 /** As far as they are reported: in a stream, some come at its beginning and some at its end. */

@@ -4,19 +4,16 @@
  */
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { parseExactlyIfValid } from '../json/exact-json.ts'
-import { readGiven } from '../json/read-fields.ts'
-import { createSseParser, type SseEvent } from '../sse/sse.ts'
+import { pickGiven } from '../json/read-fields.ts'
+import { readEvent } from '../sse/sse.ts'
 
 /** With OpenAI's defaults. */
 export const OWN_FIELDS: JsonObject = { metadata: {}, prompt_cache_key: null, safety_identifier: null, user: null }
 
 /** The values that this request's response is to have; null for a request that has none of the fields. */
 export function readOwnFields(body: JsonObject): JsonObject | null {
-  const given = Object.keys(OWN_FIELDS).flatMap(field => {
-    const value = readGiven(body, field)
-    return value === undefined ? [] : [[field, value] as const]
-  })
-  return given.length === 0 ? null : { ...OWN_FIELDS, ...Object.fromEntries(given) }
+  const given = pickGiven(body, Object.keys(OWN_FIELDS))
+  return Object.keys(given).length === 0 ? null : { ...OWN_FIELDS, ...given }
 }
 
 export interface ToRewrite {
@@ -43,16 +40,6 @@ export function writeOwnFields({ bytes, isEvent, fields }: ToRewrite): Uint8Arra
   const data = JSON.stringify(whole)
   const name = event.event === null ? '' : `event: ${event.event}\n`
   return new TextEncoder().encode(isEvent ? `${name}data: ${data}\n\n` : data)
-}
-
-function readEvent(bytes: Uint8Array): SseEvent | null {
-  let read: SseEvent | null = null
-  const parser = createSseParser(event => {
-    read = event
-  })
-  parser.push(bytes)
-  parser.end()
-  return read
 }
 
 /** What a provider's bytes are is checked elsewhere. */

@@ -1,6 +1,6 @@
 /** Decides whether and how the cache may be used for a Responses request. */
 
-import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
+import { isGiven, isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
 
 export type ResponsesPlan =
   /** The request depends on state at the provider, or causes an action: it is neither looked up nor stored. `field` is why. */
@@ -82,8 +82,4 @@ function holdsSealed({ input, include, context_management: management }: JsonObj
   if (isGiven(management)) return true
   if (Array.isArray(include) && include.includes('reasoning.encrypted_content')) return true
   return Array.isArray(input) && input.some(item => isJsonObject(item) && isGiven(item.encrypted_content))
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
 }

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../errors/errors.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
 import { unpackProof } from '../chat/thought.ts'
 import type { JsonObject } from '../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
+import { pickGiven, readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { placed } from '../own-place.ts'
 import { notTranslated } from './response-fields.ts'
 import { chatNameOf, readNamespace, wrapInput } from './response-tools-to-chat.ts'
@@ -88,7 +88,7 @@ export function translateContent(content: unknown, param: string): Part[] {
   return content.map((item, index) => {
     const at = `${param}[${index}]`
     const part = readObject(item, at)
-    return placed({ ...translatePart(part, at), ...readMarks(part) }, at)
+    return placed({ ...translatePart(part, at), ...pickGiven(part, MARKS) }, at)
   })
 }
 
@@ -142,11 +142,4 @@ function translateFile(part: JsonObject, param: string): Part {
 }
 
 /** Marks that ask the vendor to cache the prompt up to this part. */
-function readMarks(part: JsonObject): JsonObject {
-  const marks: JsonObject = {}
-  for (const field of ['prompt_cache_breakpoint', 'cache_control']) {
-    const mark = readGiven(part, field)
-    if (mark !== undefined) marks[field] = mark
-  }
-  return marks
-}
+const MARKS = ['prompt_cache_breakpoint', 'cache_control']

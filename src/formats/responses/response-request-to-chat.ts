@@ -1,7 +1,7 @@
 /** Translates a Responses request to a chat request. */
 
 import type { JsonObject } from '../json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
+import { pickGiven, readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { takeUnknownFields } from './response-fields.ts'
 import { translateInput } from './response-input-to-chat.ts'
 import { translateTools } from './response-tools-to-chat.ts'
@@ -30,7 +30,7 @@ export function responseToChat(body: JsonObject): JsonObject {
     ...translateText(body),
     ...translateReasoning(body),
     ...translateLogprobs(body),
-    ...Object.fromEntries(SAME.flatMap(field => (readGiven(body, field) === undefined ? [] : [[field, body[field]]]))),
+    ...pickGiven(body, SAME),
     ...(limit === undefined ? {} : { max_completion_tokens: limit }),
     ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
@@ -38,8 +38,7 @@ export function responseToChat(body: JsonObject): JsonObject {
 
 function translateText(body: JsonObject): JsonObject {
   const text = readObject(readGiven(body, 'text') ?? {}, 'text')
-  const verbosity = readGiven(text, 'verbosity')
-  return { ...translateFormat(text), ...(verbosity === undefined ? {} : { verbosity }) }
+  return { ...translateFormat(text), ...pickGiven(text, ['verbosity']) }
 }
 
 function translateFormat(text: JsonObject): JsonObject {

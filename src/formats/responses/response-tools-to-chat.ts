@@ -1,7 +1,7 @@
 /** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
 
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
-import { readChoice, readGiven, readList, readName, readObject, readText } from '../json/read-fields.ts'
+import { pickGiven, readChoice, readGiven, readList, readName, readObject, readText } from '../json/read-fields.ts'
 import { placed } from '../own-place.ts'
 import { notTranslated } from './response-fields.ts'
 
@@ -9,11 +9,9 @@ const WORDS = ['none', 'auto', 'required'] as const
 
 /** Throws a 400 for tools that the provider would have to run itself. */
 export function translateTools(body: JsonObject): JsonObject {
-  const given = readGiven(body, 'tools')
-  const tools =
-    given === undefined ? [] : readList(given, 'tools').flatMap((tool, index) => translateTool(tool, `tools[${index}]`))
+  const given = readList(readGiven(body, 'tools') ?? [], 'tools')
+  const tools = given.flatMap((tool, index) => translateTool(tool, `tools[${index}]`))
   const choice = readGiven(body, 'tool_choice')
-  const parallel = readGiven(body, 'parallel_tool_calls')
   if (tools.length === 0) {
     // Chat refuses both fields without tools, and clients of Responses send them by default.
     return choice === undefined || choice === 'auto' || choice === 'none'
@@ -23,7 +21,7 @@ export function translateTools(body: JsonObject): JsonObject {
   return {
     tools,
     ...(choice === undefined ? {} : { tool_choice: translateChoice(choice) }),
-    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+    ...pickGiven(body, ['parallel_tool_calls']),
   }
 }
 

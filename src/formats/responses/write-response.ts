@@ -1,6 +1,6 @@
 /** Writes the `response` object around its output items, from what the request said and what the model did. */
 
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf } from '../json/canonical.ts'
 import { OWN_FIELDS } from './own-fields.ts'
 import { includes } from './response-request-to-chat.ts'
 import { type OwnTool, toolsByChatName } from './response-tools-to-chat.ts'
@@ -72,24 +72,20 @@ const COUNTS = new Set([
 function translateUsage(usage: JsonObject): JsonObject {
   const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completion = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
-  const input = count(usage.prompt_tokens)
-  const output = count(usage.completion_tokens)
+  const input = numberOf(usage.prompt_tokens, 0)
+  const output = numberOf(usage.completion_tokens, 0)
   return {
     input_tokens: input,
     input_tokens_details: {
       ...prompt,
-      cached_tokens: count(prompt.cached_tokens),
-      cache_write_tokens: count(prompt.cache_write_tokens),
+      cached_tokens: numberOf(prompt.cached_tokens, 0),
+      cache_write_tokens: numberOf(prompt.cache_write_tokens, 0),
     },
     output_tokens: output,
-    output_tokens_details: { ...completion, reasoning_tokens: count(completion.reasoning_tokens) },
-    total_tokens: typeof usage.total_tokens === 'number' ? usage.total_tokens : input + output,
+    output_tokens_details: { ...completion, reasoning_tokens: numberOf(completion.reasoning_tokens, 0) },
+    total_tokens: numberOf(usage.total_tokens, input + output),
     ...Object.fromEntries(Object.entries(usage).filter(([field]) => !COUNTS.has(field))),
   }
-}
-
-function count(value: unknown): number {
-  return typeof value === 'number' ? value : 0
 }
 
 export interface ResponseContext {

@@ -79,15 +79,8 @@ function rewrite(event: Uint8Array): Uint8Array {
   return encoder.encode(`${[...others, `data: ${rewritten}`].join('\n')}\n\n`)
 }
 
-/**
- * Returns a chunk's data for a client without `stream_options.include_usage`; usually the same string. Returns null when the
- * chunk held only usage and must not be sent.
- */
-export function hideUsage(data: string): string | null {
-  if (!data.includes('"usage"')) return data
-  // OpenAI adds this to every chunk but the last. It cannot match inside a string, where its quotes would be escaped.
-  const unannounced = data.replace(',"usage":null', '')
-  if (!unannounced.includes('"usage"')) return unannounced
+/** A chunk's data without usage; null when it holds nothing else, and must not be sent. */
+function hideUsage(data: string): string | null {
   const chunk = parseJsonObject(data)
   if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return data
   const { usage, ...rest } = chunk

@@ -12,15 +12,25 @@ export function changeEvents(
   stream: ReadableStream<Uint8Array>,
   change: (event: Uint8Array) => Uint8Array | Promise<Uint8Array>,
 ): ReadableStream<Uint8Array> {
-  const reader = stream.getReader()
   const splitter = createEventSplitter()
+  return changeBytes(stream, async bytes => {
+    const events = bytes ? splitter.push(bytes) : [splitter.end()]
+    return joinBytes(await Promise.all(events.map(change)))
+  })
+}
+
+/** Passes a stream on as `change` returns its bytes; null stands for its end. */
+export function changeBytes(
+  stream: ReadableStream<Uint8Array>,
+  change: (bytes: Uint8Array | null) => Uint8Array | Promise<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         for (;;) {
           const { done, value } = await reader.read()
-          const events = done ? [splitter.end()] : splitter.push(value)
-          const bytes = joinBytes(await Promise.all(events.map(change)))
+          const bytes = await change(done ? null : value)
           if (bytes.length > 0) controller.enqueue(bytes)
           if (done) return controller.close()
           if (bytes.length > 0) return

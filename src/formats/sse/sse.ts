@@ -54,15 +54,20 @@ export function encodeTypedEvents(events: readonly TypedEvent[]): Uint8Array {
   return encoder.encode(events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 }
 
-/** The data of one whole event; undefined when it is not a JSON object. */
-export function readTypedEvent(event: Uint8Array): JsonObject | undefined {
-  let read: JsonObject | undefined
-  const parser = createSseParser(({ data }) => {
-    read = parseJsonObject(data)
+/** Reads one whole event; null when it has no data. */
+export function readEvent(bytes: Uint8Array): SseEvent | null {
+  let read: SseEvent | null = null
+  const parser = createSseParser(event => {
+    read = event
   })
-  parser.push(event)
+  parser.push(bytes)
   parser.end()
   return read
+}
+
+/** The data of one whole event; undefined when it is not a JSON object. */
+export function readTypedEvent(event: Uint8Array): JsonObject | undefined {
+  return parseJsonObject(readEvent(event)?.data ?? '')
 }
 
 /** The name is in the first line, or at the beginning of the data. */

@@ -2,7 +2,7 @@
  * Takes the credentials that a call used out of all that comes back from it, whatever its status and its form: some vendors quote the key
  * that they refuse, and at the aggregator it is the operator's.
  */
-import { joinBytes } from '../../formats/sse/split-events.ts'
+import { changeBytes, joinBytes } from '../../formats/sse/split-events.ts'
 import {
   codeOf,
   ESCAPE_BEGINS,
@@ -181,28 +181,10 @@ export function hideEarlier<A extends Answer>(answer: A, earlier: readonly Pick<
   for (const credentials of new Set(earlier.map(outcome => outcome.credentials))) {
     if (!credentials || credentials === answer.credentials) continue
     const filter = credentials.open()
-    const { body, mayStore } = hidden
+    const { mayStore } = hidden
+    const body = changeBytes(hidden.body, bytes => (bytes ? filter.push(bytes) : filter.end()))
     hideInHeaders(answer.headers, credentials)
-    hidden = { ...hidden, body: filterStream(body, filter), mayStore: () => mayStore() && !filter.hasFound }
+    hidden = { ...hidden, body, mayStore: () => mayStore() && !filter.hasFound }
   }
   return hidden
-}
-
-function filterStream(body: ReadableStream<Uint8Array>, filter: CredentialFilter): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        for (;;) {
-          const { done, value } = await reader.read()
-          const bytes = done ? filter.end() : filter.push(value)
-          if (bytes.length > 0) controller.enqueue(bytes)
-          if (done) return controller.close()
-          if (bytes.length > 0) return
-        }
-      },
-      cancel: reason => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
 }

@@ -6,7 +6,7 @@ import type {
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
-import { parseExactly } from '../../../formats/json/exact-json.ts'
+import { parseExactlyIfValid } from '../../../formats/json/exact-json.ts'
 import { readGiven, readList, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { refusal } from './check-fields.ts'
 import { translateText } from './translate-parts.ts'
@@ -69,13 +69,9 @@ function readFunction(value: unknown, param: string): Omit<Call, 'clientId'> {
 
 /** Invalid JSON, for example cut off, is passed as text inside an object: Anthropic accepts only objects. */
 function parseArguments(text: string): JsonObject {
-  try {
-    // A function without parameters may be called without arguments.
-    const input = text.trim() === '' ? {} : parseExactly(text)
-    return isJsonObject(input) ? input : { arguments: text }
-  } catch {
-    return { arguments: text }
-  }
+  // A function without parameters may be called without arguments.
+  const input = text.trim() === '' ? {} : parseExactlyIfValid(text)
+  return isJsonObject(input) ? input : { arguments: text }
 }
 
 /** Ignores blocks of other vendors: their thinking blocks have no signature. */

@@ -1,7 +1,7 @@
 /** Gives tools the names and schemas that Anthropic takes, and remembers what they are to the client. */
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages'
 import { isJsonObject, type JsonObject, readField, textOf } from '../../../formats/json/canonical.ts'
-import { parseExactly } from '../../../formats/json/exact-json.ts'
+import { parseExactlyIfValid } from '../../../formats/json/exact-json.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
 const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/
@@ -51,11 +51,8 @@ export function unwrapInput(tool: ClientTool | undefined, input: unknown): unkno
 
 /** The same for its JSON text; text that was cut off stays as it is. */
 export function unwrapText(tool: ClientTool | undefined, text: string): string {
-  try {
-    return JSON.stringify(unwrapInput(tool, parseExactly(text)))
-  } catch {
-    return text
-  }
+  const input = parseExactlyIfValid(text)
+  return input === undefined ? text : JSON.stringify(unwrapInput(tool, input))
 }
 
 function fitName(name: string): string {

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { hideUsage } from '../../../../src/formats/sse/event-lump.ts'
+import { withoutUsage } from '../../../../src/formats/sse/event-lump.ts'
 
-describe('hideUsage', () => {
+/** The data of an event without usage; null where nothing is left. */
+function hideUsage(data: string): string | null {
+  const event = withoutUsage(new TextEncoder().encode(`data: ${data}\n\n`))
+  return event.length === 0 ? null : new TextDecoder().decode(event).slice('data: '.length, -2)
+}
+
+describe('an event without usage', () => {
   test('passes chunks that hold none on as they are, spelling included', () => {
     for (const data of ['{"choices": []}', '[DONE]', 'not json', '{"choices":[{"delta":{"content":"\\"usage\\""}}]}']) {
       expect(hideUsage(data)).toBe(data)
