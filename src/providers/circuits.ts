@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Log } from '../telemetry/log.ts'
-import type { Provider, UpstreamAnswer } from './upstream.ts'
+import { around, type Provider, type UpstreamAnswer } from './upstream.ts'
 import { isTemporary, openCircuit, UpstreamFailure } from './upstream-failure.ts'
 
 export interface BreakerOptions {
@@ -125,12 +125,7 @@ export function createCircuits({ failures, openMs, log, onOpen }: CircuitOptions
         onClose: () => log.info(about, 'circuit closed'),
       })
       circuits.set(`${provider.name} ${projectId} ${key}`, { provider: provider.name, breaker })
-      const { name, pass } = provider
-      return {
-        ...provider,
-        ask: request => askThrough(breaker, name, () => provider.ask(request)),
-        ...(pass && { pass: request => askThrough(breaker, name, () => pass(request)) }),
-      }
+      return around(provider, ask => askThrough(breaker, provider.name, ask))
     },
     summarize: () => summarize(circuits.values()),
   }

@@ -6,7 +6,14 @@ import { isTranslated } from '../formats/format-of.ts'
 import type { Account } from '../postgres/admit.ts'
 import { balanceKeys, PROVIDER_KEY, type WeightedKey } from './balanced.ts'
 import type { KeyOwner } from './keys/seal.ts'
-import type { Endpoint, PassedRequest, Provider, StoredRequest, UpstreamAnswer } from './upstream.ts'
+import {
+  around,
+  type Endpoint,
+  type PassedRequest,
+  type Provider,
+  type StoredRequest,
+  type UpstreamAnswer,
+} from './upstream.ts'
 
 /** The fields of an account that decide which keys are used. */
 type Keyed = Pick<Account, 'project_id' | 'provider_keys_version' | 'named_provider_keys'>
@@ -159,16 +166,14 @@ function joinKeys(
 
 /** Says in each answer which key was used: what was made with it is asked for with it. */
 function namingKey(provider: Provider, key: string): Provider {
-  const { pass, askStored } = provider
+  const { askStored } = provider
   async function note(asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
     const answer = await asked
     answer.headers.set(PROVIDER_KEY, key)
     return Object.assign(answer, { keys: [key] })
   }
   return {
-    ...provider,
-    ask: request => note(provider.ask(request)),
-    ...(pass && { pass: (request: PassedRequest) => note(pass(request)) }),
+    ...around(provider, ask => note(ask())),
     ...(askStored && { askStored: (request: StoredRequest) => note(askStored(request)) }),
   }
 }

@@ -18,7 +18,7 @@ import { createVault, openStoredKey } from './keys/vault.ts'
 import type { ModelRouterOptions } from './model-router.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { chatTargets, withTranslations } from './translations/with-translations.ts'
-import type { Endpoint, Provider, UpstreamAnswer } from './upstream.ts'
+import { around, type Endpoint, type Provider } from './upstream.ts'
 import { broken } from './upstream-failure.ts'
 import { withRetries } from './with-retries.ts'
 
@@ -147,20 +147,13 @@ export function createOperatorKeyGuard({ setting, log }: OperatorKeyOptions): (p
     log.warn({ provider, status, setting }, 'upstream refuses the key of the operator')
   }
 
-  async function guard({ name }: Provider, asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
-    const answer = await asked
-    if (answer.status !== 401 && answer.status !== 403) return answer
-    warn(name, answer.status)
-    await answer.body.cancel().catch(() => {})
-    throw broken(name, 'refused the key of this service, whose operator has been told', answer.status)
-  }
-
-  return provider => {
-    const { pass } = provider
-    return {
-      ...provider,
-      ask: request => guard(provider, provider.ask(request)),
-      ...(pass && { pass: request => guard(provider, pass(request)) }),
-    }
-  }
+  return provider =>
+    around(provider, async ask => {
+      const { name } = provider
+      const answer = await ask()
+      if (answer.status !== 401 && answer.status !== 403) return answer
+      warn(name, answer.status)
+      await answer.body.cancel().catch(() => {})
+      throw broken(name, 'refused the key of this service, whose operator has been told', answer.status)
+    })
 }

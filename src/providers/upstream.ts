@@ -126,3 +126,16 @@ export interface Provider {
   /** Where a session with a model is opened; absent without a Realtime API. `headers` are the client's own. */
   realtime?(asked: RealtimeAsked): Promise<RealtimeAddress>
 }
+
+/** The provider with `act` around each request for a model's answer. */
+export function around(
+  provider: Provider,
+  act: (ask: () => Promise<UpstreamAnswer>, request: UpstreamRequest | PassedRequest) => Promise<UpstreamAnswer>,
+): Provider {
+  const { pass } = provider
+  return {
+    ...provider,
+    ask: request => act(() => provider.ask(request), request),
+    ...(pass && { pass: (request: PassedRequest) => act(() => pass(request), request) }),
+  }
+}

@@ -3,7 +3,7 @@ import { ClientGone } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { hideEarlier } from './credentials/credentials.ts'
-import type { Provider, UpstreamAnswer } from './upstream.ts'
+import { around, type Provider, type UpstreamAnswer } from './upstream.ts'
 import { isTemporary, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
@@ -46,12 +46,9 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
     }
   }
 
-  const { pass } = provider
-  return {
-    ...provider,
-    ask: request => repeat(request.body.store === true, request.signal, () => provider.ask(request)),
-    ...(pass && { pass: request => repeat(request.leavesTrace, request.signal, () => pass(request)) }),
-  }
+  return around(provider, (ask, request) =>
+    repeat('leavesTrace' in request ? request.leavesTrace : request.body.store === true, request.signal, ask),
+  )
 }
 
 type Outcome = UpstreamAnswer | UpstreamFailure

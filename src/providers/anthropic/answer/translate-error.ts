@@ -2,7 +2,7 @@
 
 import { type ProxyError, quoteError } from '../../../errors/errors.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
-import { kindOf } from './error-statuses.ts'
+import { kindOfError } from '../../../formats/messages/message-errors.ts'
 
 /**
  * Reads `{"type":"error","error":{type,message,details?}}`, from a body or an event. `status` is the response's and is kept; null for an
@@ -11,7 +11,7 @@ import { kindOf } from './error-statuses.ts'
 export function translateError(body: unknown, status: number | null): ProxyError {
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
   const type = typeof error.type === 'string' ? error.type : 'api_error'
-  const kind = kindOf(type)
+  const kind = kindOfError(type)
   return quoteError({
     status: status ?? kind.status,
     type,
