@@ -1,4 +1,4 @@
-/** The type of one entry in the catalogue of errors. */
+/** The type of one entry in the catalogue of errors, and what several entries share. */
 
 export interface CatalogueEntry {
   status: number
@@ -17,3 +17,13 @@ export interface CatalogueEntry {
 /** Headers when the request was not read to its end: the connection cannot be reused. */
 export const CLOSE = { connection: 'close' } as const
 export const SOON = { 'retry-after': '1' } as const
+
+/** Entries of one status and code. */
+export function sharing<
+  Status extends number,
+  Code extends string,
+  const Entries extends Record<string, Omit<CatalogueEntry, 'status' | 'code'>>,
+>(status: Status, code: Code, entries: Entries) {
+  const shared = Object.entries(entries).map(([name, entry]) => [name, { status, code, ...entry }])
+  return Object.fromEntries(shared) as { [Name in keyof Entries]: { status: Status; code: Code } & Entries[Name] }
+}

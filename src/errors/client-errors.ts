@@ -1,42 +1,34 @@
 /** The catalogue's errors of malformed requests, of keys, and of limits. */
-import { type CatalogueEntry, CLOSE, SOON } from './catalogue-entry.ts'
+import { type CatalogueEntry, CLOSE, SOON, sharing } from './catalogue-entry.ts'
 
 export const CLIENT_ERRORS = {
   // Malformed requests.
-  invalidRequest: {
-    status: 400,
-    code: 'invalid_request_error',
-    when: 'The body is not a JSON object in UTF-8, or is invalid in a way that concerns no single field.',
-    message: '{problem}',
-  },
-  invalidField: {
-    status: 400,
-    code: 'invalid_request_error',
-    when: 'A field or header has an invalid value, or one that the model’s provider does not support.',
-    message: '{problem}',
-    param: '{param}',
-  },
-  addressMalformed: {
-    status: 400,
-    code: 'invalid_request_error',
-    when: 'The request’s address cannot be read: the Host header is not one host name and port, or the method is CONNECT.',
-    message: 'The address of your request cannot be read: Host must be one host name, with a port at most.',
-    param: 'Host',
-    headers: CLOSE,
-  },
-  unstorableText: {
-    status: 400,
-    code: 'invalid_request_error',
-    when: 'A text that is looked for, or is to be kept, holds U+0000.',
-    message: 'Text must not hold the character U+0000.',
-  },
-  idMalformed: {
-    status: 400,
-    code: 'invalid_request_error',
-    when: 'A field that names what a provider keeps, such as a file, holds an empty id, or one of more than 256 characters.',
-    message: '{param} must be an id of 1 to 256 characters. Leave the field out to name nothing.',
-    param: '{param}',
-  },
+  ...sharing(400, 'invalid_request_error', {
+    invalidRequest: {
+      when: 'The body is not a JSON object in UTF-8, or is invalid in a way that concerns no single field.',
+      message: '{problem}',
+    },
+    invalidField: {
+      when: 'A field or header has an invalid value, or one that the model’s provider does not support.',
+      message: '{problem}',
+      param: '{param}',
+    },
+    addressMalformed: {
+      when: 'The request’s address cannot be read: the Host header is not one host name and port, or the method is CONNECT.',
+      message: 'The address of your request cannot be read: Host must be one host name, with a port at most.',
+      param: 'Host',
+      headers: CLOSE,
+    },
+    unstorableText: {
+      when: 'A text that is looked for, or is to be kept, holds U+0000.',
+      message: 'Text must not hold the character U+0000.',
+    },
+    idMalformed: {
+      when: 'A field that names what a provider keeps, such as a file, holds an empty id, or one of more than 256 characters.',
+      message: '{param} must be an id of 1 to 256 characters. Leave the field out to name nothing.',
+      param: '{param}',
+    },
+  }),
   tooManyInputs: {
     status: 400,
     code: 'array_above_max_length',
@@ -116,43 +108,37 @@ export const CLIENT_ERRORS = {
     message:
       'This key may not be used from {address}. Have an owner of the project add the address to the key’s allowed_addresses, or send the request from one of them.',
   },
-  rateLimited: {
-    status: 429,
-    code: 'rate_limit_exceeded',
-    when: 'The key, or the client’s address within the project, has reached its limit for the last 60 seconds.',
-    message: 'Rate limit exceeded',
-    headers: {
-      'retry-after': '{seconds}',
-      'x-ratelimit-limit-requests': '{limit}',
-      'x-ratelimit-remaining-requests': '0',
-      'x-ratelimit-reset-requests': '{seconds}s',
+  ...sharing(429, 'rate_limit_exceeded', {
+    rateLimited: {
+      when: 'The key, or the client’s address within the project, has reached its limit for the last 60 seconds.',
+      message: 'Rate limit exceeded',
+      headers: {
+        'retry-after': '{seconds}',
+        'x-ratelimit-limit-requests': '{limit}',
+        'x-ratelimit-remaining-requests': '0',
+        'x-ratelimit-reset-requests': '{seconds}s',
+      },
     },
-  },
-  tokensLimited: {
-    status: 429,
-    code: 'rate_limit_exceeded',
-    type: 'tokens',
-    when: 'What the request may take is more than the key’s tokens a minute have left. Hits are still answered.',
-    message:
-      'Rate limit exceeded: this key may take {limit} tokens a minute, and this request may take {tokens}. Wait, or set a smaller max_tokens.',
-    headers: { 'retry-after': '{seconds}' },
-  },
-  tooManyTokens: {
-    status: 429,
-    code: 'rate_limit_exceeded',
-    type: 'tokens',
-    when: 'The request may take more tokens than the key may in a whole minute.',
-    message:
-      'This request may take {tokens} tokens, and its key may take {limit} a minute. Set a smaller max_tokens, or send less at once.',
-    headers: { 'x-should-retry': 'false' },
-  },
-  edgeRateLimited: {
-    status: 429,
-    code: 'rate_limit_exceeded',
-    when: 'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that do not exist.',
-    message: 'Rate limit exceeded',
-    headers: { 'retry-after': '{seconds}' },
-  },
+    tokensLimited: {
+      type: 'tokens',
+      when: 'What the request may take is more than the key’s tokens a minute have left. Hits are still answered.',
+      message:
+        'Rate limit exceeded: this key may take {limit} tokens a minute, and this request may take {tokens}. Wait, or set a smaller max_tokens.',
+      headers: { 'retry-after': '{seconds}' },
+    },
+    tooManyTokens: {
+      type: 'tokens',
+      when: 'The request may take more tokens than the key may in a whole minute.',
+      message:
+        'This request may take {tokens} tokens, and its key may take {limit} a minute. Set a smaller max_tokens, or send less at once.',
+      headers: { 'x-should-retry': 'false' },
+    },
+    edgeRateLimited: {
+      when: 'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that do not exist.',
+      message: 'Rate limit exceeded',
+      headers: { 'retry-after': '{seconds}' },
+    },
+  }),
   tooManyAtOnce: {
     status: 429,
     code: 'concurrent_requests_exceeded',

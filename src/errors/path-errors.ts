@@ -1,20 +1,55 @@
 /** The catalogue's errors of an unknown path, model or object. */
-import type { CatalogueEntry } from './catalogue-entry.ts'
+import { type CatalogueEntry, sharing } from './catalogue-entry.ts'
 
 export const PATH_ERRORS = {
-  endpointElsewhere: {
-    status: 404,
-    code: 'not_found',
-    when: 'The path is an endpoint of OpenAI or Anthropic that the proxy does not have.',
-    message: 'This proxy has no /v1/{endpoint}: it belongs to {api}. {advice}',
-  },
-  pathUnknown: {
-    status: 404,
-    code: 'not_found',
-    when: 'The path does not exist.',
-    message:
-      'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base address to end in /v1.',
-  },
+  ...sharing(404, 'not_found', {
+    endpointElsewhere: {
+      when: 'The path is an endpoint of OpenAI or Anthropic that the proxy does not have.',
+      message: 'This proxy has no /v1/{endpoint}: it belongs to {api}. {advice}',
+    },
+    pathUnknown: {
+      when: 'The path does not exist.',
+      message:
+        'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base address to end in /v1.',
+    },
+    fileUnknown: {
+      when: 'The project has no file with this id.',
+      message: 'No such File object: {id}',
+      param: 'id',
+    },
+    fileNotOwn: {
+      when: 'The request names a file of another project or, under a provider key that projects share, one that this project did not upload.',
+      message:
+        'No such File object: {param} names a file that this project did not upload. Upload it to POST /v1/files of this proxy, with a key of this project.',
+      param: '{param}',
+    },
+    notOwn: {
+      when: 'The request refers to an object at the provider (an earlier response, an item, a conversation, a container, a vector store, a voice) that another project made or named first.',
+      message: 'No such object: {param} names what this project did not make.',
+      param: '{param}',
+    },
+    batchUnknown: {
+      when: 'The project has no batch with this id.',
+      message: "No batch found with id '{id}'.",
+      param: 'id',
+    },
+    noMessageBatches: {
+      when: 'The request concerns Anthropic’s message batches, but the project has stored no key for Anthropic.',
+      message:
+        'Message batches go to Anthropic, for which this project has stored no key. Store one, or upload a file of chat requests and POST /v1/batches.',
+    },
+    vendorKeepsNothing: {
+      when: 'The client names a vendor for its files or batches, by the base of its address or by its headers, that keeps none for this project.',
+      message:
+        'Your client speaks the API of {title} (by its address or its headers): what it sends to /v1{path} goes nowhere else, and {missing}',
+    },
+    responseNotKept: {
+      when: '`/v1/responses/<id>` is requested, but the response is not kept for this key, and the project has no OpenAI key under which it could be stored there.',
+      message:
+        "Response with id '{id}' not found. Responses are kept for a week, for the key that asked for them, unless a request says store: false; OpenAI keeps those of its own models for projects with an OpenAI key of their own.",
+      param: 'response_id',
+    },
+  }),
   methodNotAllowed: {
     status: 405,
     code: 'method_not_allowed',
@@ -36,44 +71,42 @@ export const PATH_ERRORS = {
     message: 'Name the session’s model in the address: /v1/realtime?model=…',
     param: 'model',
   },
-  modelUnknown: {
-    status: 404,
-    code: 'model_not_found',
-    when: 'No provider that this key can use has a model of this name.',
-    message:
-      'Model {model} is not known. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
-    param: 'model',
-  },
-  modelMisspelt: {
-    status: 404,
-    code: 'model_not_found',
-    when: 'No provider that this key can use has a model of this name, but there are models with similar names.',
-    message:
-      'Model {model} is not known. Near to it: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
-    param: 'model',
-  },
-  modelNeedsKey: {
-    status: 404,
-    code: 'model_not_found',
-    when: 'The name is, or looks like, a provider’s native name, but the project has stored no key for that provider and no aggregator has the model.',
-    message:
-      'Model {model} is a native name of {providers}, for which this project has stored no key. Store one, or {alternative}.',
-    param: 'model',
-  },
-  providerKeyRemoved: {
-    status: 404,
-    code: 'model_not_found',
-    when: 'The project’s key for the provider was removed while the request was in progress.',
-    message: "The project's {provider} key has just been removed.",
-    param: 'model',
-  },
-  modelNotListed: {
-    status: 404,
-    code: 'model_not_found',
-    when: '`GET /v1/models/<name>` names a model that is not in the catalogue.',
-    message: 'Model {model} is not in the catalogue. GET /v1/models lists what this key can use.',
-    param: 'model',
-  },
+  ...sharing(404, 'model_not_found', {
+    modelUnknown: {
+      when: 'No provider that this key can use has a model of this name.',
+      message:
+        'Model {model} is not known. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
+      param: 'model',
+    },
+    modelMisspelt: {
+      when: 'No provider that this key can use has a model of this name, but there are models with similar names.',
+      message:
+        'Model {model} is not known. Near to it: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
+      param: 'model',
+    },
+    modelNeedsKey: {
+      when: 'The name is, or looks like, a provider’s native name, but the project has stored no key for that provider and no aggregator has the model.',
+      message:
+        'Model {model} is a native name of {providers}, for which this project has stored no key. Store one, or {alternative}.',
+      param: 'model',
+    },
+    providerKeyRemoved: {
+      when: 'The project’s key for the provider was removed while the request was in progress.',
+      message: "The project's {provider} key has just been removed.",
+      param: 'model',
+    },
+    modelNotListed: {
+      when: '`GET /v1/models/<name>` names a model that is not in the catalogue.',
+      message: 'Model {model} is not in the catalogue. GET /v1/models lists what this key can use.',
+      param: 'model',
+    },
+    keeperGone: {
+      when: 'The file or batch was created with a provider key that the project has removed since.',
+      message:
+        "This file or batch was created with the project's {provider} key, which has been removed. Store that key again.",
+      param: 'model',
+    },
+  }),
   modelNotAllowed: {
     status: 403,
     code: 'model_not_allowed',
@@ -97,28 +130,6 @@ export const PATH_ERRORS = {
       '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
     param: 'model',
   },
-  fileUnknown: {
-    status: 404,
-    code: 'not_found',
-    when: 'The project has no file with this id.',
-    message: 'No such File object: {id}',
-    param: 'id',
-  },
-  fileNotOwn: {
-    status: 404,
-    code: 'not_found',
-    when: 'The request names a file of another project or, under a provider key that projects share, one that this project did not upload.',
-    message:
-      'No such File object: {param} names a file that this project did not upload. Upload it to POST /v1/files of this proxy, with a key of this project.',
-    param: '{param}',
-  },
-  notOwn: {
-    status: 404,
-    code: 'not_found',
-    when: 'The request refers to an object at the provider (an earlier response, an item, a conversation, a container, a vector store, a voice) that another project made or named first.',
-    message: 'No such object: {param} names what this project did not make.',
-    param: '{param}',
-  },
   notBound: {
     status: 400,
     code: 'invalid_request_error',
@@ -126,35 +137,6 @@ export const PATH_ERRORS = {
     message:
       '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
     param: '{param}',
-  },
-  batchUnknown: {
-    status: 404,
-    code: 'not_found',
-    when: 'The project has no batch with this id.',
-    message: "No batch found with id '{id}'.",
-    param: 'id',
-  },
-  noMessageBatches: {
-    status: 404,
-    code: 'not_found',
-    when: 'The request concerns Anthropic’s message batches, but the project has stored no key for Anthropic.',
-    message:
-      'Message batches go to Anthropic, for which this project has stored no key. Store one, or upload a file of chat requests and POST /v1/batches.',
-  },
-  vendorKeepsNothing: {
-    status: 404,
-    code: 'not_found',
-    when: 'The client names a vendor for its files or batches, by the base of its address or by its headers, that keeps none for this project.',
-    message:
-      'Your client speaks the API of {title} (by its address or its headers): what it sends to /v1{path} goes nowhere else, and {missing}',
-  },
-  keeperGone: {
-    status: 404,
-    code: 'model_not_found',
-    when: 'The file or batch was created with a provider key that the project has removed since.',
-    message:
-      "This file or batch was created with the project's {provider} key, which has been removed. Store that key again.",
-    param: 'model',
   },
   previousResponseNotFound: {
     status: 404,
@@ -171,14 +153,6 @@ export const PATH_ERRORS = {
     message:
       "Item with id '{id}' not found. Items are kept for a week, for the key that asked for them, unless a request says store: false: send the item itself.",
     param: '{param}',
-  },
-  responseNotKept: {
-    status: 404,
-    code: 'not_found',
-    when: '`/v1/responses/<id>` is requested, but the response is not kept for this key, and the project has no OpenAI key under which it could be stored there.',
-    message:
-      "Response with id '{id}' not found. Responses are kept for a week, for the key that asked for them, unless a request says store: false; OpenAI keeps those of its own models for projects with an OpenAI key of their own.",
-    param: 'response_id',
   },
   hitUnknown: {
     status: 404,

@@ -1,29 +1,25 @@
 /** The catalogue's errors with status 500 and above: the operator, the proxy's stores or a provider must fix them. */
-import { type CatalogueEntry, CLOSE, SOON } from './catalogue-entry.ts'
+import { type CatalogueEntry, CLOSE, SOON, sharing } from './catalogue-entry.ts'
 
 export const SERVER_ERRORS = {
   // Missing setup by the operator or the project.
-  noUpstreamForVendor: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'The name starts with a vendor, but there is neither a key for that vendor nor an aggregator.',
-    message:
-      'No upstream is configured for model {model}: the project must store a key for {providers}, or the operator set AGGREGATOR_API_KEY.',
-  },
-  noFileKeeper: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'The request concerns files or batches, but there is neither a key for a provider that stores them nor an aggregator.',
-    message:
-      'No upstream is configured for files and batches: the project must store a key for openai or groq, or the operator set AGGREGATOR_API_KEY.',
-  },
-  noAggregator: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'The name starts with a vendor that only an aggregator reaches, but none is configured.',
-    message:
-      'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
-  },
+  ...sharing(503, 'service_unavailable', {
+    noUpstreamForVendor: {
+      when: 'The name starts with a vendor, but there is neither a key for that vendor nor an aggregator.',
+      message:
+        'No upstream is configured for model {model}: the project must store a key for {providers}, or the operator set AGGREGATOR_API_KEY.',
+    },
+    noFileKeeper: {
+      when: 'The request concerns files or batches, but there is neither a key for a provider that stores them nor an aggregator.',
+      message:
+        'No upstream is configured for files and batches: the project must store a key for openai or groq, or the operator set AGGREGATOR_API_KEY.',
+    },
+    noAggregator: {
+      when: 'The name starts with a vendor that only an aggregator reaches, but none is configured.',
+      message:
+        'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
+    },
+  }),
 
   // Overload, and stores out of reach.
   internal: {
@@ -32,60 +28,46 @@ export const SERVER_ERRORS = {
     when: 'An unexpected failure. The log has the cause.',
     message: 'Something went wrong on our side.',
   },
-  databaseUnavailable: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'PostgreSQL does not answer. No request is admitted while keys cannot be checked.',
-    message: 'The database is unavailable; try again shortly.',
-    headers: SOON,
-  },
-  busy: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'More requests are waiting than can be admitted in time: the database answers, but too late. Or work beside the event loop neither began nor ended within 30 seconds each.',
-    message: 'The proxy is busy; try again shortly.',
-    headers: SOON,
-  },
-  workTooLong: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'Reading or translating one long request or answer took more than ten seconds, while other projects waited for their turn.',
-    message: 'This took longer to work on than one project may keep others waiting; send less at once, or try again.',
-    headers: SOON,
-  },
-  providerKeyUnread: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'The project’s stored key for the provider could not be read from the database.',
-    message: "The project's {provider} key could not be read; try again shortly.",
-    headers: SOON,
-  },
-  encryptionKeyMissing: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'The project has stored a key for the provider, but the proxy has no ENCRYPTION_KEY to decrypt it with.',
-    message: "The project's {provider} key cannot be {use}: the operator must set ENCRYPTION_KEY.",
-  },
-  encryptionKeyUnreadable: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'The file with the encryption key cannot be read, or does not contain one.',
-    message: "The project's {provider} key cannot be {use}: {problem}.",
-  },
-  encryptionKeyChanged: {
-    status: 503,
-    code: 'service_unavailable',
-    when: 'The project’s stored key was encrypted with another ENCRYPTION_KEY.',
-    message:
-      "The project's {provider} key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
-  },
-  encryptionKeysDoNotFit: {
-    status: 503,
-    code: 'service_unavailable',
-    when: '`bun run reseal` finds a stored key that neither encryption key decrypts. Only operators see this error.',
-    message:
-      "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS decrypts it.",
-  },
+  ...sharing(503, 'service_unavailable', {
+    databaseUnavailable: {
+      when: 'PostgreSQL does not answer. No request is admitted while keys cannot be checked.',
+      message: 'The database is unavailable; try again shortly.',
+      headers: SOON,
+    },
+    busy: {
+      when: 'More requests are waiting than can be admitted in time: the database answers, but too late. Or work beside the event loop neither began nor ended within 30 seconds each.',
+      message: 'The proxy is busy; try again shortly.',
+      headers: SOON,
+    },
+    workTooLong: {
+      when: 'Reading or translating one long request or answer took more than ten seconds, while other projects waited for their turn.',
+      message: 'This took longer to work on than one project may keep others waiting; send less at once, or try again.',
+      headers: SOON,
+    },
+    providerKeyUnread: {
+      when: 'The project’s stored key for the provider could not be read from the database.',
+      message: "The project's {provider} key could not be read; try again shortly.",
+      headers: SOON,
+    },
+    encryptionKeyMissing: {
+      when: 'The project has stored a key for the provider, but the proxy has no ENCRYPTION_KEY to decrypt it with.',
+      message: "The project's {provider} key cannot be {use}: the operator must set ENCRYPTION_KEY.",
+    },
+    encryptionKeyUnreadable: {
+      when: 'The file with the encryption key cannot be read, or does not contain one.',
+      message: "The project's {provider} key cannot be {use}: {problem}.",
+    },
+    encryptionKeyChanged: {
+      when: 'The project’s stored key was encrypted with another ENCRYPTION_KEY.',
+      message:
+        "The project's {provider} key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
+    },
+    encryptionKeysDoNotFit: {
+      when: '`bun run reseal` finds a stored key that neither encryption key decrypts. Only operators see this error.',
+      message:
+        "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS decrypts it.",
+    },
+  }),
   tooManyLargeBodies: {
     status: 503,
     code: 'too_many_large_requests',
@@ -123,36 +105,28 @@ export const SERVER_ERRORS = {
     message: 'No answer to this request is cached, and its Cache-Control: only-if-cached allows no other.',
     param: 'Cache-Control',
   },
-  upstreamUnreachable: {
-    status: 502,
-    code: 'upstream_error',
-    when: 'The connection to the provider failed, or ended before an answer began.',
-    message: 'Upstream {provider} could not be reached.',
-  },
-  upstreamBroken: {
-    status: 502,
-    code: 'upstream_error',
-    when: 'The provider’s answer broke off, is too large, or is not in the endpoint’s format; or the provider refused the operator’s key.',
-    message: 'Upstream {provider} {fault}.',
-  },
-  answerUnreadable: {
-    status: 502,
-    code: 'upstream_error',
-    when: 'The provider’s answer is inconsistent and cannot be translated into the endpoint’s format.',
-    message: 'The provider {fault}.',
-  },
-  upstreamBrokeOff: {
-    status: 502,
-    code: 'upstream_error',
-    when: 'The answer that this request shared with others ended before it was complete.',
-    message: 'The upstream broke off its answer.',
-  },
-  unanswered: {
-    status: 502,
-    code: 'upstream_error',
-    when: 'The call that this request shared with others failed. The log has the cause.',
-    message: 'The request could not be answered.',
-  },
+  ...sharing(502, 'upstream_error', {
+    upstreamUnreachable: {
+      when: 'The connection to the provider failed, or ended before an answer began.',
+      message: 'Upstream {provider} could not be reached.',
+    },
+    upstreamBroken: {
+      when: 'The provider’s answer broke off, is too large, or is not in the endpoint’s format; or the provider refused the operator’s key.',
+      message: 'Upstream {provider} {fault}.',
+    },
+    answerUnreadable: {
+      when: 'The provider’s answer is inconsistent and cannot be translated into the endpoint’s format.',
+      message: 'The provider {fault}.',
+    },
+    upstreamBrokeOff: {
+      when: 'The answer that this request shared with others ended before it was complete.',
+      message: 'The upstream broke off its answer.',
+    },
+    unanswered: {
+      when: 'The call that this request shared with others failed. The log has the cause.',
+      message: 'The request could not be answered.',
+    },
+  }),
   circuitOpen: {
     status: 503,
     code: 'service_unavailable',
