@@ -77,7 +77,6 @@ function mustCall(choice: unknown): boolean {
   return typeof type === 'string' && type !== 'auto' && type !== 'none'
 }
 
-/** Whether a text is as it was to be. */
 export function isTextAsWanted(text: string, { text: wanted }: Wanted): boolean {
   if (wanted === undefined) return true
   const value = parseJson(text)

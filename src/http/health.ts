@@ -1,5 +1,6 @@
 /** GET /v1/health: whether the proxy and its dependencies work. */
 
+import { msSince } from '../event-loop/clock.ts'
 import type { StreamRoom } from '../event-loop/stream-room.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database, StandbyState } from '../postgres/database.ts'
@@ -93,5 +94,5 @@ async function probe(kind: string, limitMs: number, ask: () => Promise<unknown>)
     () => 'up' as const,
     () => 'down' as const,
   )
-  return { status, kind, latencyMs: Math.round((performance.now() - startedAt) * 1000) / 1000 }
+  return { status, kind, latencyMs: msSince(startedAt) }
 }

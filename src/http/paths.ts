@@ -42,7 +42,6 @@ const KEPT_PARTS: Record<Collection, Readonly<Record<string, readonly Method[]>>
   message_batches: { '': GET_OR_DELETE, '/cancel': POST, '/results': GET },
 }
 
-/** The methods that the target allows. */
 export function methodsOf(target: Target): readonly Method[] {
   switch (target.kind) {
     case 'models':

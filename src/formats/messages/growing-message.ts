@@ -2,7 +2,7 @@
 
 import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
 import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
-import type { JsonObject } from '../json/canonical.ts'
+import { type JsonObject, sha256 } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { writeUsage } from './message-usage.ts'
 
@@ -41,7 +41,7 @@ export class GrowingMessage implements AnswerSteps {
   }
 
   begin(head: AnswerHead): void {
-    this.#base = hashId(head.id === '' ? this.#context.requestId : head.id)
+    this.#base = sha256(head.id === '' ? this.#context.requestId : head.id).slice(0, 24)
     this.#writer.write('message_start', { message: this.#writeOpening(head) })
   }
 
@@ -121,10 +121,6 @@ export class GrowingMessage implements AnswerSteps {
       usage: writeUsage({ prompt_tokens: this.#context.inputTokens }),
     }
   }
-}
-
-function hashId(id: string): string {
-  return Bun.SHA256.hash(id, 'hex').slice(0, 24)
 }
 
 export interface MessageWriter {

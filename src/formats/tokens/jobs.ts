@@ -29,7 +29,6 @@ export interface TextsToCount {
   model: string
 }
 
-/** Counts texts one by one. */
 export function countTexts({ texts, model }: TextsToCount): JobDone<number[]> {
   return { output: texts.map(text => countTextTokens(text, model)) }
 }

@@ -1,5 +1,5 @@
 /** Hashes personal data in `metadata.user_id`: Anthropic asks for an id that does not identify a person. */
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../../formats/json/canonical.ts'
 
 /** More than an e-mail address or a phone number may have: what is longer is neither. */
 const LONGEST_CHARS = 320
@@ -12,12 +12,8 @@ const PHONE_DIGITS = { least: 7, most: 15 }
 export function hidePerson(id: string): string {
   const trimmed = id.trim()
   if (trimmed.length > LONGEST_CHARS) return id
-  if (EMAIL.test(trimmed)) return digest(trimmed.toLowerCase())
+  if (EMAIL.test(trimmed)) return sha256(trimmed.toLowerCase())
   const digits = trimmed.replace(/\D/g, '')
   const isPhone = PHONE.test(trimmed) && digits.length >= PHONE_DIGITS.least && digits.length <= PHONE_DIGITS.most
-  return isPhone ? digest(digits) : id
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return isPhone ? sha256(digits) : id
 }

@@ -56,7 +56,6 @@ function refuseHttp(url: string, param: string): void {
   )
 }
 
-/** Translates a `file` part. */
 export function translateFile(part: JsonObject, param: string): DocumentBlockParam {
   const at = `${param}.file`
   const file = readObject(part.file, at)
