@@ -1,5 +1,5 @@
 /** What an answer took, in tokens and in calls of tools: as it says itself, and as the catalogue prices it. */
-import { isJsonObject, type JsonObject } from './json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf } from './json/canonical.ts'
 
 export interface TokenUsage {
   promptTokens: number
@@ -120,7 +120,7 @@ const WIDEST: readonly unknown[] = ['global', 'not_available', '']
  */
 function withParts(whole: TokenUsage, iterations: unknown): TokenUsage {
   if (!Array.isArray(iterations)) return whole
-  const parts = iterations.filter(isJsonObject).flatMap(({ model, ...counts }): UsagePart[] => {
+  const parts = objectsOf(iterations).flatMap(({ model, ...counts }): UsagePart[] => {
     const usage = readUsage({ ...counts, iterations: null }, whole.tier)
     return usage ? [{ model: typeof model === 'string' ? model : null, usage }] : []
   })

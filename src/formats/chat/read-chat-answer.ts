@@ -2,7 +2,7 @@
 
 import { type ProxyError, quoteError, refuse } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf, readField } from '../json/canonical.ts'
 import { mergeDelta } from './merge-delta.ts'
 import { readProof, readThought } from './thought.ts'
 
@@ -57,11 +57,6 @@ export function createAnswerReader(steps: AnswerSteps): AnswerReader {
   let finishReason: string | null = null
   let usage: JsonObject | null = null
 
-  function readCalls(value: unknown): void {
-    if (!Array.isArray(value)) return
-    for (const fragment of value) if (isJsonObject(fragment)) readCall(fragment)
-  }
-
   function readCall(fragment: JsonObject): void {
     const called = readField(fragment, 'function')
     const { name, arguments: text } = isJsonObject(called) ? called : {}
@@ -82,7 +77,7 @@ export function createAnswerReader(steps: AnswerSteps): AnswerReader {
     const { content, refusal, annotations } = delta
     if (typeof content === 'string' && content !== '') steps.addText(content, readLogprobs(logprobs))
     if (typeof refusal === 'string' && refusal !== '') steps.addRefusal(refusal)
-    readCalls(delta.tool_calls)
+    for (const fragment of objectsOf(delta.tool_calls)) readCall(fragment)
     if (Array.isArray(annotations) && annotations.length > 0) steps.annotate(annotations.filter(isJsonObject))
   }
 
@@ -124,8 +119,7 @@ export function asChunks(answer: JsonObject): JsonObject[] {
   if (Array.isArray(chunks)) return chunks.filter(isJsonObject)
   const choice = firstChoice(answer)
   const message = isJsonObject(choice?.message) ? choice.message : {}
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : []
-  const numbered = calls.map((call, index) => ({ ...call, index }))
+  const numbered = objectsOf(message.tool_calls).map((call, index) => ({ ...call, index }))
   return [{ ...answer, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }]
 }
 

@@ -1,6 +1,6 @@
 /** Splits a plain response into the chunks that its upstream could have streamed, as server-sent events. */
 
-import { isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf, readField, writeField } from '../json/canonical.ts'
 import { cutText, groupTokens } from './cut-text.ts'
 import { type Steps, splitMessage } from './split-chat-message.ts'
 
@@ -36,8 +36,7 @@ export function encodeSse(payloads: readonly string[]): Uint8Array {
 }
 
 function splitChoices(body: JsonObject): string[] {
-  const choices = readField(body, 'choices')
-  const split = Array.isArray(choices) ? choices.filter(isJsonObject).map(splitChoice) : []
+  const split = objectsOf(readField(body, 'choices')).map(splitChoice)
   const interleaved: string[] = []
   const longest = Math.max(0, ...split.map(steps => steps.length))
   for (let turn = 0; turn < longest; turn++) {

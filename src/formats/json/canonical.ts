@@ -17,6 +17,11 @@ export function numberOf(value: unknown, otherwise = Number.NaN): number {
   return typeof value === 'number' ? value : otherwise
 }
 
+/** The objects of a list; none where it is no list. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
 /** Whether a field's value says anything: null is as good as none. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null

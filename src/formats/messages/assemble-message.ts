@@ -2,7 +2,7 @@
 
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
-import { isJsonObject, type JsonObject, numberOf, parseJsonObject, textOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, objectsOf, parseJsonObject, textOf } from '../json/canonical.ts'
 import { parseExactlyIfValid } from '../json/exact-json.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { isTextAsWanted, type Wanted } from '../wanted.ts'
@@ -40,7 +40,7 @@ export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssemb
     body = { ...message, content: blocks }
     if (isJsonObject(message.usage)) body.usage = { ...message.usage }
     // In the first event the message has no blocks yet. Should a provider send some there, they count.
-    if (Array.isArray(message.content)) blocks.push(...message.content.filter(isJsonObject))
+    blocks.push(...objectsOf(message.content))
   }
 
   function continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
@@ -154,9 +154,8 @@ function hasContent({ type, text }: JsonObject): boolean {
 }
 
 /** Whether the message calls a tool. Such messages are never served from a semantic match. */
-export function hasToolUses(body: unknown): boolean {
-  const content = isJsonObject(body) ? body.content : undefined
-  return Array.isArray(content) && content.filter(isJsonObject).some(callsTool)
+export function hasToolUses({ content }: JsonObject): boolean {
+  return objectsOf(content).some(callsTool)
 }
 
 /** Text that is not a JSON object, for example cut off, is kept under a name that no tool expects, so that it stays visible. */

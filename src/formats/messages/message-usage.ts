@@ -2,7 +2,7 @@
 
 import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject, numberOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, objectsOf } from '../json/canonical.ts'
 
 /** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
 export function writeUsage(usage: JsonObject | null): JsonObject {
@@ -69,7 +69,7 @@ export function translateUsage(usage: ReportedUsage): ChatUsage {
 }
 
 function translateIterations(given: unknown): Pick<ChatUsage, 'iterations'> {
-  const iterations = Array.isArray(given) ? given.filter(isJsonObject) : []
+  const iterations = objectsOf(given)
   if (iterations.every(({ type }) => type === 'message')) return {}
   const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : null)
   return { iterations: iterations.map(each => ({ ...translateUsage(each as ReportedUsage), model: modelOf(each) })) }

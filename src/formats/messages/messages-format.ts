@@ -1,7 +1,7 @@
 /** Responses of Anthropic's Messages API. */
 
 import type { AnswerFormat } from '../answer-format.ts'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
 import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
 import type { TokenUsage } from '../token-usage.ts'
 import { readUsage } from '../token-usage.ts'
@@ -32,8 +32,7 @@ function readMessageUsage(usage: unknown): TokenUsage | null {
 }
 
 function textOf({ content }: JsonObject): string {
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : []
-  return blocks
+  return objectsOf(content)
     .map(block => (block.type === 'tool_use' ? JSON.stringify(block.input) : (block.text ?? block.thinking)))
     .filter(text => typeof text === 'string')
     .join('\n')

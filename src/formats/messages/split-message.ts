@@ -1,7 +1,7 @@
 /** Splits a stored message into the events that its provider could have streamed. */
 
 import { cutText } from '../chat/cut-text.ts'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createMessageWriter, type MessageWriter } from './growing-message.ts'
 
@@ -23,8 +23,7 @@ export function splitMessage(message: JsonObject): TypedEvent[] {
   const unended = Object.fromEntries(Object.keys(ended).map(field => [field, null]))
   const begun = { ...message, ...unended, content: [], usage: { ...usage, output_tokens: 1 } }
   writer.write('message_start', { message: begun })
-  const content = Array.isArray(message.content) ? message.content.filter(isJsonObject) : []
-  for (const block of content) splitBlock(writer, block)
+  for (const block of objectsOf(message.content)) splitBlock(writer, block)
   writer.close()
   writer.write('message_delta', { delta: ended, usage: pick(usage, CLOSING_COUNTS) })
   writer.write('message_stop')

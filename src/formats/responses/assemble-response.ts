@@ -2,7 +2,7 @@
 
 import type { StreamAssembler } from '../answer-format.ts'
 import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
-import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json/canonical.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
 
@@ -93,7 +93,7 @@ export function completenessOfResponse(body: unknown, wanted: Wanted): Completen
   if (body.status === 'incomplete') return completenessOfCut(body, wanted)
   // For example a background response that is queued or was cancelled.
   if (body.status !== 'completed') return 'unfinished_choice'
-  const items = body.output.filter(isJsonObject)
+  const items = objectsOf(body.output)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'unfinished_choice'
   return completenessOfItems(items, wanted)
 }
@@ -103,16 +103,14 @@ function completenessOfCut({ incomplete_details: details, output }: JsonObject, 
   if (reason === 'content_filter') return 'content_filter'
   if (reason !== 'max_output_tokens') return 'unknown_finish_reason'
   if (!wanted.clientSetOutputLimit) return 'provider_length_limit'
-  return completenessOfItems((output as unknown[]).filter(isJsonObject), wanted)
+  return completenessOfItems(objectsOf(output), wanted)
 }
 
 function completenessOfItems(items: readonly JsonObject[], wanted: Wanted): Completeness {
   if (!hasContent(items)) return 'nothing_said'
   const functionCalls = items.filter(({ type }) => type === 'function_call')
   if (!functionCalls.every(call => areWholeArguments(call.arguments))) return 'cut_arguments'
-  const parts = items.flatMap(({ content, type }) =>
-    type === 'message' && Array.isArray(content) ? content.filter(isJsonObject) : [],
-  )
+  const parts = items.flatMap(({ content, type }) => (type === 'message' ? objectsOf(content) : []))
   // A refusal takes the place of whatever was asked for.
   if (parts.some(({ type }) => type === 'refusal')) return 'whole'
   if (wanted.mustCall && !hasCalls({ output: items })) return 'no_call'
@@ -132,7 +130,6 @@ function hasContent(items: readonly JsonObject[]): boolean {
 }
 
 /** Whether the response calls a tool. Such responses are never served from a semantic match. */
-export function hasCalls(body: unknown): boolean {
-  const output = isJsonObject(body) ? body.output : undefined
-  return Array.isArray(output) && output.some(item => /_(call|request|output)$/.test(textOf(item?.type)))
+export function hasCalls({ output }: JsonObject): boolean {
+  return objectsOf(output).some(({ type }) => /_(call|request|output)$/.test(textOf(type)))
 }

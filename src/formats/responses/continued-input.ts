@@ -1,6 +1,6 @@
 /** Puts what a Responses request refers to in place of its references: earlier responses of ours, and their items. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from '../json/canonical.ts'
 import { parseExactly } from '../json/exact-json.ts'
 
 /** Translated responses and their items have ids of these forms. No provider's response ids are as long. */
@@ -66,8 +66,7 @@ export function listInput({ id, input }: EarlierResponse): JsonObject[] {
 
 /** Null when the response is not of the form that was kept. */
 export function outputOf({ response }: EarlierResponse): JsonObject[] {
-  const output = parseJsonObject(response)?.output
-  return Array.isArray(output) ? output.filter(isJsonObject) : []
+  return objectsOf(parseJsonObject(response)?.output)
 }
 
 export interface Continued {

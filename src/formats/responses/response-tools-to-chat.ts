@@ -1,6 +1,6 @@
 /** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
 
-import { isJsonObject, type JsonObject, parseJsonObject } from '../json/canonical.ts'
+import { type JsonObject, objectsOf, parseJsonObject } from '../json/canonical.ts'
 import { pickGiven, readChoice, readGiven, readList, readName, readObject, readText } from '../json/read-fields.ts'
 import { placed } from '../own-place.ts'
 import { notTranslated } from './response-fields.ts'
@@ -111,8 +111,7 @@ export function toolsByChatName({ tools }: JsonObject): ReadonlyMap<string, OwnT
 }
 
 function readTools(tools: unknown, namespace: string): OwnTool[] {
-  if (!Array.isArray(tools)) return []
-  return tools.filter(isJsonObject).flatMap(({ type, name, tools: inner }): OwnTool[] => {
+  return objectsOf(tools).flatMap(({ type, name, tools: inner }): OwnTool[] => {
     if (typeof name !== 'string') return []
     if (type === 'namespace' && namespace === '') return readTools(inner, name)
     return type === 'function' || type === 'custom' ? [{ name, namespace, isCustom: type === 'custom' }] : []

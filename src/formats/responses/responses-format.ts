@@ -1,7 +1,7 @@
 /** Responses of OpenAI's Responses API. */
 
 import type { AnswerFormat } from '../answer-format.ts'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
 import type { TokenUsage, ToolCalls } from '../token-usage.ts'
 import { joinParts, readUsage } from '../token-usage.ts'
@@ -33,8 +33,7 @@ function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | nul
   const own = readCounts(usage, answer)
   const pictures = isJsonObject(answer.tool_usage) ? readCounts(answer.tool_usage.image_gen, {}) : null
   if (!own || !pictures || pictures.promptTokens + pictures.completionTokens === 0) return own
-  const tools = Array.isArray(answer.tools) ? answer.tools.filter(isJsonObject) : []
-  const model = tools.find(({ type }) => type === 'image_generation')?.model
+  const model = objectsOf(answer.tools).find(({ type }) => type === 'image_generation')?.model
   const makers = { model: typeof model === 'string' ? model : USUAL_PICTURES, usage: pictures }
   return joinParts(own, [{ model: null, usage: own }, makers])
 }
@@ -57,8 +56,8 @@ function readCounts(usage: unknown, answer: JsonObject): TokenUsage | null {
 }
 
 function textOf({ output }: JsonObject): string {
-  const items = Array.isArray(output) ? output.filter(isJsonObject) : []
-  const parts = items.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isJsonObject) : []))
+  const items = objectsOf(output)
+  const parts = items.flatMap(({ content }) => objectsOf(content))
   const texts = [...parts.map(part => part.text), ...items.map(item => item.arguments)]
   return texts.filter(text => typeof text === 'string').join('\n')
 }
@@ -66,12 +65,12 @@ function textOf({ output }: JsonObject): string {
 /** OpenAI's usage does not count them. One container serves all calls that name it. */
 function countCalls({ output, tools, tool_usage: used }: JsonObject): ToolCalls {
   const searches = isJsonObject(used) && isJsonObject(used.web_search) ? used.web_search.num_requests : null
-  const items = Array.isArray(output) ? output.filter(isJsonObject) : []
+  const items = objectsOf(output)
   const callsOf = (type: string) => items.filter(item => item.type === type).length
   const named = items.map(
     item => item.container_id ?? (isJsonObject(item.environment) && item.environment.container_id),
   )
-  const asked = Array.isArray(tools) ? tools.filter(isJsonObject).map(containerGigabytes) : []
+  const asked = objectsOf(tools).map(containerGigabytes)
   return {
     search: typeof searches === 'number' ? searches : callsOf('web_search_call'),
     file_search: callsOf('file_search_call'),

@@ -1,7 +1,7 @@
 /** Splits a stored response into the events that its provider could have streamed. */
 
 import { cutText } from '../chat/cut-text.ts'
-import { isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
+import { type JsonObject, objectsOf, textOf } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createEventWriter, type EventWriter } from './response-events.ts'
 
@@ -19,8 +19,7 @@ export function splitResponse(response: JsonObject): TypedEvent[] {
   }
   writer.write('response.created', { response: begun })
   writer.write('response.in_progress', { response: begun })
-  const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : []
-  for (const [index, item] of output.entries()) splitItem(writer, item, index)
+  for (const [index, item] of objectsOf(response.output).entries()) splitItem(writer, item, index)
   const ending = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed'
   writer.write(`response.${ending}`, { response })
   return writer.take()
@@ -59,8 +58,7 @@ function emptied(item: JsonObject): JsonObject {
 type ItemPlace = { item_id: unknown; output_index: number }
 
 function splitContent(writer: EventWriter, { content }: JsonObject, item: ItemPlace): void {
-  const parts = Array.isArray(content) ? content.filter(isJsonObject) : []
-  for (const [index, part] of parts.entries()) {
+  for (const [index, part] of objectsOf(content).entries()) {
     const place = { ...item, content_index: index }
     const kind = PART_KINDS.get(part.type)
     writer.write('response.content_part.added', { ...place, part: kind ? { ...part, ...kind.empty } : part })
@@ -81,7 +79,7 @@ const PART_KINDS: ReadonlyMap<unknown, { event: string; field: string; empty: Js
 
 /** Log probabilities are sent with their tokens if the tokens spell the text, else with the last event. */
 function splitOutputText(writer: EventWriter, part: JsonObject, place: ItemPlace): void {
-  const tokens = Array.isArray(part.logprobs) ? part.logprobs.filter(isJsonObject) : []
+  const tokens = objectsOf(part.logprobs)
   const spelled = tokens.map(({ token }) => textOf(token)).join('')
   const pieces =
     tokens.length > 0 && spelled === part.text
@@ -95,8 +93,7 @@ function splitOutputText(writer: EventWriter, part: JsonObject, place: ItemPlace
 }
 
 function splitSummary(writer: EventWriter, { summary }: JsonObject, item: ItemPlace): void {
-  const parts = Array.isArray(summary) ? summary.filter(isJsonObject) : []
-  for (const [index, part] of parts.entries()) {
+  for (const [index, part] of objectsOf(summary).entries()) {
     const place = { ...item, summary_index: index }
     writer.write('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } })
     splitText(writer, 'response.reasoning_summary_text.delta', part.text, place)

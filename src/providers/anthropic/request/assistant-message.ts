@@ -5,7 +5,7 @@ import type {
   ThinkingBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../../../formats/json/canonical.ts'
 import { parseExactlyIfValid } from '../../../formats/json/exact-json.ts'
 import { readGiven, readList, readObject, readText } from '../../../formats/json/read-fields.ts'
 import { refusal } from './check-fields.ts'
@@ -76,9 +76,7 @@ function parseArguments(text: string): JsonObject {
 
 /** Ignores blocks of other vendors: their thinking blocks have no signature. */
 function readThoughts(message: JsonObject): Thought[] {
-  const blocks = readGiven(message, 'thinking_blocks')
-  if (!Array.isArray(blocks)) return []
-  return blocks.filter(isJsonObject).flatMap((item, position): Thought[] => {
+  return objectsOf(readGiven(message, 'thinking_blocks')).flatMap((item, position): Thought[] => {
     const { type, thinking, signature, data, index } = item
     const at = typeof index === 'number' ? index : position
     if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string') {
