@@ -16,29 +16,14 @@ export function readExactBody({ body, bodyText }: UpstreamRequest): JsonObject {
   return hasInexactNumber(bodyText) ? (parseExactly(bodyText) as JsonObject) : body
 }
 
-/** Returns the request with another body. */
+/** Returns the request with another body, whose text is decoded when it is asked for: not where the request is copied. */
 export function withLongBody(
   asked: Omit<UpstreamRequest, 'bodyText' | 'body'>,
   body: Record<string, unknown>,
   bodyBytes: Uint8Array,
 ): LongRequest {
-  const { headers, stream, signal, endpoint, onlyCounts = false, refusesTools = false, marksCache = false } = asked
-  const { owner = NOBODY } = asked
-  return {
-    endpoint,
-    headers,
-    stream,
-    signal,
-    onlyCounts,
-    refusesTools,
-    marksCache,
-    owner,
-    body,
-    bodyBytes,
-    get bodyText() {
-      return decodeUtf8(bodyBytes)
-    },
-  }
+  const bodyText = { get: () => decodeUtf8(bodyBytes), enumerable: false }
+  return Object.defineProperty({ ...asked, body, bodyBytes }, 'bodyText', bodyText) as LongRequest
 }
 
 /** Runs a job on a copy of a request's body: the request may have to be sent again. */

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { withLongBody } from '../../../src/providers/long-body.ts'
+import { withTranslations } from '../../../src/providers/translations/with-translations.ts'
+import type { Provider, UpstreamRequest } from '../../../src/providers/upstream.ts'
+
+test('a long request is translated as a short one is, and says that it was', async () => {
+  const asked: UpstreamRequest[] = []
+  const provider: Provider = {
+    name: 'p',
+    pricedAs: null,
+    ask: async request => {
+      asked.push(request)
+      return { status: 500, headers: new Headers(), body: new Blob(['{}']).stream(), mayStore: () => true }
+    },
+  }
+  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
+  const translating = withTranslations(provider, { has: [], targetOf: () => target })
+  const body = { model: 'm', input: 'Hi' }
+  const bodyText = JSON.stringify(body)
+  const { signal } = new AbortController()
+  const sent = { endpoint: 'responses', headers: new Headers(), stream: false, signal } as const
+  await translating.ask({ ...sent, body, bodyText })
+  await translating.ask(withLongBody(sent, body, new TextEncoder().encode(bodyText)))
+  const [short, long] = asked.map(request => [request.endpoint, request.isTranslated, JSON.parse(request.bodyText)])
+  expect(short).toEqual(['chat', true, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }])
+  expect(long).toEqual(short)
+})
