@@ -2,7 +2,7 @@
 
 import { type ProxyError, quoteError, refuse } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { isJsonObject, type JsonObject, objectsOf, readField } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, numberOf, objectsOf, readField, textOf } from '../json/canonical.ts'
 import { mergeDelta } from './merge-delta.ts'
 import { readProof, readThought } from './thought.ts'
 
@@ -28,88 +28,74 @@ export interface AnswerSteps {
   annotate(annotations: JsonObject[]): void
 }
 
-/** The fields that prove the reasoning to be the model's own, as far as they have arrived and were not taken. */
-export interface PendingProof {
-  readonly fields: JsonObject
-  take(): JsonObject
-}
-
-export interface AnswerReader {
-  /** Takes a chunk. Throws a ProxyError for an error in it, and for calls that cannot be told apart. */
-  push(chunk: JsonObject): void
-  /** The last one reported; null when there was none. */
-  readonly finishReason: string | null
-  readonly usage: JsonObject | null
-  readonly pendingProof: PendingProof
-}
-
 interface Call {
   index: number
   id: string
   name: string
 }
 
-/** Reads only the first choice: the target formats have no others. */
-export function createAnswerReader(steps: AnswerSteps): AnswerReader {
-  let proof: JsonObject = {}
-  const calls: Call[] = []
-  let hasBegun = false
-  let finishReason: string | null = null
-  let usage: JsonObject | null = null
+/** The fields that prove the reasoning to be the model's own, as far as they have arrived and were not taken. */
+export class PendingProof {
+  fields: JsonObject = {}
 
-  function readCall(fragment: JsonObject): void {
-    const called = readField(fragment, 'function')
-    const { name, arguments: text } = isJsonObject(called) ? called : {}
-    const id = typeof fragment.id === 'string' ? fragment.id : ''
-    const last = calls.at(-1)
-    const index = typeof fragment.index === 'number' ? fragment.index : (last?.index ?? 0)
-    if (typeof name === 'string' && name !== '' && !isSame(last, index, id)) {
-      calls.push({ index, id, name })
-      steps.startCall(id, name)
-    } else if (last?.index !== index) throw unreadable('mixed up the calls of its answer')
-    if (typeof text === 'string' && text !== '') steps.continueCall(text)
+  take(): JsonObject {
+    const taken = this.fields
+    this.fields = {}
+    return taken
+  }
+}
+
+/** Reads only the first choice: the target formats have no others. */
+export class AnswerReader {
+  readonly #steps: AnswerSteps
+  readonly #calls: Call[] = []
+  #hasBegun = false
+  /** The last one reported; null when there was none. */
+  finishReason: string | null = null
+  usage: JsonObject | null = null
+  readonly pendingProof = new PendingProof()
+
+  constructor(steps: AnswerSteps) {
+    this.#steps = steps
   }
 
-  function readDelta(delta: JsonObject, logprobs: unknown): void {
-    mergeDelta(proof, structuredClone(readProof(delta)))
+  /** Takes a chunk. Throws a ProxyError for an error in it, and for calls that cannot be told apart. */
+  push(chunk: JsonObject): void {
+    if (isJsonObject(chunk.error)) throw errorInAnswer(chunk.error)
+    if (!this.#hasBegun) this.#steps.begin(readHead(chunk))
+    this.#hasBegun = true
+    this.usage = readUsage(chunk) ?? this.usage
+    const choice = firstChoice(chunk)
+    if (!choice) return
+    if (isJsonObject(choice.error)) throw errorInAnswer(choice.error)
+    const delta = choice.delta ?? choice.message
+    if (isJsonObject(delta)) this.#readDelta(delta, choice.logprobs)
+    if (typeof choice.finish_reason === 'string') this.finishReason = choice.finish_reason
+  }
+
+  #readDelta(delta: JsonObject, logprobs: unknown): void {
+    const steps = this.#steps
+    mergeDelta(this.pendingProof.fields, structuredClone(readProof(delta)))
     const thought = readThought(delta)
     if (thought !== '') steps.addReasoning(thought)
     const { content, refusal, annotations } = delta
     if (typeof content === 'string' && content !== '') steps.addText(content, readLogprobs(logprobs))
     if (typeof refusal === 'string' && refusal !== '') steps.addRefusal(refusal)
-    for (const fragment of objectsOf(delta.tool_calls)) readCall(fragment)
+    for (const fragment of objectsOf(delta.tool_calls)) this.#readCall(fragment)
     if (Array.isArray(annotations) && annotations.length > 0) steps.annotate(annotations.filter(isJsonObject))
   }
 
-  return {
-    get finishReason() {
-      return finishReason
-    },
-    get usage() {
-      return usage
-    },
-    pendingProof: {
-      get fields() {
-        return proof
-      },
-      take() {
-        const taken = proof
-        proof = {}
-        return taken
-      },
-    },
-    push(chunk) {
-      if (isJsonObject(chunk.error)) throw errorInAnswer(chunk.error)
-      if (!hasBegun) steps.begin(readHead(chunk))
-      hasBegun = true
-      usage = readUsage(chunk) ?? usage
-      const choice = firstChoice(chunk)
-      if (!choice) return
-      if (isJsonObject(choice.error)) throw errorInAnswer(choice.error)
-      const delta = choice.delta ?? choice.message
-      if (isJsonObject(delta)) readDelta(delta, choice.logprobs)
-      if (typeof choice.finish_reason === 'string') finishReason = choice.finish_reason
-    },
+  #readCall(fragment: JsonObject): void {
+    const called = readField(fragment, 'function')
+    const { name, arguments: text } = isJsonObject(called) ? called : {}
+    const id = textOf(fragment.id)
+    const last = this.#calls.at(-1)
+    const index = numberOf(fragment.index, last?.index ?? 0)
+    if (typeof name === 'string' && name !== '' && !isSame(last, index, id)) {
+      this.#calls.push({ index, id, name })
+      this.#steps.startCall(id, name)
+    } else if (last?.index !== index) throw refuse('answerUnreadable', { fault: 'mixed up the calls of its answer' })
+    if (typeof text === 'string' && text !== '') this.#steps.continueCall(text)
   }
 }
 
@@ -135,9 +121,9 @@ function firstChoice({ choices }: JsonObject): JsonObject | undefined {
 
 function readHead({ id, model, created }: JsonObject): AnswerHead {
   return {
-    id: typeof id === 'string' ? id : '',
-    model: typeof model === 'string' ? model : '',
-    createdSeconds: typeof created === 'number' ? created : nowSeconds(),
+    id: textOf(id),
+    model: textOf(model),
+    createdSeconds: numberOf(created, nowSeconds()),
   }
 }
 
@@ -158,8 +144,4 @@ function errorInAnswer(error: JsonObject): ProxyError {
     code: typeof code === 'string' ? code : 'upstream_error',
     message: typeof message === 'string' ? message : 'The provider broke off its answer with an error.',
   })
-}
-
-function unreadable(how: string): ProxyError {
-  return refuse('answerUnreadable', { fault: how })
 }

@@ -22,22 +22,14 @@ export class GrowingMessage implements AnswerSteps {
   #blocks = 0
   /** Ids are derived from it. */
   #base = ''
-  #hasCalls = false
-  #refusal: string | null = null
+  hasCalls = false
+  /** The text of the model's refusal; null when it did not refuse. */
+  refusal: string | null = null
 
   constructor(writer: MessageWriter, context: MessageContext, proof: () => PendingProof) {
     this.#writer = writer
     this.#context = context
     this.#proof = proof
-  }
-
-  get hasCalls(): boolean {
-    return this.#hasCalls
-  }
-
-  /** The text of the model's refusal; null when it did not refuse. */
-  get refusal(): string | null {
-    return this.#refusal
   }
 
   begin(head: AnswerHead): void {
@@ -56,12 +48,12 @@ export class GrowingMessage implements AnswerSteps {
   }
 
   addRefusal(text: string): void {
-    this.#refusal = (this.#refusal ?? '') + text
+    this.refusal = (this.refusal ?? '') + text
     this.addText(text)
   }
 
   startCall(id: string, name: string): void {
-    this.#hasCalls = true
+    this.hasCalls = true
     const callId = id === '' ? `toolu_${this.#base.slice(0, 20)}${this.#blocks}` : id
     this.#openBlock('tool_use', { type: 'tool_use', id: callId, name, input: {}, caller: { type: 'direct' } })
   }

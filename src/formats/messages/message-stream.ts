@@ -1,6 +1,6 @@
 /** Converts a chat response to the events of a Messages stream, and to the complete message. */
 
-import { asChunks, createAnswerReader } from '../chat/read-chat-answer.ts'
+import { AnswerReader, asChunks } from '../chat/read-chat-answer.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { StreamTranslation } from '../sse/sse.ts'
 import { createMessageAssembler } from './assemble-message.ts'
@@ -20,7 +20,7 @@ export function messageFromChat(answer: JsonObject, context: MessageContext): Js
 export function createMessageStream(context: MessageContext): StreamTranslation {
   const writer = createMessageWriter()
   const message = new GrowingMessage(writer, context, () => reader.pendingProof)
-  const reader = createAnswerReader(message)
+  const reader = new AnswerReader(message)
 
   return {
     push(chunk) {

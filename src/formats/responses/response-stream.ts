@@ -1,6 +1,6 @@
 /** Converts a chat response to the events of a Responses stream, and to the complete response. */
 
-import { asChunks, createAnswerReader } from '../chat/read-chat-answer.ts'
+import { AnswerReader, asChunks } from '../chat/read-chat-answer.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { StreamTranslation } from '../sse/sse.ts'
 import { GrowingResponse } from './growing-response.ts'
@@ -17,7 +17,7 @@ export function responseFromChat(answer: JsonObject, context: ResponseContext): 
 export function createResponseStream(context: ResponseContext): StreamTranslation {
   const writer = createEventWriter()
   const response = new GrowingResponse(writer, context, () => reader.pendingProof)
-  const reader = createAnswerReader(response)
+  const reader = new AnswerReader(response)
 
   return {
     push(chunk) {

@@ -25,7 +25,7 @@ interface OpenCall {
 }
 
 export function createOpenCalls(): OpenCalls {
-  const ids = createToolIds()
+  const assignId = createToolIds()
   const names = new Set<string>()
   let waiting: OpenCall[] = []
 
@@ -39,7 +39,7 @@ export function createOpenCalls(): OpenCalls {
   return {
     names,
     open({ clientId, name }, param) {
-      const id = ids.assign(clientId)
+      const id = assignId(clientId)
       names.add(name)
       waiting.push({ clientId, name, id, param })
       return id

@@ -12,7 +12,6 @@ export interface ChosenTools {
 }
 
 const WORDS = { auto: 'auto', required: 'any', none: 'none' } as const
-type Word = keyof typeof WORDS
 
 /** Throws a 400 when the chosen tool is not offered. */
 export function translateToolChoice(body: JsonObject, tools: Tool[]): ChosenTools {
@@ -41,16 +40,15 @@ function readChoiceField(body: JsonObject): { field: string; value: unknown; isL
 }
 
 function choose(value: unknown, field: string, tools: Tool[], isLegacy: boolean): Required<ChosenTools> {
-  if (typeof value === 'string') return { tools, choice: { type: WORDS[readWord(value, field)] } }
+  if (typeof value === 'string') {
+    const word = readChoice(value, field, Object.keys(WORDS) as (keyof typeof WORDS)[])
+    return { tools, choice: { type: WORDS[word] } }
+  }
   const choice = readObject(value, field)
   if (isLegacy) return { tools, choice: chooseNamed(choice, field, tools) }
   if (choice.type === 'allowed_tools') return chooseAllowed(choice.allowed_tools, `${field}.allowed_tools`, tools)
   if (choice.type === 'custom') throw refusal('tools[].custom', field)
   return { tools, choice: chooseNamed(readObject(choice.function, `${field}.function`), `${field}.function`, tools) }
-}
-
-function readWord(value: unknown, field: string): Word {
-  return readChoice(value, field, Object.keys(WORDS) as Word[])
 }
 
 function chooseNamed(named: JsonObject, param: string, tools: Tool[]): ToolChoice {
