@@ -1,7 +1,8 @@
 /** Which requests count, and their admission. */
+import { tellLimits } from '../admission/admission.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { RequestPlan } from './plan-request.ts'
-import type { ProxyRequest } from './request.ts'
+import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestAccounting } from './request-accounting.ts'
 import type { Stages } from './request-context.ts'
 
@@ -42,4 +43,13 @@ export function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'met
 
 function isExplained({ target }: ProxyRequest): boolean {
   return target.kind === 'cache' && target.question === 'explain'
+}
+
+/** Tells the client what is left of its limits. */
+export async function tellLeft(
+  { accounting, ...counted }: AdmittedRequest,
+  { headers }: Pick<ProxyResponse, 'headers'>,
+) {
+  const { spending } = accounting
+  tellLimits({ ...counted, spending: spending && (await spending.left()) }, headers)
 }

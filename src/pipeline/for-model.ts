@@ -37,7 +37,7 @@ export async function resolveAlias<Q extends NotedQuery>(
 
 /** The same for a request that was read before it was admitted, which is not large. */
 export function resolveEarly(query: CompletionQuery, account: Account): CompletionQuery {
-  const alias = account.aliases.length > 0 ? findAlias(query.model, account) : null
+  const alias = findAlias(query.model, account)
   return alias ? noteAlias(withModel(query, alias.model), alias) : query
 }
 

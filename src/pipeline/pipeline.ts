@@ -1,18 +1,20 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
-import { tellLimits } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError, refuse } from '../errors/errors.ts'
+import type { Account } from '../postgres/admit.ts'
 import { isUnavailable } from '../postgres/database.ts'
-import { type AdmittedRequest, admitRequest, isCounted } from './admit-request.ts'
+import { type AdmittedRequest, admitRequest, isCounted, tellLeft } from './admit-request.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { finishAnswer } from './finish-answer.ts'
 import { resolveEarly } from './for-model.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
+import type { CompletionQuery } from './query.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { reserveAhead } from './reserve-ahead.ts'
-import { missHeaders, tellScope } from './response-headers.ts'
+import { missHeaders } from './response-headers.ts'
+import { tellScope } from './serve-hit.ts'
 import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
@@ -28,11 +30,11 @@ export function createPipeline(stages: Stages): Pipeline {
       early = await readEarly(request, keyHash, stages)
       // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
       const guess = admission.lastKnown(keyHash)
-      const guessed = early?.query && guess && planRequest(resolveEarly(early.query, guess), guess, modelRouter)
+      const guessed = early?.query && guess && planRequest(named(early.query, guess), guess, modelRouter)
       admitted = await admitRequest(request, keyHash, guessed || null, stages)
       const { account, entry, accounting } = admitted
       const query = early?.query
-        ? resolveEarly(early.query, account)
+        ? named(early.query, account)
         : await readerOf(request.target).read(request, account, stages, early?.bytes)
       // Asked first, so that a request without tags reads none.
       const isTagged = query.body.metadata !== undefined || request.headers.has('x-proxy-tags')
@@ -45,7 +47,7 @@ export function createPipeline(stages: Stages): Pipeline {
       if (plan.cacheQuery) accounting.note({ asked_id: plan.cacheQuery.askedId })
       const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
       await tellLeft(admitted, response)
-      tellScope(response.headers, { query, account, ...plan })
+      if (response.headers['x-proxy-cache']?.startsWith('HIT')) tellScope(response.headers, { query, account, ...plan })
       if (query.alias) response.headers['x-proxy-model'] ??= query.model
       if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
       return await finishAnswer({ query, account, provider: plan.provider }, response, stages)
@@ -62,7 +64,7 @@ export function createPipeline(stages: Stages): Pipeline {
   function noteRefused(request: ProxyRequest, keyHash: string, early: EarlyBody | null, error: unknown): void {
     const account = admission.lastKnown(keyHash)
     if (account && isCounted(request))
-      stages.accounting.noteRefused(request, account, early?.query ? resolveEarly(early.query, account) : null, error)
+      stages.accounting.noteRefused(request, account, early?.query ? named(early.query, account) : null, error)
   }
 
   async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
@@ -79,7 +81,6 @@ export function createPipeline(stages: Stages): Pipeline {
   }
 }
 
-async function tellLeft({ accounting, ...counted }: AdmittedRequest, { headers }: Pick<ProxyResponse, 'headers'>) {
-  const { spending } = accounting
-  tellLimits({ ...counted, spending: spending && (await spending.left()) }, headers)
+function named(query: CompletionQuery, account: Account): CompletionQuery {
+  return account.aliases.length > 0 ? resolveEarly(query, account) : query
 }

@@ -1,10 +1,7 @@
 /** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. Those of a hit: serve-hit.ts. */
-import { isAskersOwn } from '../cache/cache-query.ts'
-import { scopeOf } from '../cache/cache-scope.ts'
 import type { MissReason } from '../cache/reasons.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
-import type { RequestContext } from './request-context.ts'
 
 /** `cost` is null when it is not known. `reason` says why a cache lookup served nothing; absent without a lookup. */
 export function missHeaders(provider: string, cost: number | null, reason?: MissReason): Record<string, string> {
@@ -50,17 +47,6 @@ export function followHeaders(provider: string, estimatedPromptTokens: number): 
     // The exact count comes at the end of the stream, too late for a header.
     'x-proxy-tokens-saved': `${estimatedPromptTokens}`,
   }
-}
-
-/** Who shares what was served from the cache: of a question about its asker, its user alone. */
-export function tellScope(
-  headers: Record<string, string>,
-  { query, account, cacheQuery }: Pick<RequestContext, 'query' | 'account' | 'cacheQuery'>,
-): void {
-  const result = headers['x-proxy-cache']
-  if (!result?.startsWith('HIT')) return
-  const isAskers = result === 'HIT-SEMANTIC' && cacheQuery && isAskersOwn(cacheQuery)
-  headers['x-proxy-cache-scope'] = isAskers ? 'user' : scopeOf(account, query.body)
 }
 
 export const JSON_TYPE = { 'content-type': 'application/json' }

@@ -1,4 +1,6 @@
 /** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
+import { isAskersOwn } from '../cache/cache-query.ts'
+import { scopeOf } from '../cache/cache-scope.ts'
 import { ageSeconds, type Match } from '../cache/entry.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
@@ -11,7 +13,7 @@ import type { Account } from '../postgres/admit.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
-import type { RoutedContext, Stages } from './request-context.ts'
+import type { RequestContext, RoutedContext, Stages } from './request-context.ts'
 import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
 
 export function serveHit(
@@ -53,6 +55,15 @@ export function hitHeaders(match: Match, costUsd: number): Record<string, string
     headers['cache-status'] += '; detail=semantic'
   }
   return headers
+}
+
+/** Who shares what was served from the cache: of a question about its asker, its user alone. */
+export function tellScope(
+  headers: Record<string, string>,
+  { query, account, cacheQuery }: Pick<RequestContext, 'query' | 'account' | 'cacheQuery'>,
+): void {
+  const isAskers = headers['x-proxy-cache'] === 'HIT-SEMANTIC' && cacheQuery && isAskersOwn(cacheQuery)
+  headers['x-proxy-cache-scope'] = isAskers ? 'user' : scopeOf(account, query.body)
 }
 
 export interface ReplayInput {

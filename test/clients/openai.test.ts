@@ -244,6 +244,7 @@ describeOnce('the official openai client', backend => {
       })
       const served = {
         'cache-age': SECONDS,
+        'cache-scope': 'project',
         'cost-usd': '0',
         'latency-ms': LATENCY,
         provider,
@@ -277,6 +278,7 @@ describeOnce('the official openai client', backend => {
         client.chat.completions.create({ ...ask(content), stream: true }).withResponse()
       const served = {
         'cache-age': SECONDS,
+        'cache-scope': 'project',
         'cost-usd': '0',
         'latency-ms': LATENCY,
         provider,

@@ -204,7 +204,7 @@ describeBackends('budgets', backend => {
       await proxy.settle()
       return (
         await proxy.query<{ payload: object }>(`select payload from events
-          where kind = 'budget.threshold' and project_id = (select id from projects where name = '${project}') order by at`)
+          where kind = 'budget.threshold' and project_id = (select id from projects where name = '${project}') order by raised_at`)
       ).map(({ payload }) => payload)
     }
     const event = {
