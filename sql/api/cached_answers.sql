@@ -10,7 +10,7 @@ select
     e.model,
     e.provider,
     e.namespace,
-    pg_column_size(e.response)::natural_number as bytes,
+    e.bytes::natural_number as bytes,
     e.prompt_tokens::natural_number as prompt_tokens,
     e.completion_tokens::natural_number as completion_tokens,
     case when p.entry_id is null then 'exact' when p.space_id is null then 'normalized' else 'similar' end::cache_reach as found_by,
@@ -22,6 +22,6 @@ left join cache_prompts p on p.entry_id = e.id;
 comment on view cached_answers is 'A stored answer, without what it says.';
 comment on column cached_answers.model is 'As the client asked for it.';
 comment on column cached_answers.provider is 'Who answered.';
-comment on column cached_answers.bytes is 'What the answer takes, compressed.';
+comment on column cached_answers.bytes is 'What the entry takes of its project''s cache_bytes.';
 comment on column cached_answers.prompt_tokens is 'What a hit saves, as the provider counted it.';
 comment on column cached_answers.found_by is 'By the same request alone, an equal normalized prompt, or similar ones, too.';

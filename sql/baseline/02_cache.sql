@@ -36,6 +36,9 @@ create table cache_entries (
     expires_at timestamptz not null,
     test boolean not null default false,
     bytes integer not null default 0,
+    key_id bigint,
+    log_content text not null default 'off'
+        check (log_content in ('off', 'sealed')),
     unique (project_id, request_hash)
 );
 
@@ -55,6 +58,8 @@ comment on column cache_entries.created_at is 'When the answer was stored: its a
 comment on column cache_entries.expires_at is 'From when on the entry is not served and may be deleted. Ahead of created_at.';
 comment on column cache_entries.test is 'Whether a test key asked: such entries live at most a day, and only the latest few of a project are kept.';
 comment on column cache_entries.bytes is 'What the entry takes of its project''s cache_bytes.';
+comment on column cache_entries.key_id is 'The key that asked; null: not known.';
+comment on column cache_entries.log_content is 'As the setting was for that key: what was stored under off is never shown, whatever the setting becomes.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function note_cache_shrinkage() returns trigger

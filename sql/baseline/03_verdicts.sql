@@ -53,6 +53,7 @@ create table semantic_hits (
     saved_usd numeric(18, 9) not null,
     difference text,
     sealed_wording bytea,
+    key_id bigint,
     primary key (project_id, request_id)
 );
 
@@ -72,7 +73,8 @@ comment on column semantic_hits.prompt_tokens is 'Prompt tokens of the stored an
 comment on column semantic_hits.completion_tokens is 'Completion tokens of the stored answer.';
 comment on column semantic_hits.saved_usd is 'What the stored answer once cost.';
 comment on column semantic_hits.difference is 'Of an undecided one, the kind of difference that stood in the way; null: it was not similar enough.';
-comment on column semantic_hits.sealed_wording is 'The question as it was asked, sealed by the proxy; null where the project keeps no wordings.';
+comment on column semantic_hits.sealed_wording is 'The question as it was asked, sealed by the proxy; null where log_content was off for its key.';
+comment on column semantic_hits.key_id is 'The key that asked.';
 
 create table judge_queue (
     id bigint generated always as identity primary key,

@@ -1,4 +1,5 @@
 /** Explains what the cache would do with a request, and why. Used by people, never on a request's path. */
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
@@ -41,7 +42,8 @@ export interface Explanation {
 export interface ExplainedCandidate {
   id: string
   similarity: number
-  text: string
+  /** Null, with no differences, for another key's question where the text of requests is not kept. */
+  text: string | null
   /** 'normalized', 'verified', or what speaks against the pair. */
   proof: string
   /** The verdict of a person, or else of the judge; null when there is none. */
@@ -90,6 +92,17 @@ export function createExplainer({ database, unfinished, vectors }: ExplainerOpti
     return (await findAnswer(database, asked)).length > 0
   }
 
+  /** The entries whose question the asking key may see. */
+  async function findShown({ account }: CacheQuery, nearest: readonly SimilarAnswer[]): Promise<Set<number>> {
+    const { project_id: of_project, key_id: of_key } = account
+    const shown = await call(database, 'texts_for_key', {
+      of_project,
+      of_key,
+      entry_ids: nearest.map(row => row.entry_id),
+    })
+    return new Set(shown.map(row => row.entry_id))
+  }
+
   return {
     costs: !vectors.isFree,
     async explain(query) {
@@ -97,12 +110,13 @@ export function createExplainer({ database, unfinished, vectors }: ExplainerOpti
       const isSemantic = typeof semantic !== 'string'
       await unfinished.before(query, isSemantic ? { ...semantic, anchorHash: null } : null)
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
-      const tellsMeaning = !vectors.isFree
+      const shown = await findShown(query, nearest)
+      const describe = { tellsMeaning: !vectors.isFree, shown }
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
-        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, tellsMeaning)) : [],
-        decision: decide(query, isExact, nearest, tellsMeaning),
+        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, describe)) : [],
+        decision: decide(query, isExact, nearest, describe.tellsMeaning),
       }
     },
   }
@@ -155,19 +169,20 @@ function describeCandidate(
   { account }: CacheQuery,
   semantic: SemanticQuery,
   row: SimilarAnswer,
-  tellsMeaning: boolean,
+  { tellsMeaning, shown }: { tellsMeaning: boolean; shown: ReadonlySet<number> },
 ): ExplainedCandidate {
   const { reading } = semantic
   const cached = readBeside(reading, row.prompt)
+  const isShown = shown.has(row.entry_id)
   return {
     id: cacheIdOf(row.request_hash),
     similarity: Math.min(1, Math.max(0, row.similarity)),
-    text: row.prompt,
+    text: isShown ? row.prompt : null,
     proof:
       reading.normalized === cached.normalized
         ? 'normalized'
         : (vetoOf(semantic, row, account.semantic_policy, tellsMeaning) ?? 'verified'),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
-    differences: findDifferences(reading.text, cached.text),
+    differences: isShown ? findDifferences(reading.text, cached.text) : [],
   }
 }

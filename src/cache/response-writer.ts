@@ -102,6 +102,8 @@ function toRow(
     projectId: account.project_id,
     cacheGeneration: account.cache_generation,
     test: account.key_type === 'test',
+    keyId: account.key_id,
+    logContent: account.log_content,
     requestHash,
     namespace: identity.namespace,
     endpoint: identity.endpoint,

@@ -8,7 +8,7 @@ import type { Account } from '../postgres/admit.ts'
 
 interface Matched extends Pick<CacheQuery, 'identity'> {
   requestId: string
-  account: Pick<Account, 'project_id' | 'log_content'>
+  account: Pick<Account, 'project_id' | 'key_id' | 'log_content'>
   model: string | undefined
   /** Null for a provider that is free. */
   pricedAs: string | null
@@ -34,6 +34,7 @@ export function describeSemanticHit(
     difference: match.reason === 'undecided' ? match.difference : null,
     wording: isKept ? (takeAskedText(identity.endpoint, identity.body)?.text ?? null) : null,
     projectId: account.project_id,
+    keyId: account.key_id,
     requestId,
     isShadow,
     promptTokens,

@@ -30,8 +30,6 @@ export const FUNCTIONS = {
   audit: { takes: { action: 'text', of_project: 'bigint', target: 'text', details: 'jsonb=' }, gives: 'void' },
   /** Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass. */
   authorize: { reads: true, takes: { of_project: 'bigint', needed: 'text' }, gives: 'void' },
-  /** Raises insufficient_privilege when the current user may not read the questions and answers in a project's cache: viewers, and everybody where the project, or one of its keys, keeps no text of requests. An entry does not know which key asked. */
-  authorize_texts: { reads: true, takes: { of_project: 'bigint' }, gives: 'void' },
   /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone. */
   begin_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
   /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
@@ -112,7 +110,7 @@ export const FUNCTIONS = {
   evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none). */
   find_answers: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?' } },
-  /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one. Raises as authorize_texts() does. Null: of_model, of_namespace, stored_before, before_id (any). */
+  /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Raises for viewers. Null: of_model, of_namespace, stored_before, before_id (any). */
   find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', of_model: 'text?', of_namespace: 'text?', stored_before: 'timestamptz?', before_id: 'bigint?', page_size: 'integer' }, gives: { entry_id: 'bigint', question: 'text' } },
   /** A kept response and those before it, the first one first. It is not whole if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
   find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text' } },
@@ -142,8 +140,8 @@ export const FUNCTIONS = {
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', answered_as: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
-  /** A stored question by its normalized hash, and its model; without its wording when the project's log_content is off. */
-  find_wording: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', of_hash: 'bytea' }, gives: { prompt: 'text', model: 'text' } },
+  /** A stored question by its normalized hash, and its model; without its wording where may_read_texts() says no. Null: prompt. */
+  find_wording: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', of_hash: 'bytea' }, gives: { prompt: 'text?', model: 'text' } },
   /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
   first_moment: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
   /** Has a response asked for until its provider says what it used; then settle_response() puts its record and budgets right. */
@@ -160,6 +158,8 @@ export const FUNCTIONS = {
   forget_verdicts: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** note_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone. */
   give_feedback: { takes: { project: 'text', request_id: 'text', verdict: 'text' }, gives: 'void' },
+  /** The current user's role in a project: viewer, member or owner, as administrators and operators with psql are. Null: result (none). */
+  held_role: { reads: true, takes: { of_project: 'bigint' }, gives: 'text?' },
   /** Indexes a table of codes as lists of similar ones. */
   index_cache_lists: { takes: { lists: 'bigint' }, gives: 'void' },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
@@ -212,6 +212,8 @@ export const FUNCTIONS = {
   make_secret: { takes: { prefix: 'text' }, gives: 'text' },
   /** A key of a project as OpenAI's service account, which stands for it. Null: expires (never). */
   make_service_account: { takes: { project: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', api_key: 'service_account_key' } },
+  /** The one rule for what requests say and get: whether the current user may read it. log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that shows such text has the rights of its owner, since others have none to these columns, and asks this one. Null: of_key (not known: as the project has it). */
+  may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', sent_under: 'text' }, gives: 'boolean' },
   /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
   model_names: { reads: true, takes: { of_model: 'text' }, gives: 'text[]' },
   /** What a report of a calendar month (UTC, as 2026-10; empty: the current one) tells of a project, or of all (empty): days, the twenty most used models, keys and tags, what the cache did not answer by its reason, and the hits that people called wrong. Raises on an unknown project or a month that is none. */
@@ -234,7 +236,7 @@ export const FUNCTIONS = {
   own_sessions: { reads: true, takes: { this_one: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
   page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
-  /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question's was stored. Null: only_request, before_time, before_request_id (any). */
+  /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any). */
   page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
   /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest). */
   page_of_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz?', before_id: 'text?', page_size: 'integer' }, gives: { _given_at: 'timestamptz', verdict_id: 'text', created_at: 'bigint', verdict: 'same|different', source: 'person|review|judge', similarity: 'double precision?', difference: 'text?', model: 'text?', wordings: 'text[]' } },
@@ -270,7 +272,7 @@ export const FUNCTIONS = {
   raise_due_events: { takes: {}, gives: 'void' },
   /** Notes that something happened in a project, and leaves it to be told to the project's addresses once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key. */
   raise_event: { takes: { of_project: 'bigint', kind: 'text', payload: 'jsonb', once: 'text=' }, gives: 'void' },
-  /** An entry's question and its answer. Raises as authorize_texts() does. Null: question (it is found by its whole request alone). */
+  /** An entry's question and its answer. Raises insufficient_privilege where may_read_texts() says no. Null: question (it is found by its whole request alone). */
   read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text?', response: 'text' } },
   /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
@@ -364,8 +366,8 @@ export const FUNCTIONS = {
   shut_out_identity: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
   /** A project's last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge. */
   similarity_histogram: { reads: true, takes: { of_project: 'bigint' }, gives: { at_least: 'double precision', served: 'bigint', stopped: 'bigint', saved_usd: 'numeric', missed_usd: 'numeric', same: 'bigint', different: 'bigint' } },
-  /** Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
-  store_answers: { takes: { project_ids: 'bigint[]', generations: 'integer[]', tests: 'boolean[]', request_hashes: 'bytea[]', namespaces: 'text[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', responses: 'bytea', response_lengths: 'integer[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', ttls_seconds: 'integer[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: { place: 'integer', entry_id: 'bigint' } },
+  /** Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Each entry keeps its key and that key's log_content as it was. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
+  store_answers: { takes: { project_ids: 'bigint[]', generations: 'integer[]', tests: 'boolean[]', request_hashes: 'bytea[]', namespaces: 'text[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', responses: 'bytea', response_lengths: 'integer[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', ttls_seconds: 'integer[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=', key_ids: 'bigint[]=', log_contents: 'text[]=' }, gives: { place: 'integer', entry_id: 'bigint' } },
   /** The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. */
   store_prompts: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: 'void' },
   /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. Raises on an unknown project or provider, and on a name or weight that does not fit. Null: weight (it stays, 1 at first). */
@@ -386,6 +388,8 @@ export const FUNCTIONS = {
   take_open_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
   /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
   tell_thresholds: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
+  /** Which of a project's entries show their question to whoever has one of its keys: those that this key asked for itself, and those that may_read_texts() lets members read. */
+  texts_for_key: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', entry_ids: 'bigint[]' }, gives: { entry_id: 'bigint' } },
   /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */
   update_project: { takes: { project: 'text', new_name: 'text?', new_plan: 'text?' }, gives: 'void' },
   /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart). */

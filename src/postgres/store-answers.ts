@@ -9,6 +9,10 @@ export interface AnswerToStore {
   cacheGeneration?: number | null
   /** Whether a test key sent the request. */
   test?: boolean
+  /** The key that sent it; null: not known. */
+  keyId?: number | null
+  /** As the setting is for that key, which decides who may ever read the entry. */
+  logContent?: 'off' | 'sealed'
   requestHash: string
   namespace: string
   endpoint: string
@@ -58,6 +62,8 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
     space_ids: answers.map(answer => answer.semantic?.vector?.spaceId ?? null),
     vectors: answers.map(answer => answer.semantic?.vector?.text ?? null),
     anchor_hashes: listHashes(answers.map(answer => answer.semantic?.anchorHash)),
+    key_ids: answers.map(answer => answer.keyId ?? null),
+    log_contents: answers.map(answer => answer.logContent ?? 'off'),
   })
   const ids: (number | null)[] = answers.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)

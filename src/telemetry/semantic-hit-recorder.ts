@@ -10,6 +10,7 @@ import type { Log } from './log.ts'
 /** A semantic hit, a hit in shadow mode, or a near miss. */
 export interface NewSemanticHit {
   projectId: number
+  keyId: number
   requestId: string
   /** Hex SHA-256 of the normalized question. */
   askedHash: string
@@ -48,6 +49,7 @@ export function createSemanticHitRecorder(database: Database, seal: Seal, log: L
   async function writeRow(hit: NewSemanticHit) {
     return {
       project_id: hit.projectId,
+      key_id: hit.keyId,
       request_id: hit.requestId,
       asked_hash: byteaText(hit.askedHash),
       entry_hash: byteaText(hit.entryHash),

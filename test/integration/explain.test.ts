@@ -60,6 +60,29 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(nearest[0]).toMatchObject({ proof: 'neighbour', differences: [{ askedText: 'drawings', kind: 'words' }] })
   })
 
+  test('shows another key’s question only where it was sent, and is, kept as text', async () => {
+    const own = key
+    key = await proxy
+      .query<{ value: string }>(`select issue_key('${project}', 'project', 'other') as value`)
+      .then(([row]) => row?.value ?? '')
+    const seen = async () => {
+      const explanation = await explain(OTHER_WORDS)
+      return explanation.nearest.map(({ text, differences, proof }) => [text, differences.length, proof])
+    }
+    const set = (value: string) => proxy.query(`select set_setting('${project}', 'log_content', '${value}')`)
+    const [hidden, shown] = [[[null, 0, 'verified']], [[QUESTION, 1, 'verified']]]
+    expect(await seen()).toEqual(hidden)
+    await set('sealed')
+    expect(await seen()).toEqual(hidden)
+    await ask(proxy, own, QUESTION, { 'cache-control': 'no-cache' })
+    await proxy.settle()
+    expect(await seen()).toEqual(shown)
+    await set('off')
+    expect(await seen()).toEqual(hidden)
+    key = own
+    expect(await seen()).toEqual(shown)
+  })
+
   test('says the same as the door', async () => {
     for (const words of [OTHER_WORDS, UNPROVED, 'How do I boil an egg?', 'What time is it now?']) {
       for (const headers of [{}, { 'x-proxy-cache-threshold': '0.999' }]) {

@@ -51,7 +51,10 @@ begin
         delete from request_contents c
         using api_keys k
         where c.project_id = owner_id and k.id = c.key_id and k.log_content is null;
-        update semantic_hits h set sealed_wording = null where h.project_id = owner_id and h.sealed_wording is not null;
+        update semantic_hits h set sealed_wording = null
+        where h.project_id = owner_id
+            and h.sealed_wording is not null
+            and not exists (select from api_keys k where k.id = h.key_id and k.log_content = 'sealed');
     end if;
     perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('setting', setting, 'value', value));
 end;

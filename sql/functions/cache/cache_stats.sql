@@ -17,8 +17,7 @@ as $$
     from (
         select
             count(*) as entries,
-            -- The stored size, without decompressing.
-            coalesce(sum(pg_column_size(c.response)), 0) as bytes,
+            coalesce(sum(c.bytes), 0) as bytes,
             count(*) filter (where c.expires_at <= now()) as expired,
             min(c.created_at) as oldest_at,
             max(c.created_at) as newest_at,

@@ -13,14 +13,15 @@ returns table (
 )
 language plpgsql
 stable
+security definer
 set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    perform authorize_texts(of_project);
+    perform authorize(of_project, 'member');
     return query
     with newest as materialized (
-        select e.id
+        select e.id, e.key_id, e.log_content
         from cache_entries e
         where e.project_id = of_project
             and (of_model is null or e.model = of_model)
@@ -29,9 +30,16 @@ begin
             and (before_id is null or e.id < before_id)
         order by e.id desc
         limit 50000
+    ),
+    -- Asked once a key.
+    readable as materialized (
+        select s.key_id, s.log_content
+        from (select distinct n.key_id, n.log_content from newest n) s
+        where may_read_texts(of_project, s.key_id, s.log_content)
     )
     select p.entry_id, left(p.prompt, 500)
     from newest n
+    join readable r on r.key_id is not distinct from n.key_id and r.log_content = n.log_content
     join cache_prompts p on p.entry_id = n.id and p.project_id = of_project
     where position(lower(question_part) in lower(p.prompt)) > 0
     order by p.entry_id desc
@@ -40,4 +48,4 @@ end;
 $$;
 
 comment on function find_cache_entries(bigint, text, text, text, timestamptz, bigint, integer) is
-    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one. Raises as authorize_texts() does. Null: of_model, of_namespace, stored_before, before_id (any).';
+    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Raises for viewers. Null: of_model, of_namespace, stored_before, before_id (any).';

@@ -5,16 +5,26 @@ returns table (
 )
 language plpgsql
 stable
+security definer
 set search_path = model_proxy, pg_temp
 as $$
+declare
+    entry record;
 begin
-    perform authorize_texts(of_project);
-    return query
-    select p.prompt, e.response
+    perform authorize(of_project, 'member');
+    select p.prompt, e.response, e.key_id, e.log_content into entry
     from cache_entries e
     left join cache_prompts p on p.entry_id = e.id and p.project_id = of_project
     where e.project_id = of_project and e.id = of_entry;
+    if not found then
+        return;
+    end if;
+    if not may_read_texts(of_project, entry.key_id, entry.log_content) then
+        raise exception 'what a stored answer says may be read where the text of requests is kept: log_content was sealed when it was asked for, and is now'
+            using errcode = 'insufficient_privilege';
+    end if;
+    return query select entry.prompt, entry.response;
 end;
 $$;
 
-comment on function read_cache_entry(bigint, bigint) is 'An entry''s question and its answer. Raises as authorize_texts() does. Null: question (it is found by its whole request alone).';
+comment on function read_cache_entry(bigint, bigint) is 'An entry''s question and its answer. Raises insufficient_privilege where may_read_texts() says no. Null: question (it is found by its whole request alone).';

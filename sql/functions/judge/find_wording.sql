@@ -7,17 +7,18 @@ language sql
 stable
 set search_path = model_proxy, pg_temp
 as $$
-    select
-        case when s.log_content = 'sealed' then p.prompt end,
-        e.model
-    from projects s
-    join cache_prompts p on p.name_key = hashtextextended(encode(of_context || of_hash, 'hex'), s.id)
-    join cache_entries e on e.id = p.entry_id
-    where s.id = of_project
-        and p.project_id = of_project
-        and p.context_hash = of_context
-        and p.normalized_hash = of_hash
+    select case when w.is_readable then w.prompt end, w.model
+    from (
+        select p.prompt, e.model, may_read_texts(of_project, e.key_id, e.log_content) as is_readable
+        from cache_prompts p
+        join cache_entries e on e.id = p.entry_id
+        where p.name_key = hashtextextended(encode(of_context || of_hash, 'hex'), of_project)
+            and p.project_id = of_project
+            and p.context_hash = of_context
+            and p.normalized_hash = of_hash
+    ) w
+    order by w.is_readable desc
     limit 1;
 $$;
 
-comment on function find_wording(bigint, bytea, bytea) is 'A stored question by its normalized hash, and its model; without its wording when the project''s log_content is off.';
+comment on function find_wording(bigint, bytea, bytea) is 'A stored question by its normalized hash, and its model; without its wording where may_read_texts() says no. Null: prompt.';

@@ -9,12 +9,13 @@ create or replace function page_of_matches(
 returns setof cache_match
 language sql
 stable
+security definer
 set search_path = model_proxy, pg_temp
 as $$
     select
         h.served_at,
-        case when h.sealed_wording is not null then c.prompt end,
-        h.sealed_wording,
+        case when may_read_texts(of_project, e.key_id, e.log_content) then c.prompt end,
+        case when h.sealed_wording is not null and may_read_texts(of_project, h.key_id, 'sealed') then h.sealed_wording end,
         h.request_id,
         seconds_of(h.served_at),
         h.reason,
@@ -32,6 +33,7 @@ as $$
         select m.*
         from semantic_hits m
         where m.project_id = of_project
+            and held_role(of_project) is not null
             and (m.reason <> 'undecided') = served
             and (only_request is null or m.request_id = only_request)
             and (before_time is null or (m.served_at, m.request_id) < (before_time, before_request_id))
@@ -49,4 +51,4 @@ as $$
 $$;
 
 comment on function page_of_matches(bigint, boolean, text, timestamptz, text, integer) is
-    'Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only if the question''s was stored. Null: only_request, before_time, before_request_id (any).';
+    'Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any).';

@@ -2,6 +2,7 @@ create or replace function page_of_verdicts(of_project bigint, before_time times
 returns setof cache_verdict
 language sql
 stable
+security definer
 set search_path = model_proxy, pg_temp
 as $$
     select
@@ -18,11 +19,12 @@ as $$
         select v.*, name_verdict(v) as verdict_id
         from cache_verdicts v
         where v.project_id = of_project
+            and held_role(of_project) is not null
             and (before_time is null or (v.given_at, name_verdict(v)) < (before_time, before_id))
         order by v.given_at desc, name_verdict(v) desc
         limit page_size
     ) p
-    -- Wordings, if the project stores them and an entry has them.
+    -- Wordings, where an entry has them that the current user may read.
     left join lateral find_wording(p.project_id, p.context_hash, p.one_hash) one on true
     left join lateral find_wording(p.project_id, p.context_hash, p.other_hash) other on p.other_hash <> p.one_hash
     order by p.given_at desc, p.verdict_id desc;

@@ -11,16 +11,18 @@ begin
 
     insert into semantic_hits as h (
         project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
-        difference, sealed_wording
+        difference, sealed_wording, key_id
     )
     select distinct on (g.project_id, g.request_id)
         g.project_id, g.request_id, g.asked_hash, g.entry_hash, g.reason, g.similarity, g.is_shadow, g.prompt_tokens, g.completion_tokens,
         g.saved_usd, g.difference,
         -- Wordings sealed before the setting was turned off are dropped.
-        case when p.log_content = 'sealed' then g.sealed_wording end
+        case when coalesce(k.log_content, p.log_content) = 'sealed' then g.sealed_wording end,
+        g.key_id
     from json_populate_recordset(null::semantic_hits, hits) with ordinality as g
     -- The project may have been deleted.
     join projects p on p.id = g.project_id
+    left join api_keys k on k.id = g.key_id
     order by g.project_id, g.request_id, g.ordinality desc
     on conflict (project_id, request_id) do update
     set served_at = now(),
@@ -33,7 +35,8 @@ begin
         completion_tokens = excluded.completion_tokens,
         saved_usd = excluded.saved_usd,
         difference = excluded.difference,
-        sealed_wording = excluded.sealed_wording;
+        sealed_wording = excluded.sealed_wording,
+        key_id = excluded.key_id;
 end;
 $$;
 

@@ -5,14 +5,8 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     ranks constant text[] := array['viewer', 'member', 'owner'];
-    held text;
+    held constant text := held_role(of_project);
 begin
-    if current_user_id() is null or is_administrator() then
-        return;
-    end if;
-    select m.role into held
-    from memberships m
-    where m.project_id = of_project and m.user_id = current_user_id();
     if held is null then
         -- The message does not reveal whether the project exists.
         raise exception 'this project does not exist, or you are not a member of it' using errcode = 'no_data_found';

@@ -25,8 +25,6 @@ begin
         plans,
         api_keys,
         monthly_counters,
-        cache_entries,
-        cache_prompts,
         cached_vectors,
         usage_records,
         usage_sums,
@@ -43,14 +41,25 @@ begin
         spend_alerts,
         memberships,
         audit_log,
-        semantic_hits,
         cache_verdicts,
         judge_spending,
         events,
         event_deliveries,
-        calibration,
-        request_contents
+        calibration
         to model_proxy_dashboard;
+    -- Of these, all but what requests said and got: that is read through functions that ask may_read_texts().
+    revoke select on cache_entries, cache_prompts, semantic_hits, request_contents from model_proxy_dashboard;
+    for shown in
+        select a.attrelid::regclass as relation, string_agg(quote_ident(a.attname), ', ') as columns
+        from pg_attribute a
+        where a.attrelid in ('cache_entries'::regclass, 'cache_prompts'::regclass, 'semantic_hits'::regclass)
+            and a.attnum > 0
+            and not a.attisdropped
+            and a.attname not in ('response', 'prompt', 'sealed_wording')
+        group by a.attrelid
+    loop
+        execute format('grant select (%s) on %s to model_proxy_dashboard', shown.columns, shown.relation);
+    end loop;
     -- What the admin API shows is read with the rights of the role: its views, and of tables the columns that these name. So encrypted keys,
     -- and hashes of passwords and keys, are out of reach.
     for shown in

@@ -5,6 +5,7 @@ returns table (
 )
 language plpgsql
 stable
+security definer
 set search_path = model_proxy, pg_temp
 as $$
 begin
@@ -14,7 +15,8 @@ begin
     from request_contents c
     where c.project_id = of_project
         and c.request_id = of_request_id
-        and c.recorded_at = at;
+        and c.recorded_at = at
+        and may_read_texts(of_project, c.key_id, 'sealed');
 end;
 $$;
 

@@ -50,7 +50,7 @@ export interface Explanation {
   nearest: {
     id: string
     similarity: number
-    text: string
+    text: string | null
     proof: string
     verdict: { verdict: string; source: string } | null
     differences: {

@@ -54,7 +54,7 @@ export const VIEWS = {
       model: t.String({ description: 'As the client asked for it.' }),
       provider: t.String({ description: 'Who answered.' }),
       namespace: t.String({ description: 'The client\'s X-Proxy-Cache-Namespace, empty by default.' }),
-      bytes: t.Integer({ minimum: 0, description: 'What the answer takes, compressed.' }),
+      bytes: t.Integer({ minimum: 0, description: 'What the entry takes of its project\'s cache_bytes.' }),
       prompt_tokens: t.Integer({ minimum: 0, description: 'What a hit saves, as the provider counted it.' }),
       completion_tokens: t.Integer({ minimum: 0, description: 'Completion tokens of the answer, as the provider counted them.' }),
       found_by: words('exact', 'normalized', 'similar'),

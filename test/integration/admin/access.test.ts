@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { AUDIT_ACTIONS } from '../../../src/postgres/seeds.generated.ts'
 import { describeOnce, type Stores } from '../../harness/backends.ts'
+import { ask } from '../../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, rootOf, send } from './people.ts'
@@ -200,7 +201,10 @@ describeOnce('who may do what', backend => {
   let proxy: TestProxy
   let world: World
 
-  beforeEach(async () => {
+  beforeEach(() => open('sealed'))
+
+  /** `sentUnder`: the project's log_content while its requests are sent. */
+  async function open(sentUnder: 'off' | 'sealed'): Promise<void> {
     if (proxy) await proxy.stop()
     stores = await backend.open()
     proxy = await startProxy({ dashboard: true, stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
@@ -210,29 +214,19 @@ describeOnce('who may do what', backend => {
     await proxy.query(`select create_project('acme', 'free')`)
     for (const role of ['owner', 'member', 'viewer'])
       await proxy.query(`select add_member('acme', '${role}@example.org', '${role}')`)
-    await proxy.query(`select set_setting('acme', 'log_content', 'sealed')`)
+    await proxy.query(`select set_setting('acme', 'log_content', '${sentUnder}')`)
+    await proxy.query(`select set_setting('acme', 'semantic_threshold', '0.5')`)
     await proxy.query(`select add_member('acme', 'victim@example.org', 'viewer')`)
     await proxy.query(`select create_project('elsewhere', 'free'); `)
     await proxy.query(`select add_member('elsewhere', 'stranger@example.org', 'owner')`)
     const [key] = await proxy.query<{ value: string }>(
       `select issue_key('acme', 'test', '<img src=x onerror=alert(1)>') as value`,
     )
-    await fetch(`${proxy.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key?.value}`, 'content-type': 'application/json', 'x-request-id': 'first' },
-      body: JSON.stringify({
-        model: 'openai/gpt-4o-mini',
-        messages: [{ role: 'user', content: 'What is the capital of France?' }],
-      }),
-    })
-    await fetch(`${proxy.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key?.value}`, 'content-type': 'application/json', 'x-request-id': 'second' },
-      body: JSON.stringify({
-        model: 'openai/gpt-4o-mini',
-        messages: [{ role: 'user', content: 'Please, what is the capital of France?' }],
-      }),
-    })
+    await ask(proxy, key?.value ?? '', 'What is the capital of France?', { 'x-request-id': 'first' })
+    await ask(proxy, key?.value ?? '', 'Please, what is the capital of France?', { 'x-request-id': 'second' })
+    // Nearly a hit.
+    const passing = { 'x-request-id': 'third', 'x-proxy-cache-ttl': '0' }
+    await ask(proxy, key?.value ?? '', 'What is the pretty capital of France?', passing)
     await proxy.settle()
     await proxy.query(`select give_feedback('acme', 'second', 'wrong')`)
     const [hook] = await proxy.query<{ webhook: number; delivery: number }>(
@@ -258,7 +252,7 @@ describeOnce('who may do what', backend => {
       budget: `budget_${budget?.id}`,
       alert: `spend_alert_${budget?.alert}`,
     }
-  })
+  }
   afterAll(() => proxy.stop())
 
   /** As text, so that whatever changed shows. */
@@ -399,6 +393,85 @@ describeOnce('who may do what', backend => {
     expect(recorded.map(({ action }) => action).filter(action => !known.has(action))).toEqual([])
   })
 
+  /** What answers when `browser` tries all that reads, with the texts of requests in it. */
+  async function doorsWithTexts(browser: Browser): Promise<string[]> {
+    const readers = routesOf(world).filter(({ method, path }) => method === 'GET' || path === '/v1/cache/verdicts')
+    const doors: string[] = []
+    for (const { method, path, body } of [
+      ...readers,
+      ...LISTS.map(path => ({ method: 'GET', path, body: undefined })),
+    ]) {
+      const { status, text } = await browser.send(method, path, body)
+      expect([path, [200, 403, 404].includes(status)]).toEqual([path, true])
+      if (/France/.test(text)) doors.push(`${method} ${path.split('?')[0]}`)
+    }
+    return doors
+  }
+
+  /** For each role, where texts show. */
+  async function everybodysDoors() {
+    const of = async (name: string) => doorsWithTexts(await logIn(proxy, `${name}@example.org`))
+    return { viewer: await of('viewer'), member: await of('member'), owner: await of('owner'), root: await of('root') }
+  }
+  const NOWHERE = { viewer: [], member: [], owner: [], root: [] }
+
+  test('what requests say and get shows to members alone, at the doors that are for it', async () => {
+    const doors = [
+      'GET /v1/cache/entries',
+      `GET /v1/cache/entries/${world.entry}/content`,
+      'GET /v1/cache/matches',
+      'GET /v1/cache/near_misses',
+      'GET /v1/cache/verdicts',
+      'POST /v1/cache/verdicts',
+      `GET /v1/requests/${world.request}/content`,
+    ]
+    expect(await everybodysDoors()).toEqual({ viewer: [], member: doors, owner: doors, root: doors })
+  }, 120_000)
+
+  test('what was sent while it was not kept shows nowhere, once it is kept again', async () => {
+    await open('off')
+    await proxy.query(`select set_setting('acme', 'log_content', 'sealed')`)
+    expect(await everybodysDoors()).toEqual(NOWHERE)
+  }, 120_000)
+
+  test.each([
+    ['the project', `select set_setting('acme', 'log_content', 'off')`],
+    [
+      'its key',
+      `select set_key_log_content(k.prefix, 'off') from api_keys k where k.project_id = find_project('acme')`,
+    ],
+  ])(
+    'what was kept shows nowhere, once %s keeps nothing',
+    async (_, turnOff) => {
+      await proxy.query(turnOff)
+      expect(await everybodysDoors()).toEqual(NOWHERE)
+    },
+    120_000,
+  )
+
+  test('no query of the dashboard reads such texts but through functions that ask the one rule', async () => {
+    const readable = await proxy.query(`
+      select c.relname, a.attname
+      from pg_attribute a
+      join pg_class c on c.oid = a.attrelid
+      where c.relnamespace = current_schema()::regnamespace
+        and (c.relname, a.attname) in (
+          ('cache_entries', 'response'), ('cache_prompts', 'prompt'), ('semantic_hits', 'sealed_wording'),
+          ('request_contents', 'sealed_request'), ('request_contents', 'sealed_response')
+        )
+        and has_column_privilege('model_proxy_dashboard', c.oid, a.attnum, 'select')`)
+    expect(readable).toEqual([])
+    const unchecked = await proxy.query(`
+      select p.proname
+      from pg_proc p
+      where p.pronamespace = current_schema()::regnamespace
+        and p.prosecdef
+        and p.prosrc ~ '\\m(prompt|response|sealed_wording|sealed_request|sealed_response|find_wording)\\M'
+        and not (p.prosrc ~ 'authorize\\(of_project, |held_role\\(of_project\\)' and p.prosrc ~ 'may_read_texts|find_wording')
+      order by 1`)
+    expect(unchecked).toEqual([])
+  })
+
   test('whatever of a project or a user may be read, is under row security', async () => {
     const open = await proxy.query(`
       select c.relname
@@ -524,10 +597,10 @@ describeOnce('who may do what', backend => {
       [`update api_keys set log_content = 'off'`, `update api_keys set log_content = null`],
     ]) {
       await proxy.query(change ?? '')
-      expect([(await find('capital')).status, (await member.send('GET', path)).status]).toEqual([403, 403])
+      expect([(await find('capital')).json.data, (await member.send('GET', path)).status]).toEqual([[], 403])
       await proxy.query(back ?? '')
     }
-    expect((await find('capital')).status).toBe(200)
+    expect((await find('capital')).json.data).toHaveLength(1)
   })
 
   test('the cookie is out of reach of scripts and other sites, and is refused where it could be stolen', async () => {

@@ -156,6 +156,27 @@ describeBackends('matches and near misses', backend => {
     expect(JSON.stringify([await list('matches'), await list('near_misses')])).not.toContain('photosynthesis')
   })
 
+  test('a question that was stored while no text was kept stays hidden, until it is stored anew', async () => {
+    const refresh = async () => {
+      await ask(proxy, key, QUESTION, { 'cache-control': 'no-cache' })
+      await proxy.settle()
+    }
+    const shown = async () => [
+      (await list('matches')).data[0].wordings,
+      (await call('GET', `verdicts?project_id=${project}`)).json.data[0].wordings,
+    ]
+    await set('log_content', 'off')
+    await refresh()
+    await set('log_content', 'sealed')
+    await say((await served(OTHER_WORDS, PASSING)).id, 'right')
+    expect(await shown()).toEqual([null, [null, null]])
+    await refresh()
+    expect(await shown()).toEqual([
+      expect.objectContaining({ cached: QUESTION }),
+      expect.arrayContaining([null, QUESTION]),
+    ])
+  })
+
   test('lists come by pages, and take no other cursor', async () => {
     for (const words of [OTHER_WORDS, POLITE, `${POLITE}?`]) await served(words)
     const all = (await list('matches')).data.map((match: { id: string }) => match.id)

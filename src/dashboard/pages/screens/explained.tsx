@@ -40,7 +40,11 @@ export function Explained({ explanation, asked }: { explanation: Explanation; as
                   </Badge>
                 )}
               </p>
-              <WordingPair wordings={{ asked, cached: row.text, differences: toDifferences(row) }} />
+              {row.text === null ? (
+                <p className="text-xs text-muted">Another key’s question, whose text is not shown.</p>
+              ) : (
+                <WordingPair wordings={{ asked, cached: row.text, differences: toDifferences(row) }} />
+              )}
             </li>
           ))}
         </ul>

@@ -1,0 +1,17 @@
+create or replace function may_read_texts(of_project bigint, of_key bigint, sent_under text) returns boolean
+language sql
+stable
+set search_path = model_proxy, pg_temp
+as $$
+    select sent_under = 'sealed'
+        and held_role(of_project) in ('member', 'owner')
+        and exists (
+            select
+            from projects p
+            left join api_keys k on k.id = of_key and k.project_id = p.id
+            where p.id = of_project
+                and coalesce(k.log_content, p.log_content) = 'sealed'
+        );
+$$;
+
+comment on function may_read_texts(bigint, bigint, text) is 'The one rule for what requests say and get: whether the current user may read it. log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that shows such text has the rights of its owner, since others have none to these columns, and asks this one. Null: of_key (not known: as the project has it).';
