@@ -39,6 +39,7 @@ create table cache_entries (
     key_id bigint,
     log_content text not null default 'off'
         check (log_content in ('off', 'sealed')),
+    response_id text,
     unique (project_id, request_hash)
 );
 
@@ -51,7 +52,7 @@ comment on column cache_entries.request_hash is 'SHA-256 over the canonical requ
 comment on column cache_entries.namespace is 'The client''s X-Proxy-Cache-Namespace, empty by default.';
 comment on column cache_entries.model is 'The model as the client asked for it.';
 comment on column cache_entries.provider is 'Who answered.';
-comment on column cache_entries.response is 'The plain (unstreamed) JSON body, as the provider gave it.';
+comment on column cache_entries.response is 'The plain (unstreamed) JSON body, as the provider gave it; U+0001 and base64 where the project''s seal_answers was on.';
 comment on column cache_entries.prompt_tokens is 'What a hit saves, as the provider counted it.';
 comment on column cache_entries.completion_tokens is 'Completion tokens of the answer, as the provider counted them.';
 comment on column cache_entries.created_at is 'When the answer was stored: its age counts from here.';
@@ -60,6 +61,7 @@ comment on column cache_entries.test is 'Whether a test key asked: such entries 
 comment on column cache_entries.bytes is 'What the entry takes of its project''s cache_bytes.';
 comment on column cache_entries.key_id is 'The key that asked; null: not known.';
 comment on column cache_entries.log_content is 'As the setting was for that key: what was stored under off is never shown, whatever the setting becomes.';
+comment on column cache_entries.response_id is 'Of a sealed response of /v1/responses: its id, by which it may be deleted.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function note_cache_shrinkage() returns trigger
@@ -100,7 +102,7 @@ comment on column cache_prompts.entry_id is 'The answer.';
 comment on column cache_prompts.project_id is 'As in cache_entries, repeated for the index.';
 comment on column cache_prompts.context_hash is 'SHA-256 over all of the request but this text; only equal contexts are compared.';
 comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized text: equal means a hit without a vector.';
-comment on column cache_prompts.prompt is 'The text as it was sent: guards compare it with the new question.';
+comment on column cache_prompts.prompt is 'The text as it was sent, for guards to compare with the new question; sealed as the response is.';
 comment on column cache_prompts.space_id is 'The embedding space of the vector; null where the embedder failed.';
 comment on column cache_prompts.embedding is 'Vector of the normalized text.';
 comment on column cache_prompts.in_lists is 'Whether the prompt is found through the lists of its group. Small groups have none: their prompts are compared one by one.';
@@ -255,6 +257,6 @@ comment on column kept_responses.project_id is 'The one project that asked.';
 comment on column kept_responses.key_id is 'The one key that asked: no other reaches the response.';
 comment on column kept_responses.id is 'The response''s id.';
 comment on column kept_responses.previous_id is 'The response that the request continued; null: none.';
-comment on column kept_responses.input is 'JSON list of the request''s own input items; null: too long to be kept.';
-comment on column kept_responses.response is 'JSON, as the client got it.';
+comment on column kept_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be kept.';
+comment on column kept_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
 comment on column kept_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';

@@ -18,6 +18,10 @@ from (values
     ]),
     ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Stored answers', 'Time to live', 'How long an answer is kept, unless the request says otherwise. The plan sets an upper limit.', '{}'),
     ('cache_bytes', 'whole', '1073741824', 0, null, array['whole bytes'], 'Stored answers', 'Maximum size', 'Above it, the answers that would expire first are deleted. Checked once a minute.', '{}'),
+    ('seal_answers', 'choice', 'off', null, null, '{off,on}', 'Stored answers', 'Encryption of what is stored', 'Whether stored answers, questions and responses are encrypted with the installation’s key. It applies to what is stored from then on.', array[
+        'Off: Plain text in the database and in Redis.',
+        'On: Whoever has a copy of the database without ENCRYPTION_KEY reads none. Vectors stay as they are.'
+    ]),
     ('semantic_mode', 'choice', 'on', null, null, '{on,shadow,off}', 'Questions in other words', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[
         'On: A question in other words may be answered from the cache, as the policy allows.',
         'Shadow: The provider answers; Matches shows what the cache would have served.',

@@ -2,6 +2,7 @@
 import { msSince, nowMs } from '../event-loop/clock.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { MOST_STORED_BYTES } from '../formats/text-meter.ts'
+import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -44,16 +45,16 @@ export interface CacheOptions extends Omit<LookupOptions, 'copies'> {
 }
 
 export function createCache(options: CacheOptions): Cache {
-  const { database, store, vectors, judge, judgeQueue, unfinished, isOnlyProcess, log } = options
-  const copies = createExactCopies(store)
+  const { database, store, vectors, judge, judgeQueue, unfinished, isOnlyProcess, seal, log } = options
+  const copies = createExactCopies(store, seal)
   const lookups = createLookups({ ...options, copies })
-  const writer = createResponseWriter(database, log)
+  const writer = createResponseWriter(database, seal, log)
 
   const findsForFree = (query: CacheQuery) => (vectors.isFree || !needsVector(query)) && !asksJudge(query.account)
 
   return {
     readExact(bytes, query) {
-      const match = bytes && readCopy(bytes, query)
+      const match = bytes && readCopy(bytes, query, seal)
       if (match?.result === 'HIT-SEMANTIC') judgeQueue.noteServed(query, match)
       return match
     },
@@ -79,7 +80,7 @@ export function createCache(options: CacheOptions): Cache {
       if (ttlSeconds <= 0 || response.body.length > MOST_STORED_BYTES) return
       const createdAtMs = nowMs()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
-      const copied = copies.keep(query.exactKey, { ...response, createdAtMs, expiresAtMs })
+      const copied = copies.keep(query, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
       if (isOnlyProcess() && mayLeaveEarly(query, response) && !writer.isBehind()) return unfinished.add(query, written)
       const findable = copied.then(isCopied => {
@@ -128,7 +129,14 @@ async function findVector(
 }
 
 /** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */
-function readCopy(bytes: Uint8Array, query: CacheQuery): Match | null {
+function readCopy(bytes: Uint8Array, query: CacheQuery, seal: AnswerSeal): Match | null {
+  const match = readFitting(bytes, query)
+  const body = match && seal.open(match.entry.body, query.account.project_id)
+  if (!body || body === match.entry.body) return body && match
+  return { ...match, entry: { ...match.entry, body } }
+}
+
+function readFitting(bytes: Uint8Array, query: CacheQuery): Match | null {
   const { account, control, requestHash } = query
   const match = isAlias(bytes) ? decodeAliasedEntry(bytes, matchSettings(account)) : readStored(bytes, requestHash)
   const now = nowMs()

@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { nowMs } from '../event-loop/clock.ts'
+import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { CacheQuery } from './cache-query.ts'
 import { type CacheEntry, encodeAlias, encodeEntry, type SemanticMatch } from './entry.ts'
@@ -13,7 +14,7 @@ export interface ExactCopies {
   /** As `find`, for a key under which this process has stored an entry lately; null at once for any other. */
   findLate(exactKey: string): Promise<Uint8Array | null> | null
   /** Stores an entry until it expires, and resolves to whether it did. Never rejects: a failure costs one more lookup in PostgreSQL. */
-  keep(exactKey: string, entry: CacheEntry): Promise<boolean>
+  keep(query: CacheQuery, entry: CacheEntry): Promise<boolean>
   /** Writes an alias: from now on, a request in these words is answered like an exact request. */
   nameWording(query: CacheQuery, match: SemanticMatch): void
 }
@@ -21,7 +22,7 @@ export interface ExactCopies {
 /** More than a process stores from a request's admission until it leads. */
 const MOST_LATE = 5_000
 
-export function createExactCopies(store: FastStore): ExactCopies {
+export function createExactCopies(store: FastStore, seal: AnswerSeal): ExactCopies {
   const late = new LRUCache<string, true>({ max: MOST_LATE })
 
   async function find(exactKey: string | null): Promise<Uint8Array | null> {
@@ -33,20 +34,24 @@ export function createExactCopies(store: FastStore): ExactCopies {
     const ttlMs = expiresAtMs - nowMs()
     return ttlMs > 0 && store.writeEntry(exactKey, bytes, ttlMs).catch(() => false)
   }
+  async function writeEntry(exactKey: string, entry: CacheEntry, account: CacheQuery['account']): Promise<boolean> {
+    const body = seal.seal(entry.body, account)
+    return body !== null && write(exactKey, encodeEntry({ ...entry, body }), entry.expiresAtMs)
+  }
 
   return {
     find,
     findLate: exactKey => (late.has(exactKey) ? find(exactKey) : null),
-    keep(exactKey, entry) {
+    keep({ exactKey, account }, entry) {
       late.set(exactKey, true)
-      return write(exactKey, encodeEntry(entry), entry.expiresAtMs)
+      return writeEntry(exactKey, entry, account)
     },
     nameWording({ exactKey, requestHash, account }, match) {
       const { entry, entryHash } = match
       const target = exactKey.replace(requestHash, entryHash)
       const alias = encodeAlias({ ...match, target, settings: matchSettings(account) })
       void write(exactKey, alias, entry.expiresAtMs)
-      void write(target, encodeEntry(entry), entry.expiresAtMs)
+      void writeEntry(target, entry, account)
     },
   }
 }

@@ -1,10 +1,12 @@
 /** Explains what the cache would do with a request, and why. Used by people, never on a request's path. */
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { findAnswer, type SimilarAnswer } from '../postgres/find-answer.ts'
+import type { AnswerAsk, FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
+import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { CacheScope } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
+import { createFindAnswers } from './open-answers.ts'
 import { asksJudge, lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
 import type { MissReason } from './reasons.ts'
@@ -67,15 +69,19 @@ export interface ExplainerOptions {
   database: Database
   unfinished: UnfinishedWrites
   vectors: PromptVectors
+  seal: AnswerSeal
 }
 
-export function createExplainer({ database, unfinished, vectors }: ExplainerOptions): Explainer {
+export function createExplainer({ database, unfinished, vectors, seal }: ExplainerOptions): Explainer {
+  const findAnswers = createFindAnswers(database, seal)
+  const findAnswer = async (ask: AnswerAsk): Promise<FoundAnswer[]> => (await findAnswers([ask]))[0]?.answers ?? []
+
   /** The nearest entries at any distance. */
   async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
     const { account, control } = query
     const { normalized } = semantic.reading
     const vector = vectors.isFree ? vectors.make(normalized) : await vectors.find({ account, control }, normalized)
-    const found = await findAnswer(database, {
+    const found = await findAnswer({
       projectId: account.project_id,
       requestHash: NO_REQUEST,
       semantic: { ...semantic, threshold: BELOW_ALL, vector, anchorHash: null },
@@ -89,7 +95,7 @@ export function createExplainer({ database, unfinished, vectors }: ExplainerOpti
   async function hasExact({ account, control, requestHash }: CacheQuery): Promise<boolean> {
     const { maxAgeSeconds } = control
     const asked = { projectId: account.project_id, requestHash, semantic: null, maxAgeSeconds }
-    return (await findAnswer(database, asked)).length > 0
+    return (await findAnswer(asked)).length > 0
   }
 
   /** The entries whose question the asking key may see. */

@@ -93,7 +93,7 @@ export function createLookups(options: LookupOptions): Lookups {
 
   /** The next request in these words finds the entry in Redis. */
   function noteMatch(query: CacheQuery, match: Match): void {
-    if (match.result === 'HIT') return void copies.keep(query.exactKey, match.entry)
+    if (match.result === 'HIT') return void copies.keep(query, match.entry)
     if (query.control.store && !isAskersOwn(query)) copies.nameWording(query, match)
     judgeQueue.noteServed(query, match)
   }

@@ -3,8 +3,10 @@
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
+import { parseJsonObject } from '../formats/json/canonical.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerToStore, storeAnswers } from '../postgres/store-answers.ts'
+import type { AnswerSeal } from '../stores/answer-seal.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheQuery } from './cache-query.ts'
@@ -45,7 +47,7 @@ const TIME_LIMIT_MS = 10_000
 const LINGER_MS = 25
 const MOST_WAITING_BYTES = 32 * 1024 * 1024
 
-export function createResponseWriter(database: Database, log: Log): ResponseWriter {
+export function createResponseWriter(database: Database, seal: AnswerSeal, log: Log): ResponseWriter {
   const underWay = new BackgroundWork()
   let waitingBytes = 0
   let flushing = Promise.withResolvers<void>()
@@ -68,7 +70,7 @@ export function createResponseWriter(database: Database, log: Log): ResponseWrit
       waitingBytes += bytes
       const writing = vector
         .then(made => {
-          const row = toRow(query, response, made, ttlSeconds)
+          const row = toRow(query, response, made, { ttlSeconds, seal })
           const add = bytes > LONGEST_ON_LOOP ? storeLong : row.semantic ? store : storeLater
           return add(row)
         })
@@ -94,10 +96,13 @@ function toRow(
   query: CacheQuery,
   response: NewResponse,
   vector: PromptVector | null,
-  ttlSeconds: number,
+  { ttlSeconds, seal }: { ttlSeconds: number; seal: AnswerSeal },
 ): AnswerToStore {
   const { account, identity, requestHash, model } = query
   const semantic = response.isSemantic ? query.semantic() : 'tools'
+  const body = seal.seal(response.body, account)
+  const prompt = typeof semantic === 'string' ? '' : seal.sealText(semantic.reading.text, account)
+  if (body === null || prompt === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
   return {
     projectId: account.project_id,
     cacheGeneration: account.cache_generation,
@@ -109,7 +114,8 @@ function toRow(
     endpoint: identity.endpoint,
     model,
     provider: response.provider,
-    response: response.body,
+    response: body,
+    responseId: body !== response.body && identity.endpoint === 'responses' ? idOf(response.body) : null,
     promptTokens: response.promptTokens,
     completionTokens: response.completionTokens,
     ttlSeconds,
@@ -119,9 +125,15 @@ function toRow(
         : {
             contextHash: semantic.contextHash,
             normalizedHash: semantic.normalizedHash,
-            prompt: semantic.reading.text,
+            prompt,
             vector,
             anchorHash: semantic.anchorHash,
           },
   }
+}
+
+/** By which a client may have it deleted, where nobody can look for the id in what is sealed. */
+function idOf(body: Uint8Array): string | null {
+  const { id } = parseJsonObject(new TextDecoder().decode(body)) ?? {}
+  return typeof id === 'string' ? id : null
 }

@@ -4,9 +4,11 @@ import { createMinuteBudget } from '../event-loop/minute-budget.ts'
 import { createTimeLimit, TimeLimitExceeded } from '../event-loop/time-limit.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
-import { type AnswerAsk, type FoundAnswers, findAnswers } from '../postgres/find-answer.ts'
+import type { AnswerAsk, FoundAnswers } from '../postgres/find-answer.ts'
+import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { EntryFacts, SemanticMatch } from './entry.ts'
+import { createFindAnswers } from './open-answers.ts'
 import { lookupThreshold } from './policy.ts'
 import type { PromptVector } from './prompt-vectors.ts'
 import { readRow } from './to-match.ts'
@@ -29,6 +31,7 @@ const MOST_EXPLAINED = 60
 export interface SearchOptions {
   database: Database
   unfinished: UnfinishedWrites
+  seal: AnswerSeal
 }
 
 export interface Search {
@@ -38,12 +41,13 @@ export interface Search {
   readResponse(query: CacheQuery, picked: SemanticMatch<EntryFacts>): Promise<SemanticMatch | null>
 }
 
-export function createSearch({ database, unfinished }: SearchOptions): Search {
+export function createSearch({ database, unfinished, seal }: SearchOptions): Search {
+  const findAnswers = createFindAnswers(database, seal)
   const anchorFor = createAnchoring()
   const withinLookupTime = createTimeLimit(TIME_LIMIT_MS)
   const createFinder = (most: Pick<BatcherOptions<AnswerAsk, FoundAnswers>, 'maxItems' | 'maxBatches'>) =>
     createBatcher<AnswerAsk, FoundAnswers>({
-      run: asks => findAnswers(database, asks),
+      run: findAnswers,
       ...most,
       timeLimitMs: TIME_LIMIT_MS,
       timeLimitError: () => new TimeLimitExceeded(TIME_LIMIT_MS),

@@ -20,11 +20,10 @@ import { responsesFormat } from '../formats/responses/responses-format.ts'
 import { changeEvents } from '../formats/sse/split-events.ts'
 import { readTypedEvent } from '../formats/sse/sse.ts'
 import type { Account } from '../postgres/admit.ts'
-import { call, type RowOf } from '../postgres/call.ts'
-import type { Database } from '../postgres/database.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { KeptResponse, KeptResponses } from './kept-responses.ts'
 import { parseBytes } from './parse-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
@@ -39,7 +38,7 @@ export interface Conversations {
 }
 
 export interface ConversationsOptions {
-  database: Database
+  kept: KeptResponses
   modelRouter: Pick<ModelRouter, 'resolve'>
   largeBodies: LargeBodyReader
   log: Pick<Log, 'warn'>
@@ -50,7 +49,7 @@ const CONTINUE = new Job<ToContinue, WrittenRequest>(new URL('./jobs.ts', import
 const ID_FIRST = /^\{"id":"(resp_[0-9a-f]{44})"/
 
 export function createConversations(options: ConversationsOptions): Conversations {
-  const { database, modelRouter, largeBodies, log } = options
+  const { kept, modelRouter, largeBodies, log } = options
 
   async function keep(
     { query, account }: { query: CompletionQuery; account: Account },
@@ -59,10 +58,9 @@ export function createConversations(options: ConversationsOptions): Conversation
     const id = ID_FIRST.exec(response)?.[1]
     if (id === undefined) return
     const { previousId, ownInput } = query.continued ?? { previousId: null, ownInput: writeInput(query) }
-    const kept = { ...holderOf(account), response_id: id, continued_id: previousId, own_input: ownInput, response }
-    await call(database, 'keep_response', kept).catch(error =>
-      log.warn({ cause: describeCause(error) }, 'a response could not be kept'),
-    )
+    await kept
+      .keep({ id, previousId, ownInput, response }, account)
+      .catch(error => log.warn({ cause: describeCause(error) }, 'a response could not be kept'))
   }
 
   return {
@@ -71,7 +69,7 @@ export function createConversations(options: ConversationsOptions): Conversation
       const provider = modelRouter.resolve(query.model, account, [], query.alias?.name)
       if (provider instanceof ProxyError) return query
       const keepsItself = provider.has?.includes('responses') ?? true
-      const found = await findEarlier(query, account, database)
+      const found = await findEarlier(query, account, kept)
       const bytes = query.bytes ?? new TextEncoder().encode(query.text)
       const input = { ...found, bytes, dropsPrevious: keepsItself }
       const written =
@@ -114,30 +112,17 @@ export function createConversations(options: ConversationsOptions): Conversation
   }
 }
 
-type KeptResponse = RowOf<'find_conversation'>
-
-/** The key that may reach a response. */
-export function holderOf({ project_id, key_id }: Pick<Account, 'project_id' | 'key_id'>) {
-  return { of_project: project_id, of_key: key_id }
-}
-
 /** Throws a 404 for a conversation that is not kept as a whole, under another key for example. */
 async function findEarlier(
   { body }: CompletionQuery,
   account: Account,
-  database: Database,
+  kept: KeptResponses,
 ): Promise<{ turns: KeptResponse[]; named: KeptResponse[] }> {
   const { previous_response_id: previous } = body
   const ids = [...new Set(findItemReferences(body).map(({ responseId }) => responseId))]
-  const unavailable = (error: unknown) => {
-    throw refuse('databaseUnavailable', null, error)
-  }
-  const holder = holderOf(account)
   const [turns, named] = await Promise.all([
-    isOwnResponseId(previous)
-      ? call(database, 'find_conversation', { ...holder, response_id: previous }).catch(unavailable)
-      : null,
-    ids.length > 0 ? call(database, 'find_kept_responses', { ...holder, response_ids: ids }).catch(unavailable) : [],
+    isOwnResponseId(previous) ? kept.find(previous, account) : null,
+    kept.findNamed(ids, account),
   ])
   const isWhole = turns?.[0]?.previous_id === null && turns.every(({ input }) => input !== null)
   if (turns && !isWhole) throw refuse('previousResponseNotFound', { id: textOf(previous) })

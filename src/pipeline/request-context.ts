@@ -20,6 +20,7 @@ import type { Leads } from './coalescing/leads.ts'
 import type { CallFailure, SharedCall, SharedCalls, Subscriber } from './coalescing/shared-call.ts'
 import type { Conversations } from './conversations.ts'
 import type { VectorCalls } from './embeddings/vector-calls.ts'
+import type { KeptResponses } from './kept-responses.ts'
 import type { CompletionQuery, ParsedBodies, PassedQuery, Query } from './query.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { Accounting, RequestAccounting } from './request-accounting.ts'
@@ -44,6 +45,7 @@ export interface Stages {
   catalogue: Catalogue
   /** Of /v1/responses, with models whose providers keep none. */
   conversations: Conversations
+  keptResponses: KeptResponses
   database: Database
   store: Pick<FastStore, 'deleteEntry'>
 }

@@ -20,6 +20,8 @@ export interface AnswerToStore {
   provider: string
   /** The plain JSON body. */
   response: string | Uint8Array
+  /** Of a sealed response that may be deleted by its id. */
+  responseId?: string | null
   promptTokens: number
   completionTokens: number
   ttlSeconds: number
@@ -63,6 +65,7 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
     vectors: answers.map(answer => answer.semantic?.vector?.text ?? null),
     anchor_hashes: listHashes(answers.map(answer => answer.semantic?.anchorHash)),
     key_ids: answers.map(answer => answer.keyId ?? null),
+    response_ids: answers.map(answer => answer.responseId ?? null),
     log_contents: answers.map(answer => answer.logContent ?? 'off'),
   })
   const ids: (number | null)[] = answers.map(() => null)

@@ -90,6 +90,8 @@ export interface ProjectSettings {
   fallbacks: string[];
   /** Text of requests and matches: Whether what requests say and get is kept, and the wordings of semantic hits and near misses. */
   log_content: 'off' | 'sealed';
+  /** Encryption of what is stored: Whether stored answers, questions and responses are encrypted with the installation’s key. It applies to what is stored from then on. */
+  seal_answers: 'off' | 'on';
   /** The judge: Whether a model is asked about what proof cannot decide. */
   semantic_judge: 'off' | 'learn' | 'inline';
   /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not asked. */

@@ -116,7 +116,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     vectorCalls: new VectorCalls(),
     database,
     store,
-    conversations: createConversations({ database, modelRouter, largeBodies, log }),
+    conversations: createConversations({ kept: caching.keptResponses, modelRouter, largeBodies, log }),
   }
   const realtime = createRealtime(stages)
   const measured = { database, circuits: providers.circuits, streams: stages.calls.room }

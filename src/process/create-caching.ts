@@ -13,8 +13,11 @@ import { createVectorStore } from '../cache/vectors/vector-store.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
 import { createModelCaller } from '../pipeline/judge-model.ts'
+import { createKeptResponses } from '../pipeline/kept-responses.ts'
 import type { Database } from '../postgres/database.ts'
+import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
+import { type AnswerSeal, createAnswerSeal } from '../stores/answer-seal.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { ProcessBus } from '../stores/redis/process-bus.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -37,6 +40,7 @@ export async function createCaching(
   modelRouter: ModelRouter,
   { noteVerdict, noteEmbedded }: ProxyMetrics,
 ) {
+  const seal = await openSeal(config)
   const vectors = createVectorStore({ database, store, log })
   const nameVector = nameEmbedderVectors(embedder, config, catalogue.directProvidersOf)
   const priceEmbedded = createEmbedderPrice(embedder, config, catalogue)
@@ -50,8 +54,8 @@ export async function createCaching(
   })
   const prepareCall = createModelCaller(modelRouter, catalogue, log)
   const judge = createJudge(database, prepareCall, log, noteVerdict)
-  const learner = createLearner({ database, prepareCall, tracing, log, noteVerdict })
-  const judgeQueue = createJudgeQueue({ database, log, onQueued: learner.wake })
+  const learner = createLearner({ database, seal, prepareCall, tracing, log, noteVerdict })
+  const judgeQueue = createJudgeQueue({ database, seal, log, onQueued: learner.wake })
   const unfinished = new UnfinishedWrites()
   const isOnlyProcess = bus ? bus.isOnlyProcess : () => database.backend === 'embedded'
   const cache = createCache({
@@ -62,6 +66,7 @@ export async function createCaching(
     judge,
     judgeQueue,
     isOnlyProcess,
+    seal,
     log,
   })
   return {
@@ -69,6 +74,12 @@ export async function createCaching(
     vectors,
     cache,
     learner,
-    explainer: createExplainer({ database, unfinished, vectors: promptVectors }),
+    keptResponses: createKeptResponses({ database, seal }),
+    explainer: createExplainer({ database, unfinished, vectors: promptVectors, seal }),
   }
+}
+
+/** Where the key cannot be read, what needs it says so. */
+async function openSeal(config: Config): Promise<AnswerSeal> {
+  return createAnswerSeal(await readEncryptionKeys(config).catch(() => ({ current: null, previous: null })))
 }

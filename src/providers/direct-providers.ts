@@ -4,8 +4,8 @@ import { byVendor, type DirectProvider } from '../config/vendors.ts'
 import { refuse } from '../errors/errors.ts'
 import { isTranslated } from '../formats/format-of.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { KeyOwner } from '../stores/seal.ts'
 import { balanceKeys, PROVIDER_KEY, type WeightedKey } from './balanced.ts'
-import type { KeyOwner } from './keys/seal.ts'
 import {
   around,
   type Endpoint,

@@ -37,15 +37,16 @@ begin
         from (select distinct n.key_id, n.log_content from newest n) s
         where may_read_texts(of_project, s.key_id, s.log_content)
     )
-    select p.entry_id, left(p.prompt, 500)
+    select p.entry_id, case when starts_with(p.prompt, E'\x01') then p.prompt else left(p.prompt, 500) end
     from newest n
     join readable r on r.key_id is not distinct from n.key_id and r.log_content = n.log_content
     join cache_prompts p on p.entry_id = n.id and p.project_id = of_project
-    where position(lower(question_part) in lower(p.prompt)) > 0
+    where starts_with(p.prompt, E'\x01')
+        or position(lower(question_part) in lower(p.prompt)) > 0
     order by p.entry_id desc
     limit page_size;
 end;
 $$;
 
 comment on function find_cache_entries(bigint, text, text, text, timestamptz, bigint, integer) is
-    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Raises for viewers. Null: of_model, of_namespace, stored_before, before_id (any).';
+    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers. Null: of_model, of_namespace, stored_before, before_id (any).';

@@ -12,8 +12,12 @@ begin
         from cache_entries e
         where e.project_id = of_project
             and e.endpoint = 'responses'
-            and strpos(e.response, response_id) > 0
-            and e.response::json ->> 'id' = response_id
+            and (
+                e.response_id = forget_response.response_id
+                -- What is sealed is no JSON, and holds no id.
+                or case when strpos(e.response, forget_response.response_id) > 0 then e.response::json ->> 'id' end
+                    = forget_response.response_id
+            )
     );
     return query
         select encode(e.request_hash, 'hex')

@@ -19,7 +19,8 @@ create or replace function store_answers(
     vectors text[],
     anchor_hashes bytea[] default null,
     key_ids bigint[] default null,
-    log_contents text[] default null
+    log_contents text[] default null,
+    response_ids text[] default null
 )
 returns table (place integer, entry_id bigint)
 language plpgsql
@@ -59,6 +60,7 @@ begin
                 g.request_hash,
                 key_ids[g.at] as key_id,
                 coalesce(log_contents[g.at], 'off') as log_content,
+                response_ids[g.at] as response_id,
                 sum(g.response_length) over (order by g.at) - g.response_length as response_start,
                 -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number.
                 300 + g.response_length + coalesce(octet_length(g.prompt) + 200, 0) + coalesce(1024 + octet_length(g.vector) / 4, 0) as bytes
@@ -100,12 +102,12 @@ begin
             insert into cache_entries as e (
                 project_id, request_hash, namespace, endpoint, model, provider, response, prompt_tokens, completion_tokens, expires_at,
                 test, bytes,
-                key_id, log_content
+                key_id, log_content, response_id
             )
             select
                 l.project_id, l.request_hash, l.namespace, l.endpoint, l.model, l.provider, l.response, l.prompt_tokens, l.completion_tokens,
                 l.expires_at, l.test, l.bytes,
-                l.key_id, l.log_content
+                l.key_id, l.log_content, l.response_id
             from latest l
             order by l.project_id, l.request_hash
             on conflict (project_id, request_hash) do update
@@ -118,7 +120,8 @@ begin
                 test = excluded.test,
                 bytes = excluded.bytes,
                 key_id = excluded.key_id,
-                log_content = excluded.log_content
+                log_content = excluded.log_content,
+                response_id = excluded.response_id
             returning
                 e.id,
                 e.project_id,
@@ -169,6 +172,6 @@ $$;
 
 comment on function store_answers(
     bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
-    text[], integer[], text[], bytea[], bigint[], text[]
+    text[], integer[], text[], bytea[], bigint[], text[], text[]
 ) is
     'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Each entry keeps its key and that key''s log_content as it was. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';

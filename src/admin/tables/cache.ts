@@ -4,6 +4,7 @@ import { t } from 'elysia'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { type Actor, callAs } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'
+import type { Wordings } from '../../providers/keys/wordings.ts'
 import { entryContent, invalidation, scopes, stats } from '../answers/cache.ts'
 import { pagesOf } from '../answers/shared.ts'
 import { strict } from '../field-types.ts'
@@ -65,11 +66,11 @@ export const CACHE: readonly Operation[] = [
       question: t.Optional(t.String({ minLength: 1, maxLength: 500 })),
       ...pageQueryOf('entry'),
     },
-    async serve({ caller, ids, query }) {
+    async serve({ caller, options, ids, query }) {
       await requireProject(caller.actor, ids.project_id)
       const page = { before: readCursor('entry', query.after), size: pageSize(query.limit) }
       const read = query.question === undefined ? readNewest : findByQuestion
-      const rows = await read(caller.actor, ids.project_id, query, page)
+      const rows = await read(caller.actor, ids.project_id, query, page, options.wordings)
       return toPage(
         rows.map(row => ({ object: cacheEntry.kind, ...row })),
         query.limit,
@@ -82,12 +83,15 @@ export const CACHE: readonly Operation[] = [
     summary: 'Read what a stored answer says',
     kinds: { entry_id: 'entry' },
     query: ofProject,
-    async serve({ caller, ids }) {
+    async serve({ caller, options: { wordings }, ids }) {
       await requireProject(caller.actor, ids.project_id)
       const named = { of_project: ids.project_id, of_entry: ids.entry_id }
       const [content] = await callAs(caller.actor, 'read_cache_entry', named)
       if (content === undefined) throw notFound(cacheEntry.missing)
-      return { object: 'cache.entry.content', id: formatId('entry', ids.entry_id), ...content }
+      const open = (text: string | null) => wordings.openStored(text, ids.project_id)
+      const [question, response] = await Promise.all([open(content.question), open(content.response)])
+      if (response === null) throw notFound('No key opens this answer any more.')
+      return { object: 'cache.entry.content', id: formatId('entry', ids.entry_id), question, response }
     },
   }),
   remove(entries, 'Delete a stored answer', [
@@ -136,15 +140,50 @@ async function findByQuestion(
   actor: Actor,
   project: number,
   asked: Selector & { question?: string },
-  { before, size }: Before,
+  page: Before,
+  wordings: Wordings,
 ) {
-  const { of_model, of_namespace } = filterOf(asked)
-  const found = await callAs(actor, 'find_cache_entries', {
-    ...{ of_project: project, question_part: asked.question ?? '', of_model, of_namespace },
-    ...{ stored_before: storedBefore(asked) ?? null, before_id: before ?? null, page_size: size },
-  })
+  const found = await findQuestions(actor, project, asked, page, wordings)
   const questionOf = new Map(found.map(({ entry_id, question }) => [formatId('entry', entry_id), question]))
   const filter = { _project_id: project, _id: found.map(({ entry_id }) => entry_id) }
   const rows = await readView(actor, 'cached_answers', filter, { newestFirst: true })
   return rows.map(row => ({ ...row, question: questionOf.get(row.id) }))
+}
+
+const MOST_SEARCHED = 50_000
+const SEALED_AT_ONCE = 1_000
+const LONGEST_SHOWN = 500
+
+/** PostgreSQL finds the part in plain questions; sealed ones are opened here, until there are enough. */
+async function findQuestions(
+  actor: Actor,
+  project: number,
+  asked: Selector & { question?: string },
+  { before = null, size }: { before?: number | null | undefined; size: number },
+  wordings: Wordings,
+) {
+  const { of_model, of_namespace } = filterOf(asked)
+  const { question: part = '' } = asked
+  const chosen = {
+    of_project: project,
+    question_part: part,
+    of_model,
+    of_namespace,
+    stored_before: storedBefore(asked) ?? null,
+  }
+  const found: { entry_id: number; question: string }[] = []
+  let last = before
+  let most = size
+  for (let searched = 0; found.length < size && searched < MOST_SEARCHED; most = SEALED_AT_ONCE) {
+    const rows = await callAs(actor, 'find_cache_entries', { ...chosen, before_id: last, page_size: most })
+    for (const { entry_id, question: stored } of rows) {
+      const question = await wordings.openStored(stored, project)
+      const fits = question === stored || question?.toLowerCase().includes(part.toLowerCase())
+      if (question !== null && fits) found.push({ entry_id, question: question.slice(0, LONGEST_SHOWN) })
+    }
+    if (rows.length < most) break
+    searched += rows.length
+    last = rows.at(-1)?.entry_id ?? null
+  }
+  return found.slice(0, size)
 }

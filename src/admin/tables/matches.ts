@@ -34,13 +34,14 @@ export const MATCHES: readonly Operation[] = [
     ...{ method: 'GET', path: '/v1/cache/verdicts', tag: 'Matches', answer: pagesOf(cacheVerdict) },
     summary: 'List verdicts',
     query: { ...ofProject, ...pageQuery },
-    async serve({ caller, ids, query }) {
+    async serve({ caller, options, ids, query }) {
       await requireProject(caller.actor, ids.project_id)
       const rows = await callAs(caller.actor, 'page_of_verdicts', {
         ...{ of_project: ids.project_id, page_size: pageSize(query.limit) },
         ...startOf(query.after, 'before_id'),
       })
-      return toPage(rows.map(describeVerdict), query.limit)
+      const described = rows.map(row => describeVerdict(row, ids.project_id, options.wordings))
+      return toPage(await Promise.all(described), query.limit)
     },
   }),
   serveBy({
@@ -118,20 +119,22 @@ async function describeMatch(row: MatchRow, project: number, wordings: Wordings)
   }
 }
 
-function describeVerdict({ _given_at: at, ...shown }: JsonRowOf<'page_of_verdicts'>) {
+async function describeVerdict(row: JsonRowOf<'page_of_verdicts'>, project: number, stored: Wordings) {
+  const { _given_at: at, ...shown } = row
+  const wordings = await Promise.all(row.wordings.map(text => stored.openStored(text, project)))
   // The list's cursor.
-  return { id: formatTimeCursor({ at, requestId: shown.verdict_id }), object: 'cache.verdict', ...shown }
+  return { id: formatTimeCursor({ at, requestId: shown.verdict_id }), object: 'cache.verdict', ...shown, wordings }
 }
 
 /** Null when the project stores no wordings, or the entry no longer exists. */
 async function compareWordings(
-  { _cached_wording: cached, _sealed_wording: sealed }: MatchRow,
+  { _cached_wording: stored, _sealed_wording: sealed }: MatchRow,
   project: number,
   wordings: Wordings,
 ) {
-  if (sealed === null || cached === null) return null
-  const asked = await wordings.open(sealed, project)
-  if (asked === null) return null
+  if (sealed === null) return null
+  const [asked, cached] = await Promise.all([wordings.open(sealed, project), wordings.openStored(stored, project)])
+  if (asked === null || cached === null) return null
   const harmless = readPrompt(asked).normalized === readPrompt(cached).normalized
   return {
     asked,

@@ -4,6 +4,7 @@ import { call } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { SimilarAnswer } from '../../postgres/find-answer.ts'
 import { byteaText } from '../../postgres/wire-format.ts'
+import type { AnswerSeal } from '../../stores/answer-seal.ts'
 import { createBackgroundWriter } from '../../telemetry/background-writer.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { takeAskedText } from '../asked-text.ts'
@@ -22,6 +23,7 @@ export interface JudgeQueue {
 
 export interface JudgeQueueOptions {
   database: Database
+  seal: AnswerSeal
   log: Log
   /** Called after pairs were queued. */
   onQueued(): void
@@ -43,7 +45,13 @@ interface PairToQueue {
 
 type Compared = Pick<SemanticMatch, 'entryHash' | 'similarity'>
 
-export function createJudgeQueue({ database, log, onQueued, random = Math.random }: JudgeQueueOptions): JudgeQueue {
+export function createJudgeQueue({
+  database,
+  seal,
+  log,
+  onQueued,
+  random = Math.random,
+}: JudgeQueueOptions): JudgeQueue {
   // A lost pair is queued again with the next question like it.
   const writer = createBackgroundWriter<PairToQueue>({
     what: 'a pair for the judge',
@@ -57,7 +65,7 @@ export function createJudgeQueue({ database, log, onQueued, random = Math.random
   })
 
   function queue(query: CacheQuery, compared: Compared, isReview: boolean): void {
-    const pair = describePair(query, compared, isReview)
+    const pair = describePair(query, compared, { isReview, seal })
     if (pair) void writer.add(Promise.resolve(pair))
   }
 
@@ -84,20 +92,27 @@ function hasJudge({ semantic_judge_model, key_type }: Account): boolean {
 }
 
 /** Returns null for a request that may not be stored, and for a pair too long to be judged. */
-function describePair(query: CacheQuery, compared: Compared, isReview: boolean): PairToQueue | null {
+function describePair(
+  query: CacheQuery,
+  compared: Compared,
+  { isReview, seal }: { isReview: boolean; seal: AnswerSeal },
+): PairToQueue | null {
   const { account, control, identity } = query
   if (!control.store || identity.canonicalBody.length > MAX_JUDGED_CHARS) return null
   const semantic = query.semantic()
   const taken = takeAskedText(identity.endpoint, identity.body)
   if (typeof semantic === 'string' || !taken) return null
+  const context = seal.sealText(JSON.stringify(taken.contextBody), account)
+  const asked = seal.sealText(taken.text, account)
+  if (context === null || asked === null) return null
   return {
     project_id: account.project_id,
     context_hash: byteaText(semantic.contextHash),
     asked_hash: byteaText(semantic.normalizedHash),
     entry_hash: byteaText(compared.entryHash),
     is_review: isReview,
-    context: JSON.stringify(taken.contextBody),
-    asked: taken.text,
+    context,
+    asked,
     similarity: compared.similarity,
   }
 }

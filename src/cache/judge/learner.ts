@@ -2,6 +2,7 @@
 import { Alarm } from '../../event-loop/alarm.ts'
 import { call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
+import type { AnswerSeal } from '../../stores/answer-seal.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
@@ -36,6 +37,7 @@ type QueuedPair = RowOf<'take_judgements'>
 
 export interface LearnerOptions {
   database: Database
+  seal: AnswerSeal
   prepareCall: PrepareModelCall
   /** Null where nothing is traced. */
   tracing: Pick<Tracing, 'beginTask'> | null
@@ -83,17 +85,19 @@ export function createLearner(options: LearnerOptions): Learner {
 
 /** Judges one queued pair: both orders are asked, and the verdict is settled. Without one, the project is left alone for a while. */
 function createPairJudge(
-  { database, prepareCall, tracing, log, noteVerdict }: LearnerOptions,
+  { database, seal, prepareCall, tracing, log, noteVerdict }: LearnerOptions,
   stopping: AbortSignal,
 ): (pair: QueuedPair) => Promise<void> {
   /** Consecutive failures of each project's judge. */
   const failures = new Map<number, number>()
 
-  async function judge(pair: QueuedPair): Promise<void> {
+  async function judge(queued: QueuedPair): Promise<void> {
+    const pair = openPair(queued, seal)
+    // It stays until the queue gives it up after five attempts.
+    if (!pair) return
     const { project_id, project_name: project } = pair
     const putBack = () => postpone(pair, { for_seconds: NO_MEANS_SECONDS, was_tried: false })
     const questions = writeBothWays(pair)
-    // It stays until the queue gives it up after five attempts.
     if (!questions) return
     const account = { ...pair, key_type: 'project' as const }
     const calls = questions.map(messages => prepareCall(account, messages, JUDGE_SCHEMA)).filter(call => call !== null)
@@ -128,6 +132,14 @@ function createPairJudge(
   }
 
   return judge
+}
+
+/** Returns null where no key opens it any more, or the questions are one: nobody could tell while they were sealed. */
+function openPair(pair: QueuedPair, seal: AnswerSeal): QueuedPair | null {
+  const [context, asked, cached] = [pair.context, pair.asked, pair.cached].map(text =>
+    seal.openText(text, pair.project_id),
+  )
+  return context && asked && cached && asked !== cached ? { ...pair, context, asked, cached } : null
 }
 
 /** Returns null when the pair is too long to be judged. */

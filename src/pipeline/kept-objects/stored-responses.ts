@@ -7,7 +7,7 @@ import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import { entryName } from '../../stores/fast-store.ts'
 import { passedOn } from '../complete-call.ts'
-import { holderOf } from '../conversations.ts'
+import { holderOf } from '../kept-responses.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { bindRead, keeperOf } from './bind-made.ts'
@@ -21,7 +21,7 @@ export async function askResponse(
 ): Promise<ProxyResponse> {
   const { method, search, headers, signal } = request
   if (isOwnResponseId(id)) {
-    const own = await answerOwn(stages.database, account, id, { method, part, search })
+    const own = await answerOwn(stages, account, id, { method, part, search })
     if (method === 'DELETE') await forgetEntries(account, id, stages)
     return own
   }
@@ -58,19 +58,16 @@ async function forgetEntries(
 
 /** Answers for a response that is kept here. Throws a 404 when it is not, for this key. */
 async function answerOwn(
-  database: Stages['database'],
+  { database, keptResponses }: Stages,
   account: RequestContext['account'],
   id: string,
   { method, part, search }: { method: string; part: string; search: string },
 ): Promise<ProxyResponse> {
-  const asked = { ...holderOf(account), response_id: id }
-  const turns = await call(database, 'find_conversation', asked).catch(error => {
-    throw refuse('databaseUnavailable', null, error)
-  })
+  const turns = await keptResponses.find(id, account)
   const last = turns.at(-1)
-  if (!last) throw refuse('responseNotKept', { id })
+  if (last?.id !== id) throw refuse('responseNotKept', { id })
   if (method === 'DELETE') {
-    await call(database, 'forget_kept_response', asked)
+    await call(database, 'forget_kept_response', { ...holderOf(account), response_id: id })
     return writeJson(JSON.stringify({ id, object: 'response', deleted: true }))
   }
   if (part === '/cancel') throw invalidRequest('Only a response that is made in the background can be cancelled.')

@@ -3,8 +3,8 @@ import { refuse } from '../../errors/errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { readProviderKey } from '../../postgres/projects.ts'
+import { type KeyOwner, openSecret, sealSecret } from '../../stores/seal.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
-import { type KeyOwner, openSecret, sealSecret } from './seal.ts'
 
 export interface Vault {
   /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set. */

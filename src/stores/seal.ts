@@ -1,4 +1,4 @@
-/** Encrypts a provider key: AES-256-GCM, bound to its project and provider. */
+/** Encrypts a provider key, or what else is secret: AES-256-GCM, bound to its project and provider. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export interface KeyOwner {
@@ -14,24 +14,30 @@ const TAG_BYTES = 16
 const encoder = new TextEncoder()
 
 /** `encryptionKey` has 32 bytes. The same secret encrypts differently each time. */
-export function sealSecret(secret: string, owner: KeyOwner, encryptionKey: Uint8Array): Uint8Array {
+export function sealSecret(secret: string | Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, encryptionKey, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(associatedData(owner))
-  const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-  return Buffer.concat([Buffer.of(VERSION), nonce, ciphertext, cipher.getAuthTag()])
+  const ciphertext = typeof secret === 'string' ? cipher.update(secret, 'utf8') : cipher.update(secret)
+  return Buffer.concat([Buffer.of(VERSION), nonce, ciphertext, cipher.final(), cipher.getAuthTag()])
+}
+
+export const isSealed = (bytes: Uint8Array) => bytes[0] === VERSION
+
+export function openSecret(sealed: Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): string | null {
+  return openBytes(sealed, owner, encryptionKey)?.toString('utf8') ?? null
 }
 
 /** Returns null when it was encrypted with another key, for another owner or in another format, or was changed since. */
-export function openSecret(sealed: Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): string | null {
-  if (sealed[0] !== VERSION || sealed.length <= 1 + NONCE_BYTES + TAG_BYTES) return null
+export function openBytes(sealed: Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): Buffer | null {
+  if (!isSealed(sealed) || sealed.length <= 1 + NONCE_BYTES + TAG_BYTES) return null
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
   const decipher = createDecipheriv(ALGORITHM, encryptionKey, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(associatedData(owner))
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
   try {
     const secret = decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES))
-    return Buffer.concat([secret, decipher.final()]).toString('utf8')
+    return Buffer.concat([secret, decipher.final()])
   } catch {
     return null
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { EncryptionKeys } from '../../../src/providers/keys/encryption-key.ts'
-import { openSecret, sealSecret } from '../../../src/providers/keys/seal.ts'
 import { createVault } from '../../../src/providers/keys/vault.ts'
+import { openSecret, sealSecret } from '../../../src/stores/seal.ts'
 
 const owner = { projectId: 7, provider: 'openai' }
 const secret = 'sk-proj-0123456789'

@@ -1,0 +1,60 @@
+/** Responses that are kept here for the key that asked, as the database has them: sealed where the project wants that. */
+import { refuse } from '../errors/errors.ts'
+import type { Account } from '../postgres/admit.ts'
+import { call, type RowOf } from '../postgres/call.ts'
+import type { Database } from '../postgres/database.ts'
+import type { AnswerSeal } from '../stores/answer-seal.ts'
+
+export type KeptResponse = RowOf<'find_conversation'>
+
+interface NewResponse {
+  id: string
+  previousId: string | null
+  /** Null: too long to be kept. */
+  ownInput: string | null
+  response: string
+}
+
+export interface KeptResponses {
+  /** A response and those before it, as far as they are kept for this key; the first one first. Throws a 503. */
+  find(id: string, account: Account): Promise<KeptResponse[]>
+  /** Those of these ids. Throws a 503. */
+  findNamed(ids: readonly string[], account: Account): Promise<KeptResponse[]>
+  /** Rejects where it is not kept. */
+  keep(kept: NewResponse, account: Account): Promise<void>
+}
+
+/** The key that may reach a response. */
+export function holderOf({ project_id, key_id }: Pick<Account, 'project_id' | 'key_id'>) {
+  return { of_project: project_id, of_key: key_id }
+}
+
+export function createKeptResponses({ database, seal }: { database: Database; seal: AnswerSeal }): KeptResponses {
+  async function open(reading: Promise<KeptResponse[]>, { project_id }: Account): Promise<KeptResponse[]> {
+    const kept = await reading.catch(error => {
+      throw refuse('databaseUnavailable', null, error)
+    })
+    return kept.flatMap(turn => {
+      const response = seal.openText(turn.response, project_id)
+      const input = turn.input === null ? null : seal.openText(turn.input, project_id)
+      // No key opens it any more.
+      return response === null ? [] : { ...turn, response, input }
+    })
+  }
+
+  return {
+    find: (response_id, account) =>
+      open(call(database, 'find_conversation', { ...holderOf(account), response_id }), account),
+    findNamed: async (ids, account) =>
+      ids.length === 0
+        ? []
+        : open(call(database, 'find_kept_responses', { ...holderOf(account), response_ids: [...ids] }), account),
+    async keep({ id, previousId, ownInput, response }, account) {
+      const sealed = seal.sealText(response, account)
+      if (sealed === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
+      const own_input = ownInput === null ? null : seal.sealText(ownInput, account)
+      const kept = { ...holderOf(account), response_id: id, continued_id: previousId, own_input, response: sealed }
+      await call(database, 'keep_response', kept)
+    },
+  }
+}
