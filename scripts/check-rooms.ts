@@ -12,6 +12,7 @@ const ROOMS = [
   'pipeline',
   'admission',
   'cache',
+  'hooks',
   'providers',
   'catalogue',
   'formats',

@@ -40,6 +40,7 @@ create table cache_entries (
     log_content text not null default 'off'
         check (log_content in ('off', 'sealed')),
     response_id text,
+    policy text,
     unique (project_id, request_hash)
 );
 
@@ -62,6 +63,7 @@ comment on column cache_entries.bytes is 'What the entry takes of its project''s
 comment on column cache_entries.key_id is 'The key that asked; null: not known.';
 comment on column cache_entries.log_content is 'As the setting was for that key: what was stored under off is never shown, whatever the setting becomes.';
 comment on column cache_entries.response_id is 'Of a sealed response of /v1/responses: its id, by which it may be deleted.';
+comment on column cache_entries.policy is 'The version of the hook''s rules under which the answer passed. Null: no hook was heard about it.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function note_cache_shrinkage() returns trigger

@@ -1,10 +1,10 @@
 /** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
 
 import { type ProxyError, refuse } from '../errors/errors.ts'
+import { limitConcurrency } from '../event-loop/limit-concurrency.ts'
 import { call, callForRow } from '../postgres/call.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
-import { limitConcurrency } from './limit-concurrency.ts'
 import { type Browser, makeSessionToken, newSession } from './session-cookie.ts'
 
 export interface Login {

@@ -2,13 +2,14 @@
 import { msSince, nowMs } from '../event-loop/clock.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { MOST_STORED_BYTES } from '../formats/text-meter.ts'
+import { deleteEntry, stampEntry } from '../postgres/checked-entries.ts'
 import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keptForSeconds } from './cache-control.ts'
 import { type CacheQuery, isAskersOwn } from './cache-query.ts'
-import { ageSeconds, decodeAliasedEntry, isAlias, type Match, readStored } from './entry.ts'
+import { ageSeconds, decodeAliasedEntry, entryHashOf, isAlias, type Match, readStored } from './entry.ts'
 import { createExactCopies } from './exact-copies.ts'
 import { createLookups, type Lookup, type LookupOptions } from './lookup.ts'
 import { asksJudge, matchSettings } from './policy.ts'
@@ -33,6 +34,10 @@ export interface Cache {
   find(query: CacheQuery): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or wait for it, or after a short time limit. Never throws. */
   store(query: CacheQuery, response: NewResponse, vector: LookupVector): Promise<void>
+  /** The entry has passed the hook under other rules, which it names. Never throws. */
+  restamp(query: CacheQuery, match: Match): void
+  /** Deletes the entry. Never throws. */
+  discard(query: CacheQuery, match: Match): Promise<void>
   /** Resolves when everything stored so far has reached PostgreSQL. */
   flush(): Promise<void>
 }
@@ -50,6 +55,7 @@ export function createCache(options: CacheOptions): Cache {
   const lookups = createLookups({ ...options, copies })
   const writer = createResponseWriter(database, seal, log)
 
+  const warn = (error: unknown) => log.warn({ cause: describeCause(error) }, 'an entry could not be changed')
   const findsForFree = (query: CacheQuery) => (vectors.isFree || !needsVector(query)) && !asksJudge(query.account)
 
   return {
@@ -89,10 +95,23 @@ export function createCache(options: CacheOptions): Cache {
       await withinTimeLimit(STORE_TIME_LIMIT_MS, findable).catch(() => {})
     },
 
+    restamp(query, match) {
+      copies.replace(query, match)
+      void stampEntry(database, { ...entryOf(query, match), ...match.entry }).catch(warn)
+    },
+
+    async discard(query, match) {
+      await Promise.all([copies.forget(query, match), deleteEntry(database, entryOf(query, match))]).catch(warn)
+    },
+
     async flush() {
       await Promise.all([writer.flush(), judge.flush(), judgeQueue.flush()])
     },
   }
+}
+
+function entryOf({ account, requestHash }: CacheQuery, match: Match) {
+  return { projectId: account.project_id, requestHash: entryHashOf(requestHash, match) }
 }
 
 /** Whether its client need not wait for it to be stored: it has nothing of it yet, and can have nothing deleted. */

@@ -11,6 +11,8 @@ export interface CacheEntry {
   /** Milliseconds since the epoch. */
   createdAtMs: number
   expiresAtMs: number
+  /** The version of the hook's rules under which it passed; null: no hook was heard about it. */
+  policy: string | null
 }
 
 /** What is known of a response without reading it. */
@@ -22,7 +24,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 export function encodeEntry(entry: CacheEntry): Uint8Array {
-  const about = [FORM, entry.provider, entry.promptTokens, entry.completionTokens, entry.createdAtMs, entry.expiresAtMs]
+  const { provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy } = entry
+  const about = [FORM, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy]
   const line = encoder.encode(`${JSON.stringify(about)}\n`)
   const bytes = new Uint8Array(line.length + entry.body.length)
   bytes.set(line)
@@ -44,8 +47,8 @@ export function decodeEntry(bytes: Uint8Array): CacheEntry | null {
   const head = known ?? readHead(bytes)
   if (!head) return null
   if (!known) heads.set(bytes, head)
-  const { provider, promptTokens, completionTokens, createdAtMs, expiresAtMs } = head
-  return { body: bytes.subarray(head.bodyAt), provider, promptTokens, completionTokens, createdAtMs, expiresAtMs }
+  const { bodyAt, ...facts } = head
+  return { body: bytes.subarray(bodyAt), ...facts }
 }
 
 function readHead(bytes: Uint8Array): EntryHead | null {
@@ -53,8 +56,8 @@ function readHead(bytes: Uint8Array): EntryHead | null {
   if (end < 0) return null
   try {
     const about: unknown = JSON.parse(decoder.decode(bytes.subarray(0, end)))
-    if (!Array.isArray(about) || about.length !== 6 || about[0] !== FORM) return null
-    const [, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs] = about
+    if (!Array.isArray(about) || about.length !== 7 || about[0] !== FORM) return null
+    const [, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy] = about
     return {
       bodyAt: end + 1,
       provider: String(provider),
@@ -62,6 +65,7 @@ function readHead(bytes: Uint8Array): EntryHead | null {
       completionTokens: Number(completionTokens),
       createdAtMs: Number(createdAtMs),
       expiresAtMs: Number(expiresAtMs),
+      policy: policy === null ? null : String(policy),
     }
   } catch {
     return null
@@ -102,6 +106,11 @@ export interface SemanticMatch<Entry extends EntryFacts = CacheEntry> {
 }
 
 export type Match = ExactMatch | SemanticMatch
+
+/** Of the request that made the entry. */
+export function entryHashOf(requestHash: string, match: Match): string {
+  return match.result === 'HIT' ? requestHash : match.entryHash
+}
 
 /** The most similar stored question that was not served and has no verdict. */
 export interface NearMiss {

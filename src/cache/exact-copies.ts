@@ -5,7 +5,7 @@ import { nowMs } from '../event-loop/clock.ts'
 import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { CacheQuery } from './cache-query.ts'
-import { type CacheEntry, encodeAlias, encodeEntry, type SemanticMatch } from './entry.ts'
+import { type CacheEntry, encodeAlias, encodeEntry, entryHashOf, type Match, type SemanticMatch } from './entry.ts'
 import { matchSettings } from './policy.ts'
 
 export interface ExactCopies {
@@ -15,6 +15,10 @@ export interface ExactCopies {
   findLate(exactKey: string): Promise<Uint8Array | null> | null
   /** Stores an entry until it expires, and resolves to whether it did. Never rejects: a failure costs one more lookup in PostgreSQL. */
   keep(query: CacheQuery, entry: CacheEntry): Promise<boolean>
+  /** The match's entry is no more. */
+  forget(query: CacheQuery, match: Match): Promise<void>
+  /** In place of a copy of the match's entry. */
+  replace(query: CacheQuery, match: Match): void
   /** Writes an alias: from now on, a request in these words is answered like an exact request. */
   nameWording(query: CacheQuery, match: SemanticMatch): void
 }
@@ -46,12 +50,20 @@ export function createExactCopies(store: FastStore, seal: AnswerSeal): ExactCopi
       late.set(exactKey, true)
       return writeEntry(exactKey, entry, account)
     },
-    nameWording({ exactKey, requestHash, account }, match) {
-      const { entry, entryHash } = match
-      const target = exactKey.replace(requestHash, entryHash)
+    forget: (query, match) => store.deleteEntry(nameOf(query, match)),
+    replace: (query, match) => void writeEntry(nameOf(query, match), match.entry, query.account),
+    nameWording(query, match) {
+      const { exactKey, account } = query
+      const { entry } = match
+      const target = nameOf(query, match)
       const alias = encodeAlias({ ...match, target, settings: matchSettings(account) })
       void write(exactKey, alias, entry.expiresAtMs)
       void writeEntry(target, entry, account)
     },
   }
+}
+
+/** Of the entry, which another request may have made. */
+function nameOf({ exactKey, requestHash }: CacheQuery, match: Match): string {
+  return exactKey.replace(requestHash, entryHashOf(requestHash, match))
 }

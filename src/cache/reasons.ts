@@ -63,6 +63,10 @@ const MISSES = {
     says: 'The project is in shadow mode: it would have been a hit.',
     reported: 'the cache only watched (shadow mode)',
   },
+  refused: {
+    says: 'The hook refused the stored answer under its present rules.',
+    reported: 'new rules refused the stored answer',
+  },
   off: {
     says: 'The project’s settings exclude it from the cache.',
     reported: 'the project allows exact matches only',

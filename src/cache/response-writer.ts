@@ -22,6 +22,8 @@ export interface NewResponse {
   isSemantic: boolean
   /** Whether its client has all but the closing event. */
   isStreamed: boolean
+  /** As in the entry. */
+  policy: string | null
 }
 
 export interface ResponseWriter {
@@ -119,6 +121,7 @@ function toRow(
     promptTokens: response.promptTokens,
     completionTokens: response.completionTokens,
     ttlSeconds,
+    policy: response.policy,
     semantic:
       typeof semantic === 'string'
         ? null

@@ -38,5 +38,6 @@ function readFacts(row: FoundAnswer): EntryFacts {
     completionTokens: row.completion_tokens,
     createdAtMs: row.created_at.getTime(),
     expiresAtMs: row.expires_at.getTime(),
+    policy: row.policy,
   }
 }

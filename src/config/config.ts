@@ -2,6 +2,7 @@
 
 import type { RedisTls } from '../stores/redis/redis-url.ts'
 import { type EmbedderConfig, readEmbedder } from './embedder.ts'
+import { type HookConfig, readHook } from './hook.ts'
 import { type OidcConfig, readOidc } from './oidc.ts'
 import { createSettings } from './settings.ts'
 import { readTracing, type TracingConfig } from './tracing.ts'
@@ -59,6 +60,8 @@ export interface Config {
   dashboard: 'on' | 'off' | number
   /** Whether webhooks may lead into private networks, and be http. */
   webhooksToPrivateNetworks: boolean
+  /** Null: nothing is asked before or after. */
+  hook: HookConfig | null
   /** `port` is 0 for none; `token` is what a scraper must send, if anything. */
   metrics: { port: number; token: string | null }
   /** Null: no spans are made. */
@@ -129,6 +132,7 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl: read.publicUrl('PUBLIC_URL'),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
     webhooksToPrivateNetworks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
+    hook: readHook(read),
     metrics: { port: read.integer('METRICS_PORT', METRICS_PORT, 0, 65_535), token: read.optionalText('METRICS_TOKEN') },
     tracing: readTracing(read),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),

@@ -74,6 +74,24 @@ export const CLIENT_ERRORS = {
     message: 'Content-Type must be {forms}application/json.',
     param: 'Content-Type',
   },
+  requestRefused: {
+    status: 400,
+    code: 'request_refused',
+    when: 'The installation’s [hook](hooks.md) refused the request: no provider was asked, and no stored answer given.',
+    message: '{reason}',
+  },
+  answerRefused: {
+    status: 400,
+    code: 'answer_refused',
+    when: 'The installation’s [hook](hooks.md) refused the answer. The provider charges for it.',
+    message: '{reason}',
+  },
+  tooLongToCheck: {
+    status: 413,
+    code: 'too_long_to_check',
+    when: 'The request, with its answer if there is one, is too long for the installation’s [hook](hooks.md), without which nothing passes.',
+    message: 'The rules of this installation can check {mostBytes} bytes at most, a request and its answer together.',
+  },
   compressedBody: {
     status: 415,
     code: 'unsupported_media_type',

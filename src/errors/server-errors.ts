@@ -68,6 +68,13 @@ export const SERVER_ERRORS = {
         "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS decrypts it.",
     },
   }),
+  hookUnavailable: {
+    status: 503,
+    code: 'hook_unavailable',
+    when: 'The installation’s [hook](hooks.md) gave no verdict, without which nothing passes. Where it was asked about an answer, the provider charges for that.',
+    message: 'The rules of this installation cannot be checked now; try again shortly.',
+    headers: { 'retry-after': '{seconds}' },
+  },
   tooManyLargeBodies: {
     status: 503,
     code: 'too_many_large_requests',

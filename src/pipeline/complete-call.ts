@@ -5,6 +5,7 @@ import type { CacheEntry } from '../cache/entry.ts'
 import { costOfAnswer } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
+import type { Passed } from '../hooks/hook.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { alternativesOf } from './parse-request.ts'
@@ -16,7 +17,7 @@ import type { SpentUsage } from './spent-usage.ts'
 /** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(
   { accounting, account, cacheQuery, control, provider, lookup }: LeadingContext,
-  { bytes, ...kind }: { bytes: Uint8Array; isSemantic: boolean; isStreamed: boolean },
+  { bytes, ...kind }: { bytes: Uint8Array; isSemantic: boolean; isStreamed: boolean; policy: string | null },
   usage: SpentUsage,
   { cache }: Stages,
 ): Promise<void> {
@@ -33,10 +34,12 @@ export function entryOf(
   { provider }: Pick<RoutedContext, 'provider'>,
   body: Uint8Array,
   usage: SpentUsage,
+  passed: Passed | null,
 ): CacheEntry {
   const now = nowMs()
   const { promptTokens, completionTokens } = savedBy(usage)
-  return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now }
+  const policy = passed?.policy ?? null
+  return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now, policy }
 }
 
 /** What a hit saves is never presumed. */

@@ -3,6 +3,7 @@ import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { passAnswer } from './checks/pass-answer.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, passOnError, priceOf, storeResponse } from './complete-call.ts'
 import { shareBytes, shareEvents } from './own-fields.ts'
 import { askedCall } from './presumed-usage.ts'
@@ -40,7 +41,7 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
   if (!isStream) return { response: await answerPlain(context, answer, stages) }
   const shared = query.ownFields ? shareEvents(answer.body, account) : answer.body
-  return { response: relayStream(context, { ...answer, body: shared }, stages) }
+  return relayStream(context, { ...answer, body: shared }, stages)
 }
 
 async function answerPlain(
@@ -59,14 +60,18 @@ async function answerPlain(
   const asked = askedCall(query, provider, stages.catalogue)
   noteKept(context, read.id)
   const usage = await usageOf(asked, { ...read, hasFailed, owner })
+  const passed = await passAnswer(context, bytes, usage)
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query, account) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
-  const isComplete = completeness === 'whole' && answer.mayStore()
-  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: false }, usage, stages)
+  const isComplete = completeness === 'whole' && answer.mayStore() && passed?.mayStore !== false
+  const kind = { isSemantic: !callsTools, isStreamed: false, policy: passed?.policy ?? null }
+  if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
   context.call.settle(
-    isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure: null },
+    isComplete
+      ? { kind: 'complete', entry: entryOf(context, bytes, usage, passed) }
+      : { kind: 'notShareable', failure: null },
   )
   subscriber.leave()
   finishMiss(context, usage, !hasFailed)

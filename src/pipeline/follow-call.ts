@@ -4,6 +4,7 @@ import { ClientGone, ProxyError } from '../errors/errors.ts'
 import { rejectWhenGone, whenAborted } from '../event-loop/time-limit.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
+import { passStored } from './checks/pass-answer.ts'
 import type { CallFailure, Joined, Settlement, SharedCall } from './coalescing/shared-call.ts'
 import { isFollowedLive } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
@@ -27,8 +28,8 @@ export async function followCall(
     const settlement = await Promise.race([call.settled, gone])
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
-    const match = matchOf(settlement, context.cacheQuery?.requestHash ?? '')
-    const response = context.operation.serveHit(context, match, stages)
+    const match = await passStored(context, matchOf(settlement, context.cacheQuery?.requestHash ?? ''), stages)
+    const response = match && context.operation.serveHit(context, match, stages)
     return response ? { response } : { failure: null }
   } catch (error) {
     subscriber.leave()

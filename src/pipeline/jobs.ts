@@ -4,6 +4,7 @@ import { type ToContinue, type WrittenRequest, writeContinued } from '../formats
 import { type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { measureSound } from '../formats/sound/measure-sound.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
+import { hideSecrets as withoutSecrets } from './checks/sent-text.ts'
 import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objects/read-batch-line.ts'
@@ -17,6 +18,11 @@ import { type ReplayInput, writeReplay } from './serve-hit.ts'
 export function continueInput(input: ToContinue): JobDone<WrittenRequest> {
   const output = writeContinued(input)
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
+}
+
+/** Hides what the hook is not shown. */
+export function hideSecrets(text: string): JobDone<string> {
+  return { output: withoutSecrets(text) }
 }
 
 /** Reads one request of a batch. */

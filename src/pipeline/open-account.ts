@@ -25,7 +25,7 @@ import type { ResponseFollower } from './kept-objects/follow-responses.ts'
 import { alternativesOf } from './parse-request.ts'
 import { AskedCalls } from './presumed-usage.ts'
 import type { NotedQuery } from './query.ts'
-import type { AccountedRequest, RequestAccounting } from './request-accounting.ts'
+import type { AccountedRequest, KnownEnd, RequestAccounting } from './request-accounting.ts'
 import { contentOf } from './request-content.ts'
 import {
   CLIENT_GONE_STATUS,
@@ -193,18 +193,18 @@ export class OpenAccount implements RequestAccounting {
     semanticHits.record(describeSemanticHit(match, { ...asked, pricedAs: this.#provider?.pricedAs ?? null }, catalogue))
   }
 
-  finishFailed(failure: unknown, known: Partial<Pick<Outcome, 'usage' | 'cacheResult'>> = {}): void {
+  finishFailed(failure: unknown, known: KnownEnd = {}): void {
     const isGone = failure instanceof ClientGone
     const cacheResult = known.cacheResult ?? (this.#provider && 'MISS')
     // A client that leaves is charged for work that was begun for it, unless it was this process that cut it off.
-    const counts = isGone && !this.#options.shutdown.isCut && (this.#askedAtMs !== null || cacheResult === 'HIT')
+    const isBegun = this.#askedAtMs !== null || cacheResult === 'HIT'
+    const counts = known.counts ?? (isGone && !this.#options.shutdown.isCut && isBegun)
     if (known.usage) this.#calls.end()
     else this.#calls.fail(failure)
     this.#tellFailure(failure)
     Object.assign(this.#story, tellError(failure))
     const cause = failure instanceof Error ? failure : undefined
-    const status = isGone ? CLIENT_GONE_STATUS : statusOf(failure)
-    this.finish({ status, counts, cacheResult, usage: known.usage ?? NO_USAGE }, cause)
+    this.finish({ status: statusOf(failure), counts, cacheResult, usage: known.usage ?? NO_USAGE }, cause)
   }
 
   finish(outcome: Outcome, cause?: Error): void {

@@ -4,6 +4,8 @@ import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import { isUnavailable } from '../postgres/database.ts'
 import { type AdmittedRequest, admitRequest, isCounted, tellLeft } from './admit-request.ts'
+import { checkRequest, withinCheck } from './checks/check.ts'
+import { passStored } from './checks/pass-answer.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { finishAnswer } from './finish-answer.ts'
 import { resolveEarly } from './for-model.ts'
@@ -43,9 +45,11 @@ export function createPipeline(stages: Stages): Pipeline {
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal
+      const check = await checkRequest({ request, query, account }, stages)
       if (plan.provider) accounting.noteProvider(plan.provider)
       if (plan.cacheQuery) accounting.note({ asked_id: plan.cacheQuery.askedId })
-      const response = await answer({ request, query, account, accounting, ...plan }, exactEntry)
+      const checked = { request, query, account, accounting, check, ...withinCheck(plan, check) }
+      const response = await answer(checked, exactEntry)
       await tellLeft(admitted, response)
       if (response.headers['x-proxy-cache']?.startsWith('HIT')) tellScope(response.headers, { query, account, ...plan })
       if (query.alias) response.headers['x-proxy-model'] ??= query.model
@@ -71,7 +75,8 @@ export function createPipeline(stages: Stages): Pipeline {
     const { request, operation, account, cacheQuery, provider } = context
     try {
       if (account.when_exhausted === 'refuse') await reserveAhead(context, stages)
-      const match = cacheQuery && cache.readExact(exactEntry, cacheQuery)
+      const stored = cacheQuery && cache.readExact(exactEntry, cacheQuery)
+      const match = stored && context.check ? await passStored(context, stored, stages) : stored
       return (match && operation.serveHit(context, match, stages)) ?? (await answerWithFallbacks(context, stages))
     } catch (error) {
       const isMiss = error instanceof ProxyError && provider && isCounted(request)

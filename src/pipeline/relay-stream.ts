@@ -1,6 +1,6 @@
 /** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
 
-import { ClientGone, ProxyError } from '../errors/errors.ts'
+import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
 import { takeBeginningTurn } from '../event-loop/turns.ts'
 import type { AssembledStream, StreamAssembler } from '../formats/answer-format.ts'
 import { isUpstreamFailure } from '../formats/chat/completeness.ts'
@@ -11,14 +11,16 @@ import { createSseParser } from '../formats/sse/sse.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
-import { broken } from '../providers/upstream-failure.ts'
+import { broken, UpstreamFailure } from '../providers/upstream-failure.ts'
+import { passAnswer } from './checks/pass-answer.ts'
+import { StreamGate } from './checks/stream-gate.ts'
+import type { CallFailure } from './coalescing/shared-call.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, storeResponse } from './complete-call.ts'
 import { KeptText } from './kept-text.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
 import { usageOf } from './read-answer.ts'
-import type { ProxyResponse } from './request.ts'
-import type { LeadingContext, Stages } from './request-context.ts'
+import type { Attempt, LeadingContext, Stages } from './request-context.ts'
 import { SSE_TYPE } from './response-headers.ts'
 import type { SpentUsage } from './spent-usage.ts'
 import { streamEvents, streamOptions } from './stream-events.ts'
@@ -28,22 +30,28 @@ const NOTHING = new Uint8Array(0)
 
 type StreamContext = LeadingContext<CompletionQuery>
 
-export function relayStream(context: StreamContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
+/** Resolves when the stream begins: at once, unless it is held back. */
+export async function relayStream(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<Attempt> {
   const { query, accounting, call, subscriber } = context
   const expected = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
-  call.startStream()
+  const gate = new StreamGate(context, stages)
   // Not awaited: the leader's client may leave while followers still read.
-  void relay(context, answer, stages)
+  void relay(context, answer, gate, stages)
+  if (gate.isShut && (await call.started) === 'settled') return { failure: await failureOf(call) }
   accounting.noteHeaders()
-  return {
-    status: 200,
-    headers: { ...answeredHeaders(context, answer, expected, stages), ...SSE_TYPE },
-    body: streamEvents(subscriber, streamOptions(context)).body,
-  }
+  const headers = { ...answeredHeaders(context, answer, expected, stages), ...SSE_TYPE }
+  return { response: { status: 200, headers, body: streamEvents(subscriber, streamOptions(context)).body } }
+}
+
+/** Of a call that ended before its stream began. */
+async function failureOf({ signal, settled }: StreamContext['call']): Promise<CallFailure> {
+  if (signal.aborted) return signal.reason
+  const settlement = await settled
+  return (settlement.kind === 'notShareable' && settlement.failure) || refuse('upstreamBrokeOff')
 }
 
 /** Reads the stream to its end, settles the call, accounts for it. Never throws. */
-async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<void> {
+async function relay(context: StreamContext, answer: UpstreamAnswer, gate: StreamGate, stages: Stages): Promise<void> {
   const { query, call } = context
   const format = formatOf(query.endpoint)
   const assembler = format.createAssembler(format.wantedOf(query.body))
@@ -52,9 +60,10 @@ async function relay(context: StreamContext, answer: UpstreamAnswer, stages: Sta
   call.refuseWithoutRoom()
   await takeBeginningTurn()
   call.refuseWithoutRoom()
-  const { held, brokenBy } = await readEvents(context, answer, { assembler, text })
+  const { held, brokenBy } = await readEvents(context, answer, { assembler, text, gate })
   const assembled = { ...assembler.finish(), lostChars: assembler.meter.lostChars }
-  await settle(context, answer, stages, { assembled, held, brokenBy })
+  await settle(context, answer, stages, { assembled, held, brokenBy, gate })
+  gate.close()
   text.close()
 }
 
@@ -62,23 +71,41 @@ async function settle(
   context: StreamContext,
   answer: UpstreamAnswer,
   stages: Stages,
-  { assembled, held, brokenBy }: ReadStream,
+  { assembled, held, brokenBy, gate }: ReadStream & { gate: StreamGate },
 ): Promise<void> {
-  const { query, call } = context
-  if (brokenBy !== undefined) return await endBroken(context, assembled, brokenBy, stages)
+  const { query, call, check } = context
+  if (brokenBy !== undefined) return await endBroken(context, assembled, { failure: brokenBy, gate }, stages)
   const usage = await usageOfStream(context, assembled, stages)
-  const mayStore = assembled.completeness === 'whole' && answer.mayStore()
-  const bytes = mayStore ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
+  const isWhole = assembled.completeness === 'whole' && answer.mayStore()
+  const bytes = isWhole || check ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
   // A credential may come in parts, each in an event of its own.
-  const isComplete = mayStore && !answer.credentials?.areIn(bytes)
+  const hasCredentials = answer.credentials?.areIn(bytes) ?? false
+  const shown = hasCredentials ? hide(bytes, answer) : bytes
+  const passed = await passAnswer(context, assembled.lostChars > 0 ? null : shown, usage).catch(asRefused)
+  if (passed && 'refusal' in passed) return call.settle(...passed.refusal)
+  await gate.open()
+  const isComplete = isWhole && !hasCredentials && passed?.mayStore !== false
   const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
-  if (isComplete) await storeResponse(context, { bytes, isSemantic: !callsTools, isStreamed: true }, usage, stages)
+  const kind = { isSemantic: !callsTools, isStreamed: true, policy: passed?.policy ?? null }
+  if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
   if (held) void call.push(held)
   const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'reported a failure') : null
   call.settle(
-    isComplete ? { kind: 'complete', entry: entryOf(context, bytes, usage) } : { kind: 'notShareable', failure },
+    isComplete
+      ? { kind: 'complete', entry: entryOf(context, bytes, usage, passed) }
+      : { kind: 'notShareable', failure },
   )
   finishMiss(context, usage, failure === null)
+}
+
+/** How a call ends whose answer may not pass: those that read a part of it learn so, too. */
+function asRefused(failure: ProxyError): { refusal: Parameters<StreamContext['call']['settle']> } {
+  return { refusal: [{ kind: 'notShareable', failure }, failure] }
+}
+
+function hide(bytes: Uint8Array, { credentials }: UpstreamAnswer): Uint8Array {
+  const text = new TextDecoder().decode(bytes)
+  return encoder.encode(credentials?.hide(text) ?? text)
 }
 
 async function usageOfStream(
@@ -124,9 +151,9 @@ interface ReadStream extends ReadEvents {
 }
 
 async function readEvents(
-  { query, call }: StreamContext,
+  { query }: StreamContext,
   answer: UpstreamAnswer,
-  { assembler, text }: { assembler: StreamAssembler; text: KeptText },
+  { assembler, text, gate }: { assembler: StreamAssembler; text: KeptText; gate: StreamGate },
 ): Promise<ReadEvents> {
   const format = formatOf(query.endpoint)
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))
@@ -141,7 +168,7 @@ async function readEvents(
       text.note()
       const doneAt = events.findIndex(format.isLastEvent)
       const passed = doneAt < 0 ? events : events.slice(0, doneAt)
-      if (passed.length > 0) await call.push(new EventLump(passed))
+      if (passed.length > 0) await gate.push(new EventLump(passed))
       if (doneAt >= 0) {
         void drain(reader)
         return { held: new EventLump(events.slice(doneAt)), brokenBy: undefined }
@@ -157,7 +184,7 @@ async function readEvents(
 async function endBroken(
   context: StreamContext,
   assembled: AssembledText,
-  failure: unknown,
+  { failure, gate }: { failure: unknown; gate: StreamGate },
   stages: Stages,
 ): Promise<void> {
   const { provider, accounting, call } = context
@@ -166,6 +193,8 @@ async function endBroken(
   const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
   call.settle({ kind: 'notShareable', failure: reported }, reported)
+  // Nothing of it has gone to anybody, and another model may be asked.
+  if (gate.isShut && reported instanceof UpstreamFailure && !(failure instanceof ClientGone)) return
   accounting.finishFailed(failure instanceof ClientGone ? failure : reported, { usage })
 }
 

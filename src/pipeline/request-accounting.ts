@@ -30,6 +30,8 @@ export interface Accounting {
   endOpen(): void
 }
 
+export type KnownEnd = Partial<Pick<Outcome, 'usage' | 'cacheResult' | 'counts'>>
+
 /** The accounting of one request. */
 export interface RequestAccounting {
   /** Sets what the request asks, once it is parsed, and its tags, a JSON object. */
@@ -77,7 +79,7 @@ export interface RequestAccounting {
   finish(outcome: Outcome): void
   /**
    * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before that:
-   * its usage, or that another request's call was followed. A usage that is not known is presumed.
+   * its usage, that another request's call was followed, or that it counts all the same. A usage that is not known is presumed.
    */
-  finishFailed(failure: unknown, known?: Partial<Pick<Outcome, 'usage' | 'cacheResult'>>): void
+  finishFailed(failure: unknown, known?: KnownEnd): void
 }

@@ -10,6 +10,7 @@ import type { VectorStore } from '../cache/vectors/vector-store.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import type { TokenUsage } from '../formats/token-usage.ts'
+import type { Hook, Passed } from '../hooks/hook.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Database } from '../postgres/database.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
@@ -29,6 +30,8 @@ import type { Accounting, RequestAccounting } from './request-accounting.ts'
 export interface Stages {
   noteVerdict: NoteVerdict
   admission: Admission
+  /** Says what may pass; null where nobody is asked. */
+  hook: Hook | null
   largeBodies: LargeBodyReader
   parsedBodies: ParsedBodies
   accounting: Accounting
@@ -61,11 +64,21 @@ export interface Planned {
   cacheQuery: CacheQuery | null
 }
 
+/** The request has passed the hook. */
+export interface Check extends Passed {
+  /** Whether a stream waits until its answer has passed. */
+  holdsStreams: boolean
+  /** Asks about an answer, in JSON; null: it is too long to be at hand. Throws as `Hook.ask` does. */
+  ask(answer: Uint8Array | null, isStored: boolean): Promise<Passed>
+}
+
 export interface RequestContext<Q extends Query = Query> extends Planned {
   request: ProxyRequest
   query: Q
   account: Account
   accounting: RequestAccounting
+  /** Null where no hook is asked. */
+  check: Check | null
 }
 
 /** A request that a model answers, and whose answer may be cached. */

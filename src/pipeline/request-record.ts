@@ -1,5 +1,7 @@
 /** What is recorded about a request when it is over. */
 
+import { ClientGone } from '../errors/errors.ts'
+import { plainText } from '../errors/plain-text.ts'
 import { msSince, nowIso } from '../event-loop/clock.ts'
 import { endUserOf } from '../formats/end-user.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
@@ -9,7 +11,7 @@ import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { MAX_MODEL_LENGTH, type NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
 import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
-import { plainText, tellError } from './tell-failure.ts'
+import { tellError } from './tell-failure.ts'
 
 /** How a request ended. */
 export interface Outcome {
@@ -141,6 +143,7 @@ const INTERNAL_STATUS = 500
 
 /** Of an error, or of an upstream's own response. */
 export function statusOf(failure: unknown): number {
+  if (failure instanceof ClientGone) return CLIENT_GONE_STATUS
   const status = (failure as { status?: unknown } | null)?.status
   return typeof status === 'number' ? status : INTERNAL_STATUS
 }

@@ -6,6 +6,7 @@ import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { takeAskTurn } from '../event-loop/turns.ts'
 import { referencesOf } from '../formats/kept-references.ts'
+import { passFound } from './checks/pass-answer.ts'
 import type { CallFailure, Joined, SharedCalls } from './coalescing/shared-call.ts'
 import { followCall } from './follow-call.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
@@ -77,12 +78,13 @@ async function findRoom(room: SharedCalls['room']): Promise<void> {
 async function lead(
   context: SharingContext,
   { call, subscriber }: Joined,
-  lookup: Lookup | null,
+  found: Lookup | null,
   stages: Stages,
 ): Promise<Attempt> {
   const { request, query, account, provider, control, operation, accounting } = context
   whenAborted(request.signal, subscriber.leave)
   try {
+    const lookup = found && context.check ? await passFound(context, found, stages) : found
     const response = lookup && serveFound(context, lookup, stages)
     if (lookup?.match && response) {
       call.settle({ kind: 'cached', match: lookup.match })

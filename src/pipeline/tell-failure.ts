@@ -1,6 +1,8 @@
 /** What a failed request's record says of its error: codes, and messages without what the prompt says. */
 import { ClientGone, ProxyError } from '../errors/errors.ts'
+import { plainText } from '../errors/plain-text.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
+import { HookRefusal } from '../hooks/verdict.ts'
 import type { RequestStory } from '../postgres/usage-record.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import type { NotedQuery } from './query.ts'
@@ -9,16 +11,12 @@ const LONGEST_MESSAGE = 300
 /** Longer error bodies are not looked into, and next to a longer request no message is kept: searching both takes long. */
 const LONGEST_BODY_BYTES = 16_384
 
-/** One line of well-formed text: control characters and the invisible ones that turn its direction become spaces. */
-export function plainText(text: string, maxLength: number): string {
-  const line = text.slice(0, maxLength + 1).replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, ' ')
-  return (line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line).toWellFormed()
-}
-
 type RecordedError = Pick<RequestStory, 'error_code' | 'error_message'>
 
 /** What the client was told. An upstream's own words are not the proxy's, so `error_message` is null for them. */
 export function tellError(failure: unknown): RecordedError {
+  // The hook's own words may quote what it refused.
+  if (failure instanceof HookRefusal) return { error_code: failure.code, error_message: null }
   if (failure instanceof ProxyError) {
     return { error_code: failure.code, error_message: plainText(failure.message, LONGEST_MESSAGE) }
   }

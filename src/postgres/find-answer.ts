@@ -13,6 +13,8 @@ interface AnswerFacts {
   completion_tokens: number
   created_at: Date
   expires_at: Date
+  /** The version of the hook's rules under which it passed; null for none. */
+  policy: string | null
 }
 
 export interface AnswerAsk {

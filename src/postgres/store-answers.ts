@@ -25,6 +25,8 @@ export interface AnswerToStore {
   promptTokens: number
   completionTokens: number
   ttlSeconds: number
+  /** The version of the hook's rules under which it passed; null for none. */
+  policy?: string | null
   /** Null: to be found by the exact request only. */
   semantic: {
     contextHash: string
@@ -67,6 +69,7 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
     key_ids: answers.map(answer => answer.keyId ?? null),
     response_ids: answers.map(answer => answer.responseId ?? null),
     log_contents: answers.map(answer => answer.logContent ?? 'off'),
+    policies: answers.map(answer => answer.policy ?? null),
   })
   const ids: (number | null)[] = answers.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)

@@ -11,6 +11,7 @@ import { createDashboard, createDashboardServer } from '../dashboard/dashboard.t
 import { offLoop } from '../event-loop/off-loop.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { largeBodies } from '../formats/large-bodies/read-large-body.ts'
+import { createHook } from '../hooks/hook.ts'
 import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
 import { createEdgeWindows } from '../http/free-answers.ts'
 import { createHealthCheck } from '../http/health.ts'
@@ -44,7 +45,7 @@ import { createContentRecorder } from '../telemetry/content-recorder.ts'
 import { defineGauges } from '../telemetry/gauges.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
-import { createProxyMetrics, measureStores } from '../telemetry/proxy-metrics.ts'
+import { createProxyMetrics, measureStores, type ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { createRefusalRecorder } from '../telemetry/refusal-recorder.ts'
 import { createRefusals } from '../telemetry/refusals.ts'
 import { createSemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
@@ -94,9 +95,10 @@ export async function createApp(given: AppOptions): Promise<App> {
   const { metrics = createMetrics() } = given
   const options = { ...given, ...measureStores(given, metrics) }
   const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
-  const { catalogue, providers, modelRouter } = await reachModels(options)
   const proxyMetrics = createProxyMetrics(metrics)
   const { noteVerdict } = proxyMetrics
+  const asked = await reachAsked(options, proxyMetrics)
+  const { catalogue, providers, modelRouter } = asked
   const tracing = await traceRequests(config, log)
   const caching = await createCaching({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
   const windows = createRateWindows(store, database)
@@ -108,8 +110,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     largeBodies,
     parsedBodies: createParsedBodies(),
     ...caching,
-    catalogue,
-    modelRouter,
+    ...asked,
     accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
     calls: new SharedCalls(config.maxUnreadBytes),
     leads: createLeads(bus),
@@ -157,11 +158,13 @@ export async function createApp(given: AppOptions): Promise<App> {
   }
 }
 
-async function reachModels({ config, database, log }: AppOptions) {
+/** Whom requests are put to. */
+async function reachAsked({ config, database, log }: AppOptions, metrics: ProxyMetrics) {
   const catalogue = await loadCatalogue(database)
   const providers = reachProviders({ config, database, catalogue, log })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
-  return { catalogue, providers, modelRouter }
+  const hook = config.hook && createHook({ config: config.hook, log, metrics })
+  return { catalogue, providers, modelRouter, hook }
 }
 
 function tellStop(

@@ -91,6 +91,18 @@ export const FAMILIES = {
     help: 'Verdicts on pairs of questions.',
     more: 'By a `person` (not with psql) or the `judge`: `same`, `different`.',
   },
+  model_proxy_hook_verdicts_total: {
+    type: 'counter',
+    labels: ['when', 'verdict'],
+    help: 'What the hook said of requests and answers.',
+    more: '`before` and `after`: `allow`, `no-store`, `refuse`; `failed`, where it gave no verdict.',
+  },
+  model_proxy_hook_duration_seconds: {
+    type: 'histogram',
+    labels: ['when'],
+    help: 'From asking the hook to its verdict, or to its want.',
+    bounds: CALL_SECONDS,
+  },
   model_proxy_coalesced_requests_total: {
     type: 'counter',
     labels: ['scope'],

@@ -21,6 +21,8 @@ export interface ProxyMetrics {
   noteEmbedded(call: EmbedderCall): void
   noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
   noteVerdict: NoteVerdict
+  /** The hook was asked; `failed`: it gave no verdict. */
+  noteHook(when: string, verdict: string, tookMs: number): void
 }
 
 export interface EmbedderCall {
@@ -40,6 +42,8 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
   const similarity = histogramOf(metrics, 'model_proxy_semantic_similarity')
   const verdicts = valuesOf(metrics, 'model_proxy_verdicts_total')
   const unrecorded = valuesOf(metrics, 'model_proxy_unrecorded_requests_total')
+  const hookVerdicts = valuesOf(metrics, 'model_proxy_hook_verdicts_total')
+  const hookSeconds = histogramOf(metrics, 'model_proxy_hook_duration_seconds')
   const counts = defineCounts(metrics)
   return {
     noteEmbedded({ listedModel, promptTokens, usd }) {
@@ -49,6 +53,10 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
     noteUnrecorded: (route, status) => void unrecorded.with(route, String(status)).value++,
     noteVerdict(by, verdict) {
       verdicts.with(by, verdict).value++
+    },
+    noteHook(when, verdict, tookMs) {
+      hookVerdicts.with(when, verdict).value++
+      observe(hookSeconds.with(when), tookMs / 1000)
     },
     noteRequest: createRequestNotes(metrics, counts),
     noteSimilarity(outcome, value) {

@@ -71,7 +71,15 @@ describeReal('messages that another program publishes', backend => {
     expect(join.toString('latin1', JOIN_AT, JOIN_AT + 1)).toBe(KINDS.join)
 
     const body = Buffer.from(JSON.stringify({ choices: [{ message: { content: 'a lie' }, finish_reason: 'stop' }] }))
-    const entry = { body, provider: 'x', promptTokens: 1, completionTokens: 1, createdAtMs: 1, expiresAtMs: 1 }
+    const entry = {
+      body,
+      provider: 'x',
+      promptTokens: 1,
+      completionTokens: 1,
+      createdAtMs: 1,
+      policy: null,
+      expiresAtMs: 1,
+    }
     const message = encodeMessage({ kind: KINDS.complete, followerId, payload: encodeEntry(entry) })
     const tags = createEntryTags({ current: Buffer.alloc(32, 9), previous: null }, 'another')
     const ofAnotherMessage = Buffer.concat([join.subarray(0, JOIN_AT), message])

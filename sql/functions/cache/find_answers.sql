@@ -23,7 +23,8 @@ returns table (
     expires_at timestamptz,
     prompt text,
     verdict text,
-    verdict_source text
+    verdict_source text,
+    policy text
 )
 language plpgsql
 stable
@@ -46,7 +47,7 @@ begin
     return query
     select
         g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
-        e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text
+        e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text, e.policy
     from unnest(project_ids, request_hashes, max_ages_seconds) with ordinality as g (project_id, request_hash, max_age_seconds, at)
     cross join lateral (
         select x.*
@@ -67,7 +68,7 @@ begin
     return query
     select
         h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
-        e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source
+        e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
     from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds) with ordinality as h (
         project_id, context_hash, normalized_hash, threshold, max_age_seconds, at
     )
@@ -205,7 +206,7 @@ begin
     )
     select
         n.place, e.id, encode(e.request_hash, 'hex'), 'similar', n.similarity, null::text, e.provider, e.prompt_tokens, e.completion_tokens,
-        e.created_at, e.expires_at, n.prompt, v.verdict, v.source
+        e.created_at, e.expires_at, n.prompt, v.verdict, v.source, e.policy
     from near n
     cross join lateral (select x.* from cache_entries x where x.id = n.entry_id limit 1) e
     left join lateral (
@@ -221,7 +222,7 @@ begin
     where n.is_alike
     union all
     select
-        n.place, 0, '', 'below', max(n.similarity), null, '', 0, 0, now(), now(), null, null, null
+        n.place, 0, '', 'below', max(n.similarity), null, '', 0, 0, now(), now(), null, null, null, null
     from near n
     group by n.place
     having not bool_or(n.is_alike);
@@ -231,4 +232,4 @@ $$;
 comment on function find_answers(
     bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[]
 ) is
-    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none).';
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';

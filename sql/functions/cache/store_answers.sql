@@ -20,7 +20,8 @@ create or replace function store_answers(
     anchor_hashes bytea[] default null,
     key_ids bigint[] default null,
     log_contents text[] default null,
-    response_ids text[] default null
+    response_ids text[] default null,
+    policies text[] default null
 )
 returns table (place integer, entry_id bigint)
 language plpgsql
@@ -57,6 +58,7 @@ begin
                 g.prompt_tokens,
                 g.completion_tokens,
                 g.ttl_seconds,
+                g.policy,
                 g.request_hash,
                 key_ids[g.at] as key_id,
                 coalesce(log_contents[g.at], 'off') as log_content,
@@ -66,10 +68,10 @@ begin
                 300 + g.response_length + coalesce(octet_length(g.prompt) + 200, 0) + coalesce(1024 + octet_length(g.vector) / 4, 0) as bytes
             from unnest(
                 project_ids, generations, tests, request_hashes, namespaces, endpoints, models, providers, response_lengths,
-                prompt_tokens, completion_tokens, ttls_seconds, prompts, vectors
+                prompt_tokens, completion_tokens, ttls_seconds, prompts, vectors, policies
             ) with ordinality as g (
                 project_id, generation, test, request_hash, namespace, endpoint, model, provider, response_length, prompt_tokens,
-                completion_tokens, ttl_seconds, prompt, vector, at
+                completion_tokens, ttl_seconds, prompt, vector, policy, at
             )
         ),
         -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
@@ -102,12 +104,12 @@ begin
             insert into cache_entries as e (
                 project_id, request_hash, namespace, endpoint, model, provider, response, prompt_tokens, completion_tokens, expires_at,
                 test, bytes,
-                key_id, log_content, response_id
+                key_id, log_content, response_id, policy
             )
             select
                 l.project_id, l.request_hash, l.namespace, l.endpoint, l.model, l.provider, l.response, l.prompt_tokens, l.completion_tokens,
                 l.expires_at, l.test, l.bytes,
-                l.key_id, l.log_content, l.response_id
+                l.key_id, l.log_content, l.response_id, l.policy
             from latest l
             order by l.project_id, l.request_hash
             on conflict (project_id, request_hash) do update
@@ -121,7 +123,8 @@ begin
                 bytes = excluded.bytes,
                 key_id = excluded.key_id,
                 log_content = excluded.log_content,
-                response_id = excluded.response_id
+                response_id = excluded.response_id,
+                policy = excluded.policy
             returning
                 e.id,
                 e.project_id,
@@ -172,6 +175,6 @@ $$;
 
 comment on function store_answers(
     bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
-    text[], integer[], text[], bytea[], bigint[], text[], text[]
+    text[], integer[], text[], bytea[], bigint[], text[], text[], text[]
 ) is
-    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Each entry keeps its key and that key''s log_content as it was. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';
+    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Each entry keeps its key and that key''s log_content as it was. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook''s rules under which the response passed.';

@@ -4,7 +4,7 @@
  */
 import { ProxyError } from '../../errors/errors.ts'
 import { Alarm } from '../../event-loop/alarm.ts'
-import { nowMs } from '../../event-loop/clock.ts'
+import { createSigner } from '../../hooks/sign-message.ts'
 import { call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Vault } from '../../providers/keys/vault.ts'
@@ -98,16 +98,7 @@ async function attempt(
 
 /** Every attempt has the same body and id, and a timestamp and a signature of its own. */
 async function writeMessage({ event_id, kind, at, payload }: Delivery, secret: string) {
-  const { Webhook } = await import('standardwebhooks')
   const id = `msg_${event_id.replaceAll('-', '')}`
-  const now = new Date(nowMs())
   const body = `{"type":"${kind}","timestamp":"${at.toISOString()}","data":${payload}}`
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'model-proxy',
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-    'webhook-signature': new Webhook(secret).sign(id, now, body),
-  }
-  return { headers, body }
+  return { headers: await createSigner(secret)(id, Buffer.from(body)), body }
 }

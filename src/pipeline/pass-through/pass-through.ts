@@ -8,6 +8,7 @@ import { OPERATIONS } from '../../providers/operations.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
+import { passAnswer } from '../checks/pass-answer.ts'
 import type { Settlement } from '../coalescing/shared-call.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError } from '../complete-call.ts'
 import { askedCall, presumeMost } from '../presumed-usage.ts'
@@ -87,9 +88,15 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   const usage = read.hasFailed
     ? spentBy(context, reported, stages, false)
     : spentBy(context, withSeconds(context, reported, read.transcript, stages), stages)
+  await passAnswer(context, read.isJson ? bytes : quote(bytes), usage)
   await keep(context, answer, { bytes, hasResults }, usage, stages)
   finishMiss(context, usage, !read.hasFailed)
   return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body: bytes }
+}
+
+/** A transcript may be no JSON. */
+function quote(bytes: Uint8Array): Uint8Array {
+  return Buffer.from(JSON.stringify(new TextDecoder().decode(bytes)))
 }
 
 /** Each text has a result of its own; texts and pictures in parts have one together. */
@@ -165,7 +172,7 @@ async function keep(
   const { call } = context
   const mayStore = answer.status === 200 && answer.mayStore()
   const kept = mayStore ? await storePassed(context, { contentType: typeOf(answer), ...read }, usage, stages) : null
-  call.settle(kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: entryOf(context, kept, usage) })
+  call.settle(kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: entryOf(context, kept, usage, null) })
 }
 
 /**

@@ -51,7 +51,7 @@ export async function storePassed(
 ): Promise<Uint8Array | null> {
   const { query, cacheQuery, control } = context
   const bytes = cacheQuery && control.store ? writeBody(query.endpoint, answer) : null
-  if (bytes) await storeResponse(context, { bytes, isSemantic: false, isStreamed: false }, usage, stages)
+  if (bytes) await storeResponse(context, { bytes, isSemantic: false, isStreamed: false, policy: null }, usage, stages)
   return bytes
 }
 

@@ -70,6 +70,8 @@ export interface TaskTrace extends AsideTrace {
 export interface RequestTrace extends AsideTrace {
   /** A model is asked, once more perhaps: what belongs together is one call. `substitute`: the model in place of the one asked for. */
   beginCall(asked: AskedModel, provider: string, substitute: string | null): void
+  /** The hook is asked. The call's place in the trace is in the headers that `ask` gets. */
+  traceHook<T>(when: 'before' | 'after', ask: (headers: Headers) => Promise<T>): Promise<T>
   /** The call under way failed; another model may be asked. */
   failCall(failure: unknown): void
   /** `failure` is what the request ended with, if it failed. */
@@ -99,18 +101,22 @@ function callsBelow(tracer: Tracer, inject: Inject, here: Context): StartCall {
 
 function asidesBelow(startCall: StartCall): AsideTrace {
   return {
-    async traceAside(asked, ask) {
+    traceAside(asked, ask) {
       const place = new Headers()
       const span = startCall(asked, { [OURS.purpose]: asked.purpose }, place)
-      try {
-        return await ask(place)
-      } catch (error) {
-        fail(span, error)
-        throw error
-      } finally {
-        span.end()
-      }
+      return endWith(span, ask(place))
     },
+  }
+}
+
+async function endWith<T>(span: Span, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    fail(span, error)
+    throw error
+  } finally {
+    span.end()
   }
 }
 
@@ -130,7 +136,8 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
   const route = request.route()
   const attributes = { [HTTP.method]: method, [HTTP.route]: route }
   const server = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
-  const startCall = callsBelow(tracer, inject, trace.setSpan(parent, server))
+  const here = trace.setSpan(parent, server)
+  const startCall = callsBelow(tracer, inject, here)
   let call: Span | null = null
 
   function endCall(attributes: Attributes, failure?: unknown): void {
@@ -146,6 +153,13 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
       if (call) return
       const asked = { endpoint, model: substitute ?? model, provider }
       call = startCall(asked, { [GEN_AI.stream]: stream }, headers)
+    },
+    traceHook(when, ask) {
+      const attributes = { [OURS.purpose]: 'hook' }
+      const span = tracer.startSpan(`hook ${when}`, { kind: SpanKind.CLIENT, attributes }, here)
+      const place = new Headers()
+      inject(trace.setSpan(here, span), place)
+      return endWith(span, ask(place))
     },
     failCall: failure => endCall({}, failure),
     end(status, end, failure) {
@@ -173,6 +187,12 @@ export class Untraced implements RequestTrace, TaskTrace {
   }
 
   traceAside<T>(_: AsideCall, ask: (headers: Headers) => Promise<T>): Promise<T> {
+    const place = new Headers()
+    this.#tell(place)
+    return ask(place)
+  }
+
+  traceHook<T>(_: string, ask: (headers: Headers) => Promise<T>): Promise<T> {
     const place = new Headers()
     this.#tell(place)
     return ask(place)

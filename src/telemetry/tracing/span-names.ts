@@ -46,7 +46,7 @@ export const OURS = {
   purpose: on(
     'CLIENT, INTERNAL',
     'model_proxy.purpose',
-    '`judge` or `embedder`, of a call that the proxy makes for itself.',
+    '`judge`, `embedder` or `hook`, of a call that the proxy makes for itself.',
   ),
   model: on('SERVER', 'model_proxy.model', 'As in the records.'),
   provider: on('SERVER', 'model_proxy.provider', 'As in the records.'),

@@ -36,6 +36,7 @@ function candidate(prompt: string, similarity: number, verdict: Verdict = null):
     completion_tokens: 0,
     created_at: new Date(0),
     expires_at: new Date(0),
+    policy: null,
     match: similarity === 1 ? 'normalized' : 'similar',
     similarity,
     prompt,

@@ -30,7 +30,7 @@ test('no error is made outside its room, and every entry is used', () => {
   const sources = files.map(file => [file, readFileSync(`${root}${file}`, 'utf8')] as const)
   const filesWith = (pattern: RegExp) => sources.filter(([, text]) => pattern.test(text)).map(([file]) => file)
   expect(filesWith(/new ProxyError\(/)).toEqual([])
-  expect(filesWith(/extends ProxyError/)).toEqual(['src/providers/upstream-failure.ts'])
+  expect(filesWith(/extends ProxyError/)).toEqual(['src/hooks/verdict.ts', 'src/providers/upstream-failure.ts'])
   expect(filesWith(/quoteError\(/).sort()).toEqual(QUOTING)
   const all = [...sources.map(([, text]) => text), readFileSync(`${root}src/errors/refuse.ts`, 'utf8')].join('\n')
   expect(entries.map(([name]) => name).filter(name => !all.includes(`('${name}'`))).toEqual([])

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainText, tellUpstream, withoutPrompt } from '../../../src/pipeline/tell-failure.ts'
+import { plainText } from '../../../src/errors/plain-text.ts'
+import { tellUpstream, withoutPrompt } from '../../../src/pipeline/tell-failure.ts'
 
 test('an upstream is quoted without the prompt, in any place and any escaping', () => {
   fc.assert(

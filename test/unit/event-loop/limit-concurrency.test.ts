@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitConcurrency } from '../../../src/admin/limit-concurrency.ts'
+import { limitConcurrency } from '../../../src/event-loop/limit-concurrency.ts'
 
 test('no more than so many run at once, and all get their turn, in order', async () => {
   const inTurn = limitConcurrency(2, 10)

@@ -1,0 +1,47 @@
+/** Asks the installation's hook about a request before anything answers it, and about what would answer it. */
+import { endUserOf } from '../../formats/end-user.ts'
+import { OPERATIONS } from '../../providers/operations.ts'
+import type { Query } from '../query.ts'
+import type { Check, Planned, RequestContext, Stages } from '../request-context.ts'
+import { sentText, withoutSecrets } from './sent-text.ts'
+
+/** Null where there is nothing to ask. Throws as `Hook.ask` does. */
+export async function checkRequest(
+  { request, query, account }: Pick<RequestContext, 'request' | 'query' | 'account'>,
+  { hook }: Pick<Stages, 'hook'>,
+): Promise<Check | null> {
+  const sent = hook && (await sentText(query, account.project_id))
+  if (!hook || !sent) return null
+  const about = {
+    request_id: request.id,
+    operation: query.endpoint,
+    model: query.alias?.name ?? query.model,
+    project: { id: `proj_${account.project_id}`, name: account.project_name },
+    key: { id: `key_${account.key_id}` },
+    user: endUserOf(query.body),
+  }
+  const { trace } = request
+  const passed = await hook.ask({ when: 'before', about, request: sent, trace })
+  return {
+    ...passed,
+    holdsStreams: hook.streams === 'hold',
+    async ask(given, stored) {
+      const answer = given && (await withoutSecrets(given, account.project_id))
+      return hook.ask({ when: 'after', about: { ...about, stored }, request: sent, answer, trace })
+    },
+  }
+}
+
+/** What is planned, without storing what must not be. */
+export function withinCheck<P extends Planned>(plan: P, check: Check | null): P {
+  const { control, cacheQuery } = plan
+  if (!control || check?.mayStore !== false) return plan
+  const unstored = { ...control, store: false }
+  return { ...plan, control: unstored, cacheQuery: cacheQuery && { ...cacheQuery, control: unstored } }
+}
+
+/** Whether an answer to it has text: vectors, scores, pictures and sound have none. */
+export function hasTextAnswer(query: Query): boolean {
+  if (query.kind === 'passed') return OPERATIONS[query.endpoint].hearsSound
+  return query.kind === 'completion' && query.embeddings === null
+}

@@ -1,0 +1,74 @@
+/** A hook that says what a test wants, and remembers what it was asked. */
+import { Webhook } from 'standardwebhooks'
+
+export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'hooks').toString('base64')}`
+
+export interface Asked {
+  type: 'before' | 'after'
+  request_id: string
+  operation: string
+  model: string
+  project: { id: string; name: string }
+  key: { id: string }
+  user: string | null
+  stored?: boolean
+  request: Record<string, unknown>
+  answer?: unknown
+}
+
+/** A verdict, or any other response. */
+export type Says = Record<string, unknown> | Response | Promise<Response>
+
+export interface TestHook {
+  url: string
+  /** Settings that lead a proxy to it. */
+  environment: Record<string, string>
+  asked: Asked[]
+  /** As they came. */
+  bodies: string[]
+  /** Says what becomes of each question from now on; by default all passes under the rules `1`. */
+  say(decide: (asked: Asked) => Says): void
+  reset(): void
+  stop(): Promise<void>
+}
+
+export function startHook(): TestHook {
+  const asked: Asked[] = []
+  const bodies: string[] = []
+  const allow = () => ({ verdict: 'allow', policy: '1' })
+  let decide: (asked: Asked) => Says = allow
+  const webhook = new Webhook(HOOK_SECRET)
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      const body = await request.text()
+      try {
+        webhook.verify(body, Object.fromEntries(request.headers))
+      } catch {
+        return new Response(null, { status: 401 })
+      }
+      const question = JSON.parse(body)
+      asked.push(question)
+      bodies.push(body)
+      const said = await decide(question)
+      return said instanceof Response ? said : Response.json(said)
+    },
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}/check`,
+    environment: { HOOK_URL: `http://127.0.0.1:${server.port}/check`, HOOK_SECRET },
+    asked,
+    bodies,
+    say(next) {
+      decide = next
+    },
+    reset() {
+      asked.length = 0
+      bodies.length = 0
+      decide = allow
+    },
+    stop: () => server.stop(true),
+  }
+}

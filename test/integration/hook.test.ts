@@ -1,0 +1,485 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { stampEntry } from '../../src/postgres/checked-entries.ts'
+import { createMetrics, writeExposition } from '../../src/telemetry/metrics.ts'
+import { type Backend, describeBackends } from '../harness/backends.ts'
+import { question, textOf } from '../harness/chat.ts'
+import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { type Asked, startHook, type TestHook } from '../harness/hook.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+const CARD = '4111 1111 1111 1111'
+const MODEL = 'gpt-4o-mini'
+const chat = (content: string, more = {}) => ({ ...question(content), model: MODEL, ...more })
+
+const refusing = (type: Asked['type'], message?: string) => (asked: Asked) =>
+  asked.type === type ? { verdict: 'refuse', message, policy: '1' } : { verdict: 'allow', policy: '1' }
+
+interface Setup {
+  hook: TestHook
+  upstreams: Upstreams
+  proxy: TestProxy
+  project: string
+  key: string
+  metrics: ReturnType<typeof createMetrics>
+}
+
+/** A proxy with a hook, and a new project for each test. */
+function setUp(backend: Backend, environment: Record<string, string> = {}): Setup {
+  const setup = { metrics: createMetrics() } as Setup
+  beforeAll(async () => {
+    setup.hook = startHook()
+    setup.upstreams = await startUpstreams()
+    setup.proxy = await startProxy({
+      stores: await backend.open(),
+      environment: {
+        ...setup.upstreams.environment,
+        UPSTREAM_MAX_RETRIES: '0',
+        ...setup.hook.environment,
+        ...environment,
+      },
+      admissionLimitMs: 30_000,
+      metrics: setup.metrics,
+    })
+  })
+  beforeEach(async () => {
+    setup.project = `p-${crypto.randomUUID().slice(0, 8)}`
+    setup.key = await setup.proxy.createKey({ project: setup.project, type: 'project' })
+    await storeKey(setup.proxy.stores, setup.project, 'openai', 'sk-openai-secret-key')
+    setup.hook.reset()
+    setup.upstreams.reset()
+  })
+  afterAll(async () => {
+    await setup.proxy.stop()
+    await Promise.all([setup.upstreams.stop(), setup.hook.stop()])
+  })
+  return setup
+}
+
+const codeOf = ({ status, json }: Answer) => `${status} ${json?.error?.code}`
+const asked = ({ upstreams }: Setup) => upstreams.openai.requests.length
+
+async function recordOf({ proxy }: Setup, { headers }: Answer) {
+  await proxy.settle()
+  const [record] = await proxy.query<Record<string, unknown>>(
+    `select status, cost_usd::float as cost_usd, error_code, error_message, cache_result, prompt_tokens
+     from usage_records where request_id = '${headers.get('x-request-id')}'`,
+  )
+  return record
+}
+
+async function counted({ proxy, project }: Setup): Promise<number> {
+  await proxy.settle()
+  const [row] = await proxy.query<{ requests: number }>(
+    `select coalesce(sum(m.requests), 0)::integer as requests from monthly_counters m
+     join projects p on p.id = m.project_id where p.name = '${project}'`,
+  )
+  return row?.requests ?? 0
+}
+
+describeBackends('a hook', backend => {
+  describe('which says what may pass', () => {
+    const setup = setUp(backend)
+
+    test('is asked before and after, and told who asks what; no key', async () => {
+      const { hook, proxy, key } = setup
+      const answer = await ask(proxy, key, chat('Hello?', { user: 'alice' }))
+      expect(answer.status, answer.text).toBe(200)
+      const [before, after] = hook.asked
+      expect(before).toMatchObject({
+        type: 'before',
+        request_id: answer.headers.get('x-request-id'),
+        operation: 'chat',
+        model: MODEL,
+        user: 'alice',
+        request: { messages: [{ role: 'user', content: 'Hello?' }] },
+      })
+      expect(before?.project.id).toMatch(/^proj_\d+$/)
+      expect(before?.key.id).toMatch(/^key_\d+$/)
+      expect(after).toMatchObject({ ...before, type: 'after', stored: false, answer: answer.json })
+      expect(hook.asked).toHaveLength(2)
+      for (const body of hook.bodies) {
+        expect(body).not.toContain(key)
+        expect(body).not.toContain('sk-openai')
+      }
+    })
+
+    test('refuses a request before it reaches anybody: it costs nothing, does not count, and no record quotes it', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(refusing('before', `Do not send ${CARD}\u0007.`))
+      const refused = await ask(proxy, key, chat(`Pay with ${CARD}`))
+      expect(codeOf(refused)).toBe('400 request_refused')
+      expect(refused.json.error.message).toBe(`Do not send ${CARD} .`)
+      expect(asked(setup)).toBe(0)
+      expect(await counted(setup)).toBe(0)
+      const record = await recordOf(setup, refused)
+      expect(record).toMatchObject({ status: 400, cost_usd: 0, error_code: 'request_refused', error_message: null })
+      expect(writeExposition(setup.metrics.snapshot())).not.toContain(CARD)
+      expect(writeExposition(setup.metrics.snapshot())).toContain(
+        'model_proxy_hook_verdicts_total{when="before",verdict="refuse"}',
+      )
+    })
+
+    test('refuses an answer, which has been paid for, and is not stored', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(refusing('after'))
+      const refused = await ask(proxy, key, chat('What is the number?'))
+      expect(codeOf(refused)).toBe('400 answer_refused')
+      expect(await recordOf(setup, refused)).toMatchObject({ status: 400, error_code: 'answer_refused' })
+      expect((await recordOf(setup, refused))?.cost_usd).toBeGreaterThan(0)
+      expect(await counted(setup)).toBe(1)
+      hook.reset()
+      const again = await ask(proxy, key, chat('What is the number?'))
+      expect(again.cache).toBe('MISS')
+      expect(asked(setup)).toBe(2)
+    })
+
+    test('is asked before a hit, too', async () => {
+      const { hook, proxy, key } = setup
+      await ask(proxy, key, chat('Twice?'))
+      expect((await ask(proxy, key, chat('Twice?'))).cache).toBe('HIT')
+      expect(hook.asked.map(({ type }) => type)).toEqual(['before', 'after', 'before'])
+      hook.say(refusing('before'))
+      expect(codeOf(await ask(proxy, key, chat('Twice?')))).toBe('400 request_refused')
+      expect(asked(setup)).toBe(1)
+    })
+
+    test('is asked again about a stored answer once its rules have changed, and not a second time', async () => {
+      const { hook, proxy, key } = setup
+      await ask(proxy, key, chat('Again?'))
+      hook.say(() => ({ verdict: 'allow', policy: '2' }))
+      hook.asked.length = 0
+      expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
+      expect(hook.asked.map(({ type, stored }) => [type, stored])).toEqual([
+        ['before', undefined],
+        ['after', true],
+      ])
+      await waitUntil('its row is stamped', 30_000, async () => (await policies(setup)).join() === '2')
+      expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
+      expect(hook.asked).toHaveLength(3)
+      expect(asked(setup)).toBe(1)
+    })
+
+    test('a stored answer that new rules refuse is deleted, and the provider is asked', async () => {
+      const { hook, proxy, key } = setup
+      setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD }, { kind: 'answer', content: 'no number' })
+      expect(textOf(await ask(proxy, key, chat('Which number?')))).toBe(CARD)
+      hook.say(({ type, answer }) => ({
+        verdict: type === 'after' && JSON.stringify(answer).includes(CARD) ? 'refuse' : 'allow',
+        policy: '2',
+      }))
+      const fresh = await ask(proxy, key, chat('Which number?'))
+      expect([fresh.cache, textOf(fresh)]).toEqual(['MISS', 'no number'])
+      const hit = await ask(proxy, key, chat('Which number?'))
+      expect([hit.cache, textOf(hit)]).toEqual(['HIT', 'no number'])
+      await proxy.settle()
+      const [row] = await proxy.query<{ entries: number }>(
+        `select count(*)::integer as entries from cache_entries where response like '%${CARD}%'`,
+      )
+      expect(row?.entries).toBe(0)
+    })
+
+    test('a stored answer found in other words, or in PostgreSQL alone, is asked about as well', async () => {
+      const { hook, proxy, key } = setup
+      const words = 'Explain how photosynthesis works in the leaves of green plants'
+      await ask(proxy, key, chat(words))
+      await proxy.settle()
+      await proxy.query("update cache_entries set policy = 'other'")
+      hook.say(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow', policy: '2' }))
+      const refused = await ask(proxy, key, chat(`Could you please ${words.toLowerCase()}?`))
+      // What the provider answers instead is refused, too.
+      expect(codeOf(refused)).toBe('400 answer_refused')
+      expect(hook.asked.filter(({ stored }) => stored === true)).toHaveLength(1)
+      expect(asked(setup)).toBe(2)
+      hook.reset()
+      expect((await ask(proxy, key, chat(words))).cache).toBe('MISS')
+    })
+
+    test('so is one that was in flight, where it passed under other rules than a request that waits for it', async () => {
+      const { hook, proxy, key } = setup
+      const content = 'In flight?'
+      setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD, firstByteDelayMs: 500 })
+      setup.upstreams.openai.script({ kind: 'answer', content: 'fresh' })
+      let leader = ''
+      hook.say(({ request_id, type, stored }) => {
+        leader ||= request_id
+        const isLeader = request_id === leader
+        return { verdict: stored && type === 'after' ? 'refuse' : 'allow', policy: isLeader ? '1' : '2' }
+      })
+      const first = ask(proxy, key, chat(content))
+      await waitUntil('the provider is asked', 30_000, () => asked(setup) === 1)
+      const second = await ask(proxy, key, chat(content))
+      expect([textOf(await first), textOf(second)]).toEqual([CARD, 'fresh'])
+      expect(asked(setup)).toBe(2)
+    })
+
+    test('only the very answer that passed is stamped', async () => {
+      const { proxy, key } = setup
+      await ask(proxy, key, chat('Stamped?'))
+      await proxy.settle()
+      const [row] = await proxy.query<{ project_id: number; hash: string; response: string }>(
+        "select project_id::integer, encode(request_hash, 'hex') as hash, response from cache_entries order by id desc limit 1",
+      )
+      if (!row) throw new Error('Nothing is stored')
+      const stamp = (body: string) =>
+        stampEntry(proxy.stores.database, {
+          projectId: row.project_id,
+          requestHash: row.hash,
+          body: Buffer.from(body),
+          policy: '7',
+        })
+      await stamp(`${row.response} `)
+      expect(await policies(setup)).toEqual(['1'])
+      await stamp(row.response)
+      expect(await policies(setup)).toEqual(['7'])
+    })
+
+    test('an answer that must not be stored is given once', async () => {
+      const { hook, proxy, key } = setup
+      for (const when of ['before', 'after']) {
+        hook.say(({ type }) => ({ verdict: type === when ? 'no-store' : 'allow', policy: '1' }))
+        expect((await ask(proxy, key, chat(`Once, ${when}?`))).cache).toBe('MISS')
+        expect((await ask(proxy, key, chat(`Once, ${when}?`))).cache).toBe('MISS')
+      }
+      expect(asked(setup)).toBe(4)
+    })
+
+    test('a stream waits until its answer has passed; of one that is refused, nothing is sent', async () => {
+      const { hook, proxy, key } = setup
+      setup.upstreams.openai.script({ kind: 'answer', content: `The number is ${CARD}` })
+      const { promise, resolve } = Promise.withResolvers<Response>()
+      hook.say(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : promise))
+      const sent = post(proxy, key, '/chat/completions', chat('Slowly?', { stream: true }))
+      const first = await Promise.race([sent.then(() => 'sent'), whenAskedAfter(hook).then(() => 'asked')])
+      expect(first).toBe('asked')
+      resolve(Response.json({ verdict: 'allow', policy: '1' }))
+      const whole = await readAnswer(await sent)
+      expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+      expect(textOf(whole)).toBe(`The number is ${CARD}`)
+      expect((await ask(proxy, key, chat('Slowly?', { stream: true }))).cache).toBe('HIT')
+
+      hook.say(refusing('after'))
+      const refused = await ask(proxy, key, chat('Now?', { stream: true }))
+      expect(codeOf(refused)).toBe('400 answer_refused')
+      expect(refused.text).not.toContain('4111')
+      expect((await recordOf(setup, refused))?.cost_usd).toBeGreaterThan(0)
+    })
+
+    test('those that wait for the same answer get it when it has passed, and nothing of one that is refused', async () => {
+      const { hook, proxy, key } = setup
+      setup.upstreams.openai.script({ kind: 'answer', content: CARD, firstByteDelayMs: 300 })
+      hook.say(refusing('after'))
+      const all = (content: string) =>
+        Promise.all(Array.from({ length: 8 }, (_, i) => ask(proxy, key, chat(content, { stream: i % 2 === 0 }))))
+      for (const { status, text } of await all('Together?')) {
+        expect(status).toBe(400)
+        expect(text).not.toContain('4111')
+      }
+      // A follower tries once more.
+      expect(asked(setup)).toBeLessThanOrEqual(2)
+      hook.reset()
+      setup.upstreams.openai.reset()
+      setup.upstreams.openai.script({ kind: 'answer', content: 'passed', firstByteDelayMs: 300 })
+      expect((await all('Once more?')).map(textOf)).toEqual(Array(8).fill('passed'))
+      expect(asked(setup)).toBe(1)
+      expect(hook.asked.filter(({ type }) => type === 'after')).toHaveLength(1)
+    })
+
+    test('is asked about every kind of request, and about answers that have text', async () => {
+      const { hook, proxy, key } = setup
+      const doors: [path: string, body: Record<string, unknown>, operation: string, answers: boolean][] = [
+        ['/completions', { model: 'gpt-3.5-turbo-instruct', prompt: 'Well?' }, 'completions', true],
+        ['/responses', { model: MODEL, input: 'Well?' }, 'responses', true],
+        [
+          '/messages',
+          { model: MODEL, max_tokens: 9, messages: [{ role: 'user', content: 'Well?' }] },
+          'messages',
+          true,
+        ],
+        ['/embeddings', { model: 'text-embedding-3-small', input: 'Well?' }, 'embeddings', false],
+        ['/moderations', { model: 'omni-moderation-latest', input: 'Well?' }, 'moderations', false],
+        ['/images/generations', { model: 'gpt-image-1', prompt: 'Well?' }, 'images/generations', false],
+        ['/audio/speech', { model: 'tts-1', voice: 'alloy', input: 'Well?' }, 'audio/speech', false],
+        ['/cache/explain', chat('Well?'), 'chat', false],
+      ]
+      for (const [path, body, operation, answers] of doors) {
+        hook.reset()
+        const response = await post(proxy, key, path, body)
+        expect(response.status, `${path} ${await response.text()}`).toBe(200)
+        const types = hook.asked.map(({ type }) => type)
+        expect([path, ...types]).toEqual([path, 'before', ...(answers ? ['after'] : [])])
+        expect(hook.asked[0]?.operation).toBe(operation)
+        expect(JSON.stringify(hook.asked[0]?.request)).toContain('Well?')
+        hook.say(refusing('before'))
+        expect(codeOf(await readAnswer(await post(proxy, key, path, body)))).toContain('400')
+      }
+    })
+
+    test('is shown the texts of a form, and a transcript', async () => {
+      const { hook, proxy, key } = setup
+      const form = new FormData()
+      form.set('model', 'whisper-1')
+      form.set('prompt', `Names: ${'Ada '.repeat(5_000)}`)
+      form.set('file', new File([new Uint8Array(2_000)], 'speech.mp3'))
+      const headers = { authorization: `Bearer ${key}` }
+      const sent = { method: 'POST', headers, body: form }
+      const response = await fetch(`${proxy.baseUrl}/audio/transcriptions`, sent)
+      expect(response.status, await response.clone().text()).toBe(200)
+      expect(hook.asked[0]?.request).toEqual({ model: 'whisper-1', prompt: form.get('prompt') })
+      expect(hook.asked[1]).toMatchObject({ type: 'after', answer: await response.json() })
+      hook.say(refusing('after'))
+      expect(codeOf(await readAnswer(await fetch(`${proxy.baseUrl}/audio/transcriptions`, sent)))).toBe(
+        '400 answer_refused',
+      )
+    })
+
+    test('is not shown what an MCP server is told', async () => {
+      const { hook, proxy, key } = setup
+      const secret = 'an-mcp-secret'
+      const server = { type: 'mcp', server_label: 'a', server_url: 'https://a.example', authorization: secret }
+      const tools = [{ ...server, headers: { 'x-key': secret } }]
+      for (const input of ['Well?', 'long '.repeat(80_000)])
+        await post(proxy, key, '/responses', { model: MODEL, input, tools }).then(sent => sent.text())
+      expect(hook.asked.length).toBeGreaterThanOrEqual(2)
+      for (const body of hook.bodies) expect(body).not.toContain(secret)
+      expect(hook.asked[0]?.request.tools).toMatchObject([{ server_url: 'https://a.example' }])
+    })
+  })
+
+  describe('without which nothing passes', () => {
+    const setup = setUp(backend, { HOOK_TIMEOUT_MS: '150', HOOK_MAX_BYTES: '2048' })
+    const says: Record<string, () => Response | Promise<Response>> = {
+      'is slow': () => new Promise(() => {}),
+      fails: () => new Response(null, { status: 500 }),
+      'says nothing': () => new Response(null, { status: 200 }),
+      'says what is no verdict': () => Response.json({ verdict: 'allowed' }),
+      'says which rules in no text': () => Response.json({ verdict: 'allow', policy: 1 }),
+      'says too much': () => new Response(`{"verdict":"allow","policy":"1","more":"${'a'.repeat(100_000)}"}`),
+      'leads elsewhere': () => Response.redirect(`${setup.hook.url}/elsewhere`, 307),
+    }
+
+    test.each(Object.entries(says))('lets none pass when it %s', async (_, say) => {
+      const { hook, proxy, key } = setup
+      await ask(proxy, key, chat('Stored?'))
+      const before = asked(setup)
+      hook.say(say)
+      for (const body of [chat('Stored?'), chat('New?'), chat('New?', { stream: true })]) {
+        const refused = await ask(proxy, key, body)
+        expect(codeOf(refused)).toBe('503 hook_unavailable')
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+      }
+      expect(asked(setup)).toBe(before)
+      expect(hook.asked.filter(({ request }) => JSON.stringify(request).includes('New?'))).toHaveLength(2)
+      hook.reset()
+      await closed(setup)
+    })
+
+    test('says so of an answer, too, which was paid for and is not stored', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : new Response('no')))
+      for (const stream of [false, true]) {
+        const refused = await ask(proxy, key, chat('Paid?', { stream }))
+        expect(codeOf(refused)).toBe('503 hook_unavailable')
+        expect((await recordOf(setup, refused))?.cost_usd).toBeGreaterThan(0)
+      }
+      expect(await counted(setup)).toBe(0)
+      hook.reset()
+      await closed(setup)
+      expect((await ask(proxy, key, chat('Paid?'))).cache).toBe('MISS')
+    })
+
+    test('nor what is too long to be checked', async () => {
+      const { hook, proxy, key } = setup
+      expect(codeOf(await ask(proxy, key, chat('long '.repeat(500))))).toBe('413 too_long_to_check')
+      expect(hook.asked).toHaveLength(0)
+      setup.upstreams.openai.script({ kind: 'answer', contentChars: 3_000 })
+      for (const stream of [false, true])
+        expect(codeOf(await ask(proxy, key, chat('Tell me', { stream })))).toBe('413 too_long_to_check')
+    })
+
+    test('is left alone once it keeps failing', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(() => new Response(null, { status: 500 }))
+      await waitUntil('it is left alone', 30_000, async () => {
+        const before = hook.asked.length
+        expect(codeOf(await ask(proxy, key, chat('Still?')))).toBe('503 hook_unavailable')
+        return hook.asked.length === before
+      })
+      hook.reset()
+      await closed(setup)
+    })
+  })
+
+  describe('without which all passes', () => {
+    const setup = setUp(backend, { HOOK_TIMEOUT_MS: '150', HOOK_ON_FAILURE: 'open', HOOK_STREAMS: 'live' })
+
+    test('lets pass when it is not heard, and is asked about what was stored meanwhile', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(() => new Promise(() => {}))
+      expect((await ask(proxy, key, chat('Unheard?'))).cache).toBe('MISS')
+      expect((await ask(proxy, key, chat('Unheard?'))).cache).toBe('HIT')
+      hook.reset()
+      hook.say(refusing('after'))
+      await closed(setup)
+      hook.asked.length = 0
+      expect(codeOf(await ask(proxy, key, chat('Unheard?')))).toBe('400 answer_refused')
+      expect(hook.asked.map(({ type, stored }) => [type, stored])).toEqual([
+        ['before', undefined],
+        ['after', true],
+        ['after', false],
+      ])
+    })
+
+    test('does not take its time limit from every request while it is down', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(() => new Promise(() => {}))
+      await waitUntil('it is left alone', 30_000, async () => {
+        const before = hook.asked.length
+        expect((await ask(proxy, key, chat('Down?'))).status).toBe(200)
+        return hook.asked.length === before
+      })
+      hook.reset()
+      await closed(setup)
+    })
+
+    test('still refuses what it hears of', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(refusing('before'))
+      expect(codeOf(await ask(proxy, key, chat('Heard?')))).toBe('400 request_refused')
+    })
+
+    test('a live stream that is refused ends with an error, and nobody else gets it', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(refusing('after', 'It has a number.'))
+      const broken = await ask(proxy, key, chat('Live?', { stream: true }))
+      expect(broken.status).toBe(200)
+      expect(broken.text).toContain('"code":"answer_refused"')
+      expect(broken.text).not.toContain('[DONE]')
+      expect(await recordOf(setup, broken)).toMatchObject({ status: 400, error_code: 'answer_refused' })
+      hook.reset()
+      expect((await ask(proxy, key, chat('Live?', { stream: true }))).cache).toBe('MISS')
+    })
+  })
+})
+
+/** Until it is asked again. */
+async function closed({ proxy, hook, key }: Setup): Promise<void> {
+  await waitUntil('it is asked again', 30_000, async () => {
+    const before = hook.asked.length
+    await ask(proxy, key, chat(crypto.randomUUID()))
+    return hook.asked.length >= before + 2
+  })
+}
+
+async function policies({ proxy }: Setup): Promise<unknown[]> {
+  await proxy.settle()
+  const rows = await proxy.query<{ policy: string | null }>(
+    'select policy from cache_entries where request_hash is not null and response is not null order by id desc limit 1',
+  )
+  return rows.map(({ policy }) => policy)
+}
+
+function whenAskedAfter({ asked }: TestHook): Promise<number> {
+  return waitUntil('the hook is asked after', 30_000, () => asked.some(({ type }) => type === 'after'))
+}
