@@ -17,6 +17,7 @@ const COPIED = [
   'sql',
   'test',
   'scripts',
+  'examples',
   'package.json',
   'bunfig.toml',
   'bun.lock',

@@ -5,6 +5,7 @@
 import type { HookConfig } from '../config/hook.ts'
 import { refuse } from '../errors/errors.ts'
 import { limitConcurrency } from '../event-loop/limit-concurrency.ts'
+import { startTimeLimit } from '../event-loop/time-limit.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { createBreaker } from '../providers/circuits.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -32,7 +33,7 @@ export interface Passed {
   mayStore: boolean
 }
 
-export interface Hook extends Pick<HookConfig, 'streams'> {
+export interface Hook extends Pick<HookConfig, 'streams' | 'mostBytes'> {
   /** Throws HookRefusal; where the hook was not heard and nothing passes then, a 503, or a 413 for what is too long. */
   ask(question: Question): Promise<Passed>
 }
@@ -65,8 +66,10 @@ export function createHook({ config, log, metrics }: HookOptions): Hook {
     const entered = breaker.enter()
     if ('waitMs' in entered) throw new LeftAlone(entered.waitMs)
     // Of all of it: whoever waits for its turn must not wait for longer.
-    const signal = AbortSignal.timeout(timeoutMs)
+    const limit = new AbortController()
+    const endLimit = startTimeLimit(timeoutMs, () => limit.abort())
     try {
+      const { signal } = limit
       const verdict = await inTurn(() => postQuestion({ url, id, body, sign, place, signal }))
       entered.settle('well')
       return verdict
@@ -75,6 +78,8 @@ export function createHook({ config, log, metrics }: HookOptions): Hook {
       entered.settle(error instanceof Unheard ? 'failed' : 'unknown')
       lastCause = error instanceof Unheard ? error.message : 'too many wait for it'
       throw error
+    } finally {
+      endLimit()
     }
   }
 
@@ -102,6 +107,7 @@ export function createHook({ config, log, metrics }: HookOptions): Hook {
 
   return {
     streams: config.streams,
+    mostBytes,
     ask: question =>
       question.trace ? question.trace.traceHook(question.when, place => ask(question, place)) : ask(question, null),
   }

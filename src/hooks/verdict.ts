@@ -15,7 +15,12 @@ export interface Verdict {
 export type When = 'before' | 'after'
 
 /** What a hook refused. Its message is the hook's own, which may quote what it refused: it is for the client alone. */
-export class HookRefusal extends ProxyError {}
+export class HookRefusal extends ProxyError {
+  /** The same with something before its message. */
+  behind(where: string): HookRefusal {
+    return new HookRefusal({ status: this.status, code: this.code, message: where + this.message })
+  }
+}
 
 const VERDICTS = ['allow', 'refuse', 'no-store'] as const
 const LONGEST_MESSAGE = 500

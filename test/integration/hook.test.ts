@@ -3,7 +3,7 @@ import { stampEntry } from '../../src/postgres/checked-entries.ts'
 import { createMetrics, writeExposition } from '../../src/telemetry/metrics.ts'
 import { type Backend, describeBackends } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
-import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
+import { type Answer, ask, get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { type Asked, startHook, type TestHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -334,6 +334,57 @@ describeBackends('a hook', backend => {
       )
     })
 
+    test('is asked about each line of a batch’s file, and about a message batch, before a provider gets them', async () => {
+      const { hook, proxy, key, upstreams } = setup
+      await storeKey(proxy.stores, setup.project, 'anthropic', 'sk-ant-key')
+      const line = (content: string, i: number) =>
+        JSON.stringify({ custom_id: `${i}`, method: 'POST', url: '/v1/chat/completions', body: chat(content) })
+      const upload = () => {
+        const form = new FormData()
+        form.set('purpose', 'batch')
+        form.set('file', new File([`${line('One?', 1)}\n\n${line(CARD, 3)}\n`], 'input.jsonl'))
+        const sent = { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form }
+        return fetch(`${proxy.baseUrl}/files`, sent).then(readAnswer)
+      }
+      const start = () => {
+        const params = { model: 'claude-haiku-4-5', max_tokens: 9, messages: [{ role: 'user', content: CARD }] }
+        const headers = { 'anthropic-version': '2023-06-01' }
+        return post(proxy, key, '/messages/batches', { requests: [{ custom_id: 'a', params }] }, { headers }).then(
+          readAnswer,
+        )
+      }
+      hook.say(({ request }) => ({
+        verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow',
+        message: 'No.',
+      }))
+      const refused = await upload()
+      expect([codeOf(refused), refused.json.error.message]).toEqual(['400 request_refused', 'Line 3 of the file: No.'])
+      expect(hook.asked.map(({ operation, request }) => [operation, request.custom_id]).toSorted()).toEqual([
+        ['files', '1'],
+        ['files', '3'],
+      ])
+      expect((await start()).status).toBe(400)
+      expect(asked(setup) + upstreams.anthropic.requests.length).toBe(0)
+      expect(await counted(setup)).toBe(0)
+      hook.say(() => ({ verdict: 'allow' }))
+      expect((await upload()).status).toBe(200)
+      expect((await start()).status).toBe(200)
+    })
+
+    test('is asked about a kept response when it is read: made in the background, nobody has seen it', async () => {
+      const { hook, proxy, key } = setup
+      const made = await readAnswer(
+        await post(proxy, key, '/responses', { model: MODEL, input: 'Later?', background: true }),
+      )
+      expect(made.status, made.text).toBe(200)
+      const read = () => get(proxy, `/responses/${made.json.id}`, key).then(readAnswer)
+      hook.asked.length = 0
+      expect((await read()).status).toBe(200)
+      expect(hook.asked).toMatchObject([{ type: 'after', stored: true, request: {}, answer: { id: made.json.id } }])
+      hook.say(refusing('after'))
+      expect(codeOf(await read())).toBe('400 answer_refused')
+    })
+
     test('is not shown what an MCP server is told', async () => {
       const { hook, proxy, key } = setup
       const secret = 'an-mcp-secret'
@@ -351,7 +402,7 @@ describeBackends('a hook', backend => {
     const setup = setUp(backend, { HOOK_TIMEOUT_MS: '150', HOOK_MAX_BYTES: '2048' })
     const says: Record<string, () => Response | Promise<Response>> = {
       'is slow': () => new Promise(() => {}),
-      fails: () => new Response(null, { status: 500 }),
+      fails: () => Response.json({ verdict: 'allow', policy: '1' }, { status: 500 }),
       'says nothing': () => new Response(null, { status: 200 }),
       'says what is no verdict': () => Response.json({ verdict: 'allowed' }),
       'says which rules in no text': () => Response.json({ verdict: 'allow', policy: 1 }),

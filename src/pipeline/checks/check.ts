@@ -1,25 +1,21 @@
 /** Asks the installation's hook about a request before anything answers it, and about what would answer it. */
 import { endUserOf } from '../../formats/end-user.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
 import { OPERATIONS } from '../../providers/operations.ts'
 import type { Query } from '../query.ts'
 import type { Check, Planned, RequestContext, Stages } from '../request-context.ts'
 import { sentText, withoutSecrets } from './sent-text.ts'
 
+type Asking = Pick<RequestContext, 'request' | 'query' | 'account'>
+
 /** Null where there is nothing to ask. Throws as `Hook.ask` does. */
-export async function checkRequest(
-  { request, query, account }: Pick<RequestContext, 'request' | 'query' | 'account'>,
-  { hook }: Pick<Stages, 'hook'>,
-): Promise<Check | null> {
-  const sent = hook && (await sentText(query, account.project_id))
-  if (!hook || !sent) return null
-  const about = {
-    request_id: request.id,
-    operation: query.endpoint,
-    model: query.alias?.name ?? query.model,
-    project: { id: `proj_${account.project_id}`, name: account.project_name },
-    key: { id: `key_${account.key_id}` },
-    user: endUserOf(query.body),
-  }
+export async function checkRequest(context: Asking, { hook }: Pick<Stages, 'hook'>): Promise<Check | null> {
+  if (!hook) return null
+  const { request, query, account } = context
+  const sent = await sentText(query, { owner: account.project_id, mostBytes: hook.mostBytes })
+  if (sent === undefined) return null
+  request.body.hold(sent?.length ?? 0)
+  const about = aboutOf(context)
   const { trace } = request
   const passed = await hook.ask({ when: 'before', about, request: sent, trace })
   return {
@@ -29,6 +25,18 @@ export async function checkRequest(
       const answer = given && (await withoutSecrets(given, account.project_id))
       return hook.ask({ when: 'after', about: { ...about, stored }, request: sent, answer, trace })
     },
+  }
+}
+
+/** What the hook is told of a request besides what it asks. */
+export function aboutOf({ request, query, account }: Asking): JsonObject {
+  return {
+    request_id: request.id,
+    operation: query.endpoint,
+    model: query.alias?.name ?? query.model,
+    project: { id: `proj_${account.project_id}`, name: account.project_name },
+    key: { id: `key_${account.key_id}` },
+    user: endUserOf(query.body),
   }
 }
 

@@ -6,11 +6,17 @@ import type { Query } from '../query.ts'
 
 const HIDE = new Job<string, string>(new URL('../jobs.ts', import.meta.url), 'hideSecrets')
 
-/** Null for a request that says nothing to a model. `owner` is the project. */
-export async function sentText(query: Query, owner: number): Promise<Uint8Array | null> {
-  const sent = sentBy(query)
-  if (sent === null) return null
-  return typeof sent === 'object' ? Buffer.from(JSON.stringify(sent)) : withoutSecrets(Buffer.from(sent), owner)
+/** Undefined for a request that says nothing to a model; null for one of more than `mostBytes`. `owner` is the project. */
+export async function sentText(
+  query: Query,
+  { owner, mostBytes }: { owner: number; mostBytes: number },
+): Promise<Uint8Array | null | undefined> {
+  if (query.kind !== 'completion' && query.kind !== 'explain' && query.kind !== 'count' && query.kind !== 'passed')
+    return
+  if (lengthOf(query) > mostBytes) return null
+  if (query.kind === 'passed' && query.passed.form) return Buffer.from(JSON.stringify(textsOf(query.passed.form)))
+  const sent = query.kind === 'count' ? query.sent : query.text
+  return withoutSecrets(typeof sent === 'string' ? Buffer.from(sent) : sent, owner)
 }
 
 /** The same JSON without what the client authorizes itself with; answers repeat their requests' tools. */
@@ -21,37 +27,56 @@ export async function withoutSecrets(json: Uint8Array, owner: number): Promise<U
   return Buffer.from(text.length > LONGEST_ON_LOOP ? await offLoop.run(HIDE, text, { owner }) : hideSecrets(text))
 }
 
-function sentBy(query: Query): string | JsonObject | null {
-  if (query.kind === 'completion' || query.kind === 'explain') return query.text
-  if (query.kind === 'count') return typeof query.sent === 'string' ? query.sent : new TextDecoder().decode(query.sent)
-  if (query.kind !== 'passed') return null
-  return query.passed.form ? textsOf(query.passed.form) : query.text
+/** A text has at least as many bytes. */
+function lengthOf(query: Extract<Query, { kind: 'completion' | 'explain' | 'count' | 'passed' }>): number {
+  if (query.kind === 'count') return query.sent.length
+  if (query.kind !== 'passed') return query.bytes?.length ?? query.text.length
+  const { bytes, form } = query.passed
+  return form ? textPartsOf(form).reduce((sum, { start, end }) => sum + end - start, 0) : bytes.length
 }
 
 /** Pictures and sound. */
 const IN_FILES = /^(?:file|image|mask)(?:\[.*)?$/
 
 /** All that is not a file by its name, however it is sent, since a provider may read it as text. */
+function textPartsOf({ parts }: Form): Form['parts'] {
+  return parts.filter(({ name }) => !IN_FILES.test(name))
+}
+
 function textsOf(form: Form): JsonObject {
-  const texts = new Map<string, string[]>()
-  for (const part of form.parts) {
-    if (!IN_FILES.test(part.name)) texts.set(part.name, [...(texts.get(part.name) ?? []), readValue(form, part)])
-  }
-  return Object.fromEntries(Array.from(texts, ([name, values]) => [name, values.length === 1 ? values[0] : values]))
+  const texts = Map.groupBy(textPartsOf(form), ({ name }) => name)
+  return Object.fromEntries(
+    Array.from(texts, ([name, [first, ...more]]) => {
+      const values = [first, ...more].flatMap(part => (part ? readValue(form, part) : []))
+      return [name, more.length > 0 ? values : values[0]]
+    }),
+  )
 }
 
 /** Without these, nobody is authorized. */
 const MCP = ['"mcp"', '"mcp_servers"']
 
-/** Without what an MCP server is told to know the client by. No model reads it. */
+/** Without what an MCP server is told to know the client by, which no model reads: in a request, in one of a batch, in an answer. */
 export function hideSecrets(text: string): string {
   const body = parseJson(text)
-  if (!isJsonObject(body)) return text
-  return JSON.stringify({
+  return isJsonObject(body) ? JSON.stringify(hideIn(body)) : text
+}
+
+function hideIn(body: JsonObject): JsonObject {
+  const { tools, mcp_servers: servers, body: line, requests } = body
+  return {
     ...body,
-    ...(Array.isArray(body.tools) && { tools: body.tools.map(hideInTool) }),
-    ...(Array.isArray(body.mcp_servers) && { mcp_servers: body.mcp_servers.map(hideInServer) }),
-  })
+    ...(Array.isArray(tools) && { tools: tools.map(hideInTool) }),
+    ...(Array.isArray(servers) && { mcp_servers: servers.map(hideInServer) }),
+    ...(isJsonObject(line) && { body: hideIn(line) }),
+    ...(Array.isArray(requests) && { requests: requests.map(hideInParams) }),
+  }
+}
+
+function hideInParams(request: unknown): unknown {
+  return isJsonObject(request) && isJsonObject(request.params)
+    ? { ...request, params: hideIn(request.params) }
+    : request
 }
 
 function hideInTool(tool: unknown): unknown {

@@ -4,6 +4,7 @@ import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { createYieldTurn } from '../../event-loop/turns.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Form } from '../../formats/read-form.ts'
+import type { LineToCheck } from '../checks/check-kept.ts'
 import type { RequestSize } from '../largest-tokens.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch-line.ts'
 
@@ -32,24 +33,41 @@ export async function readBatchInput(
   const sizes: RequestSize[] = []
   let requests = 0
   let number = 0
+  for (const lineBytes of linesOf({ bytes, parts })) {
+    const input = { bytes: lineBytes, number: ++number, ...options }
+    const line = lineBytes.length > LONGEST_ON_LOOP ? await readAside(input, owner) : readBatchLine(input)
+    if (line) {
+      requests++
+      for (const model of line.models) models.add(model)
+      if (line.asked !== null) asked.add(line.asked)
+      for (const reference of line.references) references.push(reference)
+      if (line.size) sizes.push(line.size)
+    }
+    await yieldTurn()
+  }
+  return { requests, models: [...models], asked: [...asked], references, sizes }
+}
+
+/** Those that hold a request, of a file that was read. */
+export function* requestsOf(form: Pick<Form, 'bytes' | 'parts'>): Generator<LineToCheck> {
+  let number = 0
+  for (const bytes of linesOf(form)) {
+    number++
+    if (bytes.some(byte => !BLANK.has(byte))) yield { bytes, where: `Line ${number} of the file: ` }
+  }
+}
+
+const BLANK: ReadonlySet<number> = new Set([...' \t\r'].map(blank => blank.charCodeAt(0)))
+
+function* linesOf({ bytes, parts }: Pick<Form, 'bytes' | 'parts'>): Generator<Uint8Array> {
   for (const { start, end } of parts.filter(({ name, isFile }) => isFile && name === 'file')) {
     for (let at = start; at < end; ) {
       const next = bytes.indexOf(LINE_FEED, at)
       const lineEnd = next < 0 || next > end ? end : next
-      const input = { bytes: bytes.subarray(at, lineEnd), number: ++number, ...options }
-      const line = lineEnd - at > LONGEST_ON_LOOP ? await readAside(input, owner) : readBatchLine(input)
-      if (line) {
-        requests++
-        for (const model of line.models) models.add(model)
-        if (line.asked !== null) asked.add(line.asked)
-        for (const reference of line.references) references.push(reference)
-        if (line.size) sizes.push(line.size)
-      }
+      yield bytes.subarray(at, lineEnd)
       at = lineEnd + 1
-      await yieldTurn()
     }
   }
-  return { requests, models: [...models], asked: [...asked], references, sizes }
 }
 
 /** The worker gets a copy, because the form is still to be forwarded. */

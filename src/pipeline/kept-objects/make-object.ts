@@ -15,6 +15,7 @@ import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.t
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
+import { checkRequests } from '../checks/check-kept.ts'
 import { passedOn } from '../complete-call.ts'
 import { addLargest, largestCost } from '../largest-cost.ts'
 import type { RequestSize } from '../largest-tokens.ts'
@@ -77,6 +78,7 @@ export async function startMessageBatch(context: RequestContext, stages: Stages)
   const refusal = refuseUnallowed(models, account)
   if (refusal) throw refusal
   const provider = await checkReferences(stages.database, references, account, keeper)
+  await checkRequests(context, [{ bytes, where: '' }], stages)
   if (accounting.spending?.hasBudgets) await reserveForBatch(context, provider, sizes, stages)
   const passed = { bytes, contentType: 'application/json', fields: {}, form: null }
   const tags = readTags(request.headers, { body: {}, endpoint: 'message_batches' })

@@ -6,6 +6,7 @@ import { call } from '../../postgres/call.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import { entryName } from '../../stores/fast-store.ts'
+import { passKept } from '../checks/check-kept.ts'
 import { passedOn } from '../complete-call.ts'
 import { holderOf } from '../kept-responses.ts'
 import type { ProxyResponse } from '../request.ts'
@@ -13,10 +14,27 @@ import type { RequestContext, Stages } from '../request-context.ts'
 import { bindRead, keeperOf } from './bind-made.ts'
 import { mayName, withKeyOf } from './check-references.ts'
 
-/** `part` is '' for the response itself. Throws 404 or 502 to 504. */
+interface AskedResponse {
+  id: string
+  /** '' for the response itself. */
+  part: string
+  vendor?: NamedVendor
+}
+
+/** Throws 404 or 502 to 504, and what the hook refuses: a response that was made in the background was not seen before. */
 export async function askResponse(
+  context: RequestContext,
+  asked: AskedResponse,
+  stages: Stages,
+): Promise<ProxyResponse> {
+  const kept = await askKeeper(context, asked, stages)
+  const hasAnswer = context.request.method !== 'DELETE' && asked.part !== '/input_items'
+  return hasAnswer ? passKept(context, kept, stages) : kept
+}
+
+async function askKeeper(
   { request, account, provider }: RequestContext,
-  { id, part, vendor }: { id: string; part: string; vendor?: NamedVendor },
+  { id, part, vendor }: AskedResponse,
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { method, search, headers, signal } = request

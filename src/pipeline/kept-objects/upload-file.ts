@@ -6,11 +6,12 @@ import { listAliases } from '../../providers/aliases.ts'
 import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
+import { checkRequests } from '../checks/check-kept.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { orThrow } from './ask-object.ts'
-import { type BatchInput, readBatchInput } from './batch-input.ts'
+import { type BatchInput, readBatchInput, requestsOf } from './batch-input.ts'
 import { checkReferences } from './check-references.ts'
 import { makeObject } from './make-object.ts'
 
@@ -36,6 +37,7 @@ export async function uploadFile(
   if (named !== null && vendor !== undefined && named !== vendor) throw namesAnother(vendor, named)
   const keeper = named === null ? usual : orThrow(stages.modelRouter.keeperOfObjects(account, 'files', { as: named }))
   const provider = await checkReferences(stages.database, references, account, keeper)
+  if (isInput) await checkRequests(context, requestsOf(form), stages)
   const input = { requests, models: isInput && mustNameModels ? models : null }
   return makeObject(context, { collection: 'files', provider, passed, ...input }, stages)
 }

@@ -1,0 +1,67 @@
+/** Asks the hook about what providers keep: the requests of a batch before it gets them, a kept response before it is read. */
+import { createYieldTurn } from '../../event-loop/yield.ts'
+import { HookRefusal } from '../../hooks/verdict.ts'
+import { readAll } from '../../providers/read-bytes.ts'
+import type { ProxyResponse } from '../request.ts'
+import type { RequestContext, Stages } from '../request-context.ts'
+import { aboutOf } from './check.ts'
+import { withoutSecrets } from './sent-text.ts'
+
+/** Lines that are under way at once. */
+const AT_ONCE = 16
+const NO_REQUEST = Buffer.from('{}')
+
+/** One request of a batch, or all of them, in JSON. */
+export interface LineToCheck {
+  bytes: Uint8Array
+  /** Before what is said of one that is refused. */
+  where: string
+}
+
+/** Each by itself. Throws as `Hook.ask` does. */
+export async function checkRequests(
+  context: RequestContext,
+  lines: Iterable<LineToCheck>,
+  { hook }: Pick<Stages, 'hook'>,
+): Promise<void> {
+  if (!hook) return
+  const {
+    request: { trace },
+    account,
+  } = context
+  const about = aboutOf(context)
+  const yieldTurn = createYieldTurn()
+  const underWay = new Set<Promise<void>>()
+  for (const { bytes, where } of lines) {
+    const request = bytes.length > hook.mostBytes ? null : await withoutSecrets(bytes, account.project_id)
+    const asking: Promise<void> = hook.ask({ when: 'before', about, request, trace }).then(
+      () => void underWay.delete(asking),
+      error => {
+        throw error instanceof HookRefusal ? error.behind(where) : error
+      },
+    )
+    // The first that may not pass ends the loop; the others' failures are the same to it.
+    asking.catch(() => {})
+    underWay.add(asking)
+    if (underWay.size >= AT_ONCE) await Promise.race(underWay)
+    await yieldTurn()
+  }
+  await Promise.all(underWay)
+}
+
+/** The response, read whole. Throws as `Hook.ask` does. */
+export async function passKept(
+  context: RequestContext,
+  response: ProxyResponse,
+  { hook }: Pick<Stages, 'hook'>,
+): Promise<ProxyResponse> {
+  if (!hook || response.status !== 200) return response
+  const { body } = response
+  const whole = body instanceof ReadableStream ? await readAll(body, context.provider?.name ?? '') : Buffer.from(body)
+  const isJson = !response.headers['content-type']?.includes('text/event-stream')
+  const shown = isJson ? whole : Buffer.from(JSON.stringify(new TextDecoder().decode(whole)))
+  const answer = await withoutSecrets(shown, context.account.project_id)
+  const about = { ...aboutOf(context), stored: true }
+  await hook.ask({ when: 'after', about, request: NO_REQUEST, answer, trace: context.request.trace })
+  return { ...response, body: whole }
+}
