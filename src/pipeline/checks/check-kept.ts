@@ -1,5 +1,5 @@
 /** Asks the hook about what providers keep: the requests of a batch before it gets them, a kept response before it is read. */
-import { createYieldTurn } from '../../event-loop/yield.ts'
+import { createYieldTurn } from '../../event-loop/turns.ts'
 import { HookRefusal } from '../../hooks/verdict.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { ProxyResponse } from '../request.ts'
