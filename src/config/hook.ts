@@ -18,13 +18,18 @@ const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/
 
 /** Null without an address: nothing is asked. */
 export function readHook(read: Settings): HookConfig | null {
-  if (read.optionalText('HOOK_URL') === null) return null
+  const example = 'http://127.0.0.1:8700'
+  if (read.optionalText('HOOK_URL') === null) {
+    // Whoever believes to be guarded should be.
+    if (read.optionalText('HOOK_SECRET') !== null) read.problem('HOOK_URL', 'set where HOOK_SECRET is', example)
+    return null
+  }
   const secret = read.text('HOOK_SECRET', '')
   if (!SECRET.test(secret)) {
     read.problem('HOOK_SECRET', '24 bytes or more in base64, as `openssl rand -base64 32` prints', '<44 characters>')
   }
   return {
-    url: read.baseUrl('HOOK_URL', 'http://127.0.0.1:8700/check'),
+    url: read.baseUrl('HOOK_URL', example),
     secret,
     timeoutMs: read.integer('HOOK_TIMEOUT_MS', 2_000, 1, 60_000),
     onFailure: read.choice('HOOK_ON_FAILURE', 'closed', ['closed', 'open']),

@@ -45,10 +45,10 @@ export function createPipeline(stages: Stages): Pipeline {
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal
-      const check = await checkRequest({ request, query, account }, stages)
+      const check = stages.hook && (await checkRequest({ request, query, account }, stages.hook))
       if (plan.provider) accounting.noteProvider(plan.provider)
       if (plan.cacheQuery) accounting.note({ asked_id: plan.cacheQuery.askedId })
-      const checked = { request, query, account, accounting, check, ...withinCheck(plan, check) }
+      const checked = { request, query, account, accounting, check, ...(check ? withinCheck(plan, check) : plan) }
       const response = await answer(checked, exactEntry)
       await tellLeft(admitted, response)
       if (response.headers['x-proxy-cache']?.startsWith('HIT')) tellScope(response.headers, { query, account, ...plan })

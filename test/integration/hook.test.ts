@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { stampEntry } from '../../src/postgres/checked-entries.ts'
 import { createMetrics, writeExposition } from '../../src/telemetry/metrics.ts'
-import { type Backend, describeBackends } from '../harness/backends.ts'
+import { type Backend, describeBackends, describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { type Answer, ask, get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { type Asked, startHook, type TestHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import { startStandin } from '../standin/server.ts'
 
 const CARD = '4111 1111 1111 1111'
 const MODEL = 'gpt-4o-mini'
@@ -266,6 +267,21 @@ describeBackends('a hook', backend => {
       expect((await recordOf(setup, refused))?.cost_usd).toBeGreaterThan(0)
     })
 
+    test('a stream that breaks off while it waits is an error, at what it may have cost, and another model may answer', async () => {
+      const { hook, proxy, key, upstreams } = setup
+      upstreams.openai.scriptOnce({ kind: 'cut', after: 2 })
+      const broken = await ask(proxy, key, chat('Cut?', { stream: true }))
+      expect(broken.status).toBe(502)
+      expect((await recordOf(setup, broken))?.cost_usd).toBeGreaterThan(0)
+      await proxy.query(`select set_setting('${setup.project}', 'fallbacks', 'gpt-4o')`)
+      hook.asked.length = 0
+      upstreams.openai.scriptOnce({ kind: 'cut', after: 2 }, { kind: 'answer', content: 'instead' })
+      const instead = await ask(proxy, key, chat('Cut again?', { stream: true }))
+      expect([textOf(instead), instead.headers.get('x-proxy-model')]).toEqual(['instead', 'gpt-4o'])
+      expect(hook.asked.map(({ type }) => type)).toEqual(['before', 'after'])
+      expect(await recordOf(setup, instead)).toMatchObject({ status: 200 })
+    })
+
     test('those that wait for the same answer get it when it has passed, and nothing of one that is refused', async () => {
       const { hook, proxy, key } = setup
       setup.upstreams.openai.script({ kind: 'answer', content: CARD, firstByteDelayMs: 300 })
@@ -302,6 +318,7 @@ describeBackends('a hook', backend => {
         ['/images/generations', { model: 'gpt-image-1', prompt: 'Well?' }, 'images/generations', false],
         ['/audio/speech', { model: 'tts-1', voice: 'alloy', input: 'Well?' }, 'audio/speech', false],
         ['/cache/explain', chat('Well?'), 'chat', false],
+        ['/responses/input_tokens', { model: MODEL, input: 'Well?' }, 'responses', false],
       ]
       for (const [path, body, operation, answers] of doors) {
         hook.reset()
@@ -522,6 +539,42 @@ async function closed({ proxy, hook, key }: Setup): Promise<void> {
     return hook.asked.length >= before + 2
   })
 }
+
+describeReal('a hook of several processes', backend => {
+  test('what it refused reaches nobody in another process either, and what passed there is known to have', async () => {
+    const hook = startHook()
+    const upstream = await startStandin()
+    const stores = await backend.open()
+    const opened = await Promise.all([openBus(stores), openBus(stores)])
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...hook.environment }
+    const proxies = await Promise.all(
+      opened.map(bus => startProxy({ stores, environment, bus, admissionLimitMs: 30_000 })),
+    )
+    const [one, other] = proxies as [TestProxy, TestProxy]
+    const key = await one.createKey({ type: 'project' })
+    await Promise.all(proxies.map(proxy => ask(proxy, key, `Warm ${proxy.port}?`)))
+    const all = (content: string) =>
+      Promise.all(
+        Array.from({ length: 8 }, (_, i) =>
+          ask(i % 4 < 2 ? one : other, key, question(content, { stream: i % 2 === 0 })),
+        ),
+      )
+    hook.say(refusing('after'))
+    upstream.script({ kind: 'answer', content: CARD, firstByteDelayMs: 300 })
+    for (const { status, text } of await all('Refused?')) {
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(text).not.toContain('4111')
+    }
+    hook.reset()
+    upstream.reset()
+    upstream.script({ kind: 'answer', content: 'passed', firstByteDelayMs: 300 })
+    expect((await all('Passed?')).map(textOf)).toEqual(Array(8).fill('passed'))
+    expect(upstream.requests).toHaveLength(1)
+    expect(hook.asked.filter(({ type }) => type === 'after')).toHaveLength(1)
+    await Promise.all(proxies.map(proxy => proxy.stop()))
+    await Promise.all([...opened.map(each => each.close()), upstream.stop(), hook.stop()])
+  })
+})
 
 async function policies({ proxy }: Setup): Promise<unknown[]> {
   await proxy.settle()

@@ -4,6 +4,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, get, post } from '../harness/client.ts'
 import { type CollectedSpan, type Collector, startCollector } from '../harness/collector.ts'
+import { startHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
@@ -62,6 +63,27 @@ describeOnce('OpenTelemetry', backend => {
     return { servers: spansOf(SERVER), clients: spansOf(CLIENT) }
   }
   const spansOf = (kind: number) => collector.spans.filter(span => span.kind === kind)
+
+  test('what the hook is asked is told below its request, and what it is asked knows its place', async () => {
+    const hook = startHook()
+    const environment = {
+      AGGREGATOR_BASE_URL: upstream.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ...hook.environment,
+    }
+    const hooked = await startProxy({ stores: proxy.stores, environment })
+    hook.say(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow' }))
+    expect((await ask(hooked, key, `Is it a ${SECRET_WORD}?`)).status).toBe(400)
+    await hooked.stop()
+    const { servers, clients } = await collected(4)
+    const [server] = servers
+    const names = clients.filter(({ parentSpanId }) => parentSpanId === server?.spanId).map(({ name }) => name)
+    expect(names.toSorted()).toEqual(['chat openai/gpt-4o-mini', 'hook after', 'hook before'])
+    expect(clients.find(({ name }) => name === 'hook after')?.statusCode).toBe(ERROR)
+    expect(JSON.stringify(collector.spans)).not.toContain(SECRET_WORD)
+    await hook.stop()
+  })
 
   test('a miss is a request and the call of its model, a hit a request alone', async () => {
     const usage = { prompt_tokens: 50, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 30 } }

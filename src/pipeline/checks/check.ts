@@ -1,16 +1,16 @@
 /** Asks the installation's hook about a request before anything answers it, and about what would answer it. */
 import { endUserOf } from '../../formats/end-user.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
+import type { Hook } from '../../hooks/hook.ts'
 import { OPERATIONS } from '../../providers/operations.ts'
 import type { Query } from '../query.ts'
-import type { Check, Planned, RequestContext, Stages } from '../request-context.ts'
+import type { Check, Planned, RequestContext } from '../request-context.ts'
 import { sentText, withoutSecrets } from './sent-text.ts'
 
 type Asking = Pick<RequestContext, 'request' | 'query' | 'account'>
 
 /** Null where there is nothing to ask. Throws as `Hook.ask` does. */
-export async function checkRequest(context: Asking, { hook }: Pick<Stages, 'hook'>): Promise<Check | null> {
-  if (!hook) return null
+export async function checkRequest(context: Asking, hook: Hook): Promise<Check | null> {
   const { request, query, account } = context
   const sent = await sentText(query, { owner: account.project_id, mostBytes: hook.mostBytes })
   if (sent === undefined) return null
@@ -41,9 +41,9 @@ export function aboutOf({ request, query, account }: Asking): JsonObject {
 }
 
 /** What is planned, without storing what must not be. */
-export function withinCheck<P extends Planned>(plan: P, check: Check | null): P {
+export function withinCheck<P extends Planned>(plan: P, check: Check): P {
   const { control, cacheQuery } = plan
-  if (!control || check?.mayStore !== false) return plan
+  if (!control || check.mayStore) return plan
   const unstored = { ...control, store: false }
   return { ...plan, control: unstored, cacheQuery: cacheQuery && { ...cacheQuery, control: unstored } }
 }

@@ -21,6 +21,17 @@ test('an empty environment gives the documented defaults', () => {
   })
 })
 
+test('a hook has a secret, which is long enough', () => {
+  const withSecret = (HOOK_SECRET: string) => readConfig({ HOOK_URL: 'http://127.0.0.1:8700/', HOOK_SECRET })
+  for (const bad of ['', 'c2hvcnQ=', 'no base64, for all its length: it has blanks'])
+    expect(() => withSecret(bad)).toThrow(/HOOK_SECRET must be 24 bytes or more in base64/)
+  expect(withSecret(`whsec_${'a'.repeat(43)}=`).hook).toMatchObject({
+    url: 'http://127.0.0.1:8700',
+    onFailure: 'closed',
+    streams: 'hold',
+  })
+})
+
 test('.env.example sets every default that it shows', async () => {
   const text = await Bun.file(new URL('../../../.env.example', import.meta.url)).text()
   const shown = Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
@@ -55,6 +66,8 @@ test.each([
   ['ENCRYPTION_KEY', 'c2hvcnQ=', '32 bytes'],
   ['TRUST_PROXY', '-1', 'whole number'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'http://'],
+  ['HOOK_URL', 'hook:8700', 'http://'],
+  ['HOOK_SECRET', 'c2hvcnQ=', 'is. Example: HOOK_URL='],
   ['PUBLIC_URL', 'proxy.example.com', 'https://'],
   ['DASHBOARD', 'yes', 'on, off, or a port'],
   ['DASHBOARD', '0', 'on, off, or a port'],
