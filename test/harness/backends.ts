@@ -15,6 +15,7 @@ import { createEntryTags, type TaggedEntries, tagEntries } from '../../src/store
 import { emptyDatabase } from './empty-database.ts'
 import { holdToTypes, nullsFound } from './hold-to-types.ts'
 import { makeDistributed } from './make-distributed.ts'
+import { runAsAdmin } from './run-as-admin.ts'
 import { nameTablesIn } from './search-path.ts'
 import { takeEmbedded } from './take-embedded.ts'
 
@@ -87,12 +88,11 @@ async function openReal(): Promise<OpenStores> {
   const real = inject('real')
   if (!real) throw new Error('No real stores are configured')
   const name = `mp_test_${randomBytes(6).toString('hex')}`
-  const admin = openRealDatabase({ url: real.adminUrl, maxConnections: 1 })
   const url = new URL(real.adminUrl)
   url.pathname = `/${name}`
   if (real.isCluster) await makeDistributed(name, url.href)
-  else await admin.runScript(`create database ${name} template ${real.template}`)
-  await admin.runScript(nameTablesIn(name))
+  else await runAsAdmin(real.adminUrl, `create database ${name} template ${real.template}`)
+  await runAsAdmin(real.adminUrl, nameTablesIn(name))
   const database = holdToTypes(openRealDatabase({ url: url.href }))
   const installationId = await call(database, 'installation_id', {})
   // As a proxy without an ENCRYPTION_KEY does.
@@ -109,8 +109,7 @@ async function openReal(): Promise<OpenStores> {
     async close() {
       await Promise.all([database.close(), store.close()])
       // Those of a cluster go with it.
-      if (!real.isCluster) await admin.runScript(`drop database ${name} with (force)`)
-      await admin.close()
+      if (!real.isCluster) await runAsAdmin(real.adminUrl, `drop database ${name} with (force)`)
     },
   }
 }

@@ -5,6 +5,7 @@ import { call } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { prepareEmbeddedTemplate } from './embedded-template.ts'
+import { runAsAdmin } from './run-as-admin.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -36,18 +37,11 @@ export default async function setUp(project: TestProject) {
 }
 
 async function makeRealTemplate(adminUrl: string, name: string): Promise<void> {
-  await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`)
-  await runAsAdmin(adminUrl, `create database ${name}`)
+  await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`, `create database ${name}`)
   const database = openRealDatabase({ url: databaseUrl(adminUrl, name) })
   await migrate(database)
   await call(database, 'maintain_usage_partitions', {})
   await database.close()
-}
-
-async function runAsAdmin(adminUrl: string, statement: string): Promise<void> {
-  const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
-  await admin.runScript(statement)
-  await admin.close()
 }
 
 function databaseUrl(adminUrl: string, name: string): string {

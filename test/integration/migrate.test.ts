@@ -10,6 +10,7 @@ import { findAnswers } from '../../src/postgres/find-answer.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
+import { runAsAdmin } from '../harness/run-as-admin.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 
 async function issueAsk(database: Database) {
@@ -47,16 +48,13 @@ describeReal('a deploy', backend => {
   async function openEmpty(): Promise<{ database: Database; url: string }> {
     const { adminUrl = '' } = inject('real') ?? {}
     const name = `mp_test_${randomBytes(6).toString('hex')}`
-    const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
-    await admin.runScript(`create database ${name}`)
-    await admin.runScript(nameTablesIn(name))
+    await runAsAdmin(adminUrl, `create database ${name}`, nameTablesIn(name))
     const url = new URL(adminUrl)
     url.pathname = `/${name}`
     const database = openRealDatabase({ url: url.href })
     drops.push(async () => {
       await database.close()
-      await admin.runScript(`drop database ${name} with (force)`)
-      await admin.close()
+      await runAsAdmin(adminUrl, `drop database ${name} with (force)`)
     })
     return { database, url: url.href }
   }

@@ -5,6 +5,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { queriesOf } from '../harness/queries.ts'
+import { runAsAdmin } from '../harness/run-as-admin.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 import { bareFlags, type PsqlOutcome, psqlPath, runPsql } from './run-psql.ts'
 
@@ -28,9 +29,7 @@ async function openEmbedded(): Promise<Backend> {
 
 async function openReal(adminUrl: string, template: string): Promise<Backend> {
   const name = `operators_${crypto.randomUUID().replaceAll('-', '')}`
-  const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
-  await admin.runScript(`create database ${name} template ${template}`)
-  await admin.runScript(nameTablesIn(name))
+  await runAsAdmin(adminUrl, `create database ${name} template ${template}`, nameTablesIn(name))
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
   const database = openRealDatabase({ url: url.href, maxConnections: 2 })
@@ -39,8 +38,7 @@ async function openReal(adminUrl: string, template: string): Promise<Backend> {
     url: url.href,
     async drop() {
       await database.close()
-      await admin.runScript(`drop database ${name} with (force)`)
-      await admin.close()
+      await runAsAdmin(adminUrl, `drop database ${name} with (force)`)
     },
   }
 }

@@ -13,6 +13,7 @@ import { openRealDatabase } from '../../src/postgres/real.ts'
 import { storeAnswer } from '../../src/postgres/store-answers.ts'
 import { sha256 } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
+import { runAsAdmin } from '../harness/run-as-admin.ts'
 
 describeReal('the schema', () => {
   const drops: (() => Promise<void>)[] = []
@@ -24,15 +25,13 @@ describeReal('the schema', () => {
   async function openEmpty(): Promise<{ database: Database; url: string }> {
     const { adminUrl = '' } = inject('real') ?? {}
     const name = `mp_test_${randomBytes(6).toString('hex')}`
-    const admin = openRealDatabase({ url: adminUrl, maxConnections: 1 })
-    await admin.runScript(`create database ${name}`)
+    await runAsAdmin(adminUrl, `create database ${name}`)
     const url = new URL(adminUrl)
     url.pathname = `/${name}`
     const database = openRealDatabase({ url: url.href })
     drops.push(async () => {
       await database.close()
-      await admin.runScript(`drop database ${name} with (force)`)
-      await admin.close()
+      await runAsAdmin(adminUrl, `drop database ${name} with (force)`)
     })
     return { database, url: url.href }
   }
