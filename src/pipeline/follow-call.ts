@@ -28,7 +28,8 @@ export async function followCall(
     const settlement = await Promise.race([call.settled, gone])
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
-    const match = await passStored(context, matchOf(settlement, context.cacheQuery?.requestHash ?? ''), stages)
+    const given = matchOf(settlement, context.cacheQuery?.requestHash ?? '')
+    const match = context.check ? await passStored(context, given, stages) : given
     const response = match && context.operation.serveHit(context, match, stages)
     return response ? { response } : { failure: null }
   } catch (error) {

@@ -228,6 +228,22 @@ describeReal('projects of an older database', backend => {
   }, 120_000)
 })
 
+test('the hook of the docs starts beside a proxy, and refuses a card number', async () => {
+  await stop()
+  const block = blockWith('docs/hooks.md', 'examples/hook.ts').replaceAll('8700', String(freePort()))
+  await start(`trap 'kill %1' EXIT\n${block}`)
+  const ask = (content: string) =>
+    fetch(`http://127.0.0.1:${PORT}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${testKey}` },
+      body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }),
+    })
+  await waitUntil('the hook answers', 30_000, async () => (await ask('Hello?')).status === 200)
+  const refused = await ask('Pay with 4111 1111 1111 1111')
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('holds a card number')])
+  await stop()
+}, 120_000)
+
 test('every shell block of README and docs runs here, or in a test that is named', () => {
   const left = PAGES.flatMap(blocksOf).filter(block => !taken.has(block))
   const parts = Object.keys(ELSEWHERE)
