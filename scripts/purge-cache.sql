@@ -1,6 +1,31 @@
--- Deletes every cached answer of a project and prints how many there were.
+-- Deletes cached answers of a project and prints how many there were: all, or what one key or end user asked for.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -f scripts/purge-cache.sql
+--
+-- Optional: -v user=alice (whom requests named: the whole name), -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v dry_run=true (only
+-- counts).
 \ir begin-with-project.sql
+\if :{?user}
+\set of_user true
+\else
+\set of_user false
+\set user ''
+\endif
+\if :{?key}
+\set of_key true
+\else
+\set of_key false
+\set key ''
+\endif
+\if :{?dry_run}
+\else
+\set dry_run false
+\endif
 
-select :"schema".purge_cache(:'project');
+select entries
+from :"schema".invalidate_cache(
+    :'project',
+    of_user => case when :of_user then :"schema".name_end_user(:'user') end,
+    of_key => case when :of_key then :"schema".find_key(:'key') end,
+    dry_run => (:'dry_run')::boolean
+);

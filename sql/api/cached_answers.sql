@@ -5,6 +5,8 @@ select
     e.model as _model,
     e.namespace as _namespace,
     e.created_at as _created_at,
+    e.key_id as _key_id,
+    e.end_user as _end_user,
     'entry_' || e.id as id,
     e.endpoint,
     e.model,
@@ -13,6 +15,8 @@ select
     e.bytes::natural_number as bytes,
     e.prompt_tokens::natural_number as prompt_tokens,
     e.completion_tokens::natural_number as completion_tokens,
+    'key_' || e.key_id as api_key_id,
+    e.end_user,
     case when p.entry_id is null then 'exact' when p.space_id is null then 'normalized' else 'similar' end::cache_reach as found_by,
     seconds_of(e.created_at) as created_at,
     seconds_of(e.expires_at) as expires_at
@@ -24,4 +28,6 @@ comment on column cached_answers.model is 'As the client asked for it.';
 comment on column cached_answers.provider is 'Who answered.';
 comment on column cached_answers.bytes is 'What the entry takes of its project''s cache_bytes.';
 comment on column cached_answers.prompt_tokens is 'What a hit saves, as the provider counted it.';
+comment on column cached_answers.api_key_id is 'The key that asked for it. Null: it is not known.';
+comment on column cached_answers.end_user is 'Whom it was asked for. Null: nobody was named.';
 comment on column cached_answers.found_by is 'By the same request alone, an equal normalized prompt, or similar ones, too.';

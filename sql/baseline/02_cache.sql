@@ -41,6 +41,7 @@ create table cache_entries (
         check (log_content in ('off', 'sealed')),
     response_id text,
     policy text,
+    end_user text,
     unique (project_id, request_hash)
 );
 
@@ -60,10 +61,11 @@ comment on column cache_entries.created_at is 'When the answer was stored: its a
 comment on column cache_entries.expires_at is 'From when on the entry is not served and may be deleted. Ahead of created_at.';
 comment on column cache_entries.test is 'Whether a test key asked: such entries live at most a day, and only the latest few of a project are kept.';
 comment on column cache_entries.bytes is 'What the entry takes of its project''s cache_bytes.';
-comment on column cache_entries.key_id is 'The key that asked; null: not known.';
+comment on column cache_entries.key_id is 'The key that asked for the answer that is stored; null: not known.';
 comment on column cache_entries.log_content is 'As the setting was for that key: what was stored under off is never shown, whatever the setting becomes.';
 comment on column cache_entries.response_id is 'Of a sealed response of /v1/responses: its id, by which it may be deleted.';
 comment on column cache_entries.policy is 'The version of the hook''s rules under which the answer passed. Null: no hook was heard about it.';
+comment on column cache_entries.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function note_cache_shrinkage() returns trigger
@@ -153,6 +155,8 @@ create table cached_vectors (
     expires_at timestamptz not null,
     test boolean not null default false,
     bytes integer not null generated always as (octet_length(vector) + 150) stored,
+    key_id bigint,
+    end_user text,
     primary key (project_id, name)
 );
 
@@ -169,6 +173,8 @@ comment on column cached_vectors.answered_as is 'What upstream called the model 
 comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
 comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted. Ahead of created_at.';
 comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
+comment on column cached_vectors.key_id is 'The key that asked for it and paid.';
+comment on column cached_vectors.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';
 
 create table cache_sizes (
     project_id bigint not null
@@ -218,6 +224,7 @@ create table kept_objects (
     expires_at timestamptz,
     models text[],
     tags jsonb,
+    end_user text,
     primary key (project_id, id)
 );
 
@@ -236,6 +243,7 @@ comment on column kept_objects.settled is 'Of a batch, whether what it used has 
 comment on column kept_objects.expires_at is 'From when on the provider has it no more; null: it stays. Ahead: as the provider says.';
 comment on column kept_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
 comment on column kept_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';
+comment on column kept_objects.end_user is 'Of a batch: whom its metadata names, in the form of name_end_user(); null: nobody.';
 
 create table kept_responses (
     project_id bigint not null
@@ -248,6 +256,7 @@ create table kept_responses (
     input text,
     response text not null,
     expires_at timestamptz not null,
+    end_user text,
     primary key (project_id, key_id, id)
 );
 
@@ -262,3 +271,4 @@ comment on column kept_responses.previous_id is 'The response that the request c
 comment on column kept_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be kept.';
 comment on column kept_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
 comment on column kept_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';
+comment on column kept_responses.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';

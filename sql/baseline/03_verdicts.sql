@@ -54,6 +54,7 @@ create table semantic_hits (
     difference text,
     sealed_wording bytea,
     key_id bigint,
+    end_user text,
     primary key (project_id, request_id)
 );
 
@@ -75,6 +76,7 @@ comment on column semantic_hits.saved_usd is 'What the stored answer once cost.'
 comment on column semantic_hits.difference is 'Of an undecided one, the kind of difference that stood in the way; null: it was not similar enough.';
 comment on column semantic_hits.sealed_wording is 'The question as it was asked, sealed by the proxy; null where log_content was off for its key.';
 comment on column semantic_hits.key_id is 'The key that asked.';
+comment on column semantic_hits.end_user is 'Who asked, in the form of name_end_user(); null: nobody was named.';
 
 create table judge_queue (
     id bigint generated always as identity primary key,
@@ -97,6 +99,7 @@ create table judge_queue (
     attempts integer not null default 0,
     queued_at timestamptz not null default now(),
     not_before timestamptz not null default now(),
+    end_user text,
     unique (project_id, context_hash, one_hash, other_hash)
 );
 
@@ -115,6 +118,7 @@ comment on column judge_queue.similarity is 'Cosine similarity of the two.';
 comment on column judge_queue.attempts is 'How often a proxy has taken the pair; after the fifth time it is given up.';
 comment on column judge_queue.queued_at is 'When it came.';
 comment on column judge_queue.not_before is 'When a proxy may take it; one that has it is given two minutes. Ahead of queued_at.';
+comment on column judge_queue.end_user is 'Who asked, in the form of name_end_user(); null: nobody was named.';
 
 create table judge_spending (
     project_id bigint not null

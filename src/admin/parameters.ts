@@ -66,7 +66,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   outcome: 'Whether a request got an answer.',
   status: 'HTTP status of the answer.',
   error_code: 'Code of the error.',
-  end_user: 'Who the client says it asks for.',
+  end_user: 'Whom the client asks for: the whole name, as its requests say it.',
   event_types: 'Of these kinds of changes alone.',
   actor_ids: 'By these users alone.',
   actor_emails: 'By users with these addresses alone.',

@@ -80,7 +80,9 @@ export function createExplainer({ database, unfinished, vectors, seal }: Explain
   async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
     const { account, control } = query
     const { normalized } = semantic.reading
-    const vector = vectors.isFree ? vectors.make(normalized) : await vectors.find({ account, control }, normalized)
+    const vector = vectors.isFree
+      ? vectors.make(normalized)
+      : await vectors.find({ account, control, identity: query.identity }, normalized)
     const found = await findAnswer({
       projectId: account.project_id,
       requestHash: NO_REQUEST,

@@ -2,12 +2,13 @@
 
 import { LRUCache } from 'lru-cache'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { recordedUserOf } from '../formats/end-user.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatVector } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheControl } from './cache-control.ts'
-import type { CacheQuery } from './cache-query.ts'
+import type { CacheQuery, RequestIdentity } from './cache-query.ts'
 import { nameWithin } from './cache-scope.ts'
 import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
 import { type NameVector, packVector, unpackFloats } from './vectors/pack-vector.ts'
@@ -38,7 +39,10 @@ export type PromptVectors =
     }
 
 /** For whom a vector is made. */
-export type Asking = Pick<CacheQuery, 'account' | 'trace'> & { control: Pick<CacheControl, 'circle'> }
+export type Asking = Pick<CacheQuery, 'account' | 'trace'> & {
+  control: Pick<CacheControl, 'circle'>
+  identity: Pick<RequestIdentity, 'body'>
+}
 
 export interface PromptVectorsOptions {
   database: Database
@@ -92,7 +96,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   return {
     isFree: false,
     find,
-    findLater: ({ account, control }, normalized) => find({ account, control }, normalized),
+    findLater: ({ account, control, identity }, normalized) => find({ account, control, identity }, normalized),
   }
 }
 
@@ -100,7 +104,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
 function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: PromptVectorsOptions) {
   const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 
-  async function embed({ account, trace }: Asking, text: string, name: string): Promise<Float32Array> {
+  async function embed({ account, identity, trace }: Asking, text: string, name: string): Promise<Float32Array> {
     const [known] = await vectors.find(account, [name], null)
     const values = known ? unpackFloats(known.packed) : null
     if (values?.length === embedder.space.dimensions) return values
@@ -108,14 +112,15 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: 
     onEmbedded(counted.promptTokens)
     const packed = packVector(numbers)
     const ttlSeconds = account.cache_ttl_seconds
-    if (packed && ttlSeconds > 0) void vectors.store(account, [{ name, packed, ...counted }], ttlSeconds)
+    const kept = { ttlSeconds, endUser: recordedUserOf(identity.body) }
+    if (packed && ttlSeconds > 0) void vectors.store(account, [{ name, packed, ...counted }], kept)
     return Float32Array.from(numbers)
   }
 
   return (asking: Asking, text: string): Promise<Float32Array> => {
     const { account, control } = asking
     const name = nameWithin(control.circle, nameVector(text))
-    const place = `${account.project_id} ${name}`
+    const place = `${account.project_id} ${account.cache_generation} ${name}`
     const known = recent.get(place)
     if (known) return known
     const asked = embed(asking, text, name)

@@ -3,6 +3,7 @@
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
+import { recordedUserOf } from '../formats/end-user.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerToStore, storeAnswers } from '../postgres/store-answers.ts'
@@ -111,6 +112,7 @@ function toRow(
     test: account.key_type === 'test',
     keyId: account.key_id,
     logContent: account.log_content,
+    endUser: recordedUserOf(identity.body),
     requestHash,
     namespace: identity.namespace,
     endpoint: identity.endpoint,

@@ -5,6 +5,7 @@
 import { ProxyError, refuse } from '../errors/errors.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
+import { recordedUserOf } from '../formats/end-user.ts'
 import { isJsonObject, textOf } from '../formats/json/canonical.ts'
 import { type KeptReference, referencesOf } from '../formats/kept-references.ts'
 import type { LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
@@ -59,7 +60,7 @@ export function createConversations(options: ConversationsOptions): Conversation
     if (id === undefined) return
     const { previousId, ownInput } = query.continued ?? { previousId: null, ownInput: writeInput(query) }
     await kept
-      .keep({ id, previousId, ownInput, response }, account)
+      .keep({ id, previousId, ownInput, response, askedFor: recordedUserOf(query.body) }, account)
       .catch(error => log.warn({ cause: describeCause(error) }, 'a response could not be kept'))
   }
 

@@ -13,6 +13,8 @@ interface NewResponse {
   /** Null: too long to be kept. */
   ownInput: string | null
   response: string
+  /** The end user, as records name it; null: nobody was named. */
+  askedFor: string | null
 }
 
 export interface KeptResponses {
@@ -49,12 +51,12 @@ export function createKeptResponses({ database, seal }: { database: Database; se
       ids.length === 0
         ? []
         : open(call(database, 'find_kept_responses', { ...holderOf(account), response_ids: [...ids] }), account),
-    async keep({ id, previousId, ownInput, response }, account) {
+    async keep({ id, previousId, ownInput, response, askedFor }, account) {
       const sealed = seal.sealText(response, account)
       if (sealed === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
       const own_input = ownInput === null ? null : seal.sealText(ownInput, account)
-      const kept = { ...holderOf(account), response_id: id, continued_id: previousId, own_input, response: sealed }
-      await call(database, 'keep_response', kept)
+      const asked = { continued_id: previousId, own_input, asked_for: askedFor }
+      await call(database, 'keep_response', { ...holderOf(account), ...asked, response_id: id, response: sealed })
     },
   }
 }

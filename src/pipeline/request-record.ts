@@ -3,7 +3,7 @@
 import { ClientGone } from '../errors/errors.ts'
 import { plainText } from '../errors/plain-text.ts'
 import { msSince, nowIso } from '../event-loop/clock.ts'
-import { endUserOf } from '../formats/end-user.ts'
+import { recordedUserOf } from '../formats/end-user.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { RequestStory, SpentPart, UsageRecord } from '../postgres/usage-record.ts'
@@ -99,7 +99,7 @@ export function createRecord(
     duration_ms: durationMs,
     asked_model: model === askedModel ? null : askedModel,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
-    end_user: tellEndUser(query),
+    end_user: recordedUserOf(query.body),
     spent: isPriced || reservation !== null ? spent.map(each => partOf(reservation, each)).filter(isSpent) : [],
     // Last: it takes twice as long where what follows it may replace something.
     ...story,
@@ -130,13 +130,6 @@ function partOf(id: string | null, { model, usage, usd }: Spent & { usd: number 
 /** What was reserved is settled in any case; the rest matters to budgets that are set meanwhile. */
 function isSpent({ id, usd, tokens }: SpentPart): boolean {
   return id !== null || (usd ?? 0) > 0 || (tokens ?? 0) > 0
-}
-
-const LONGEST_END_USER = 128
-
-function tellEndUser({ body }: NotedQuery): string | null {
-  const named = endUserOf(body)
-  return named && plainText(named, LONGEST_END_USER)
 }
 
 const INTERNAL_STATUS = 500

@@ -3,6 +3,7 @@ import { takeAskedText } from '../cache/asked-text.ts'
 import type { CacheQuery } from '../cache/cache-query.ts'
 import type { EntryFacts, NearMiss, SemanticMatch } from '../cache/entry.ts'
 import { type Catalogue, costUsd } from '../catalogue/catalogue.ts'
+import { recordedUserOf } from '../formats/end-user.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 
@@ -36,6 +37,7 @@ export function describeSemanticHit(
     projectId: account.project_id,
     keyId: account.key_id,
     requestId,
+    endUser: recordedUserOf(identity.body),
     isShadow,
     promptTokens,
     completionTokens,

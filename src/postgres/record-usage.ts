@@ -118,7 +118,8 @@ function bucketOf(latencyMs: number): number {
 }
 
 /** What a request said and got: a row of request_contents. */
-export interface SealedContent extends Pick<UsageRecord, 'recorded_at' | 'project_id' | 'key_id' | 'request_id'> {
+export interface SealedContent
+  extends Pick<UsageRecord, 'recorded_at' | 'project_id' | 'key_id' | 'request_id' | 'end_user'> {
   sealed_request: string | null
   sealed_response: string | null
 }

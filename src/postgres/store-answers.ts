@@ -13,6 +13,8 @@ export interface AnswerToStore {
   keyId?: number | null
   /** As the setting is for that key, which decides who may ever read the entry. */
   logContent?: 'off' | 'sealed'
+  /** Whom it was for, as records name them; null: nobody was named. */
+  endUser?: string | null
   requestHash: string
   namespace: string
   endpoint: string
@@ -70,6 +72,7 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
     response_ids: answers.map(answer => answer.responseId ?? null),
     log_contents: answers.map(answer => answer.logContent ?? 'off'),
     policies: answers.map(answer => answer.policy ?? null),
+    end_users: answers.map(answer => answer.endUser ?? null),
   })
   const ids: (number | null)[] = answers.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)

@@ -40,6 +40,6 @@ export const recordColumns = {
   upstream_status: t.Union([t.Integer({ minimum: 0 }), t.Null()], { description: "The status of the first upstream that failed; null: none answered with one." }),
   upstream_message: t.Union([t.String(), t.Null()], { description: "What that upstream said, without what it quotes of the prompt; at most 300 characters." }),
   key_id: t.Integer({ minimum: 0, description: "The key." }),
-  end_user: t.Union([t.String(), t.Null()], { description: "Whom the client asks for: safety_identifier, user, or metadata.user_id; at most 128 characters." }),
+  end_user: t.Union([t.String(), t.Null()], { description: "Whom the client asks for: safety_identifier, user, or metadata.user_id; of a name that is longer than 128 characters or unprintable its beginning and a hash, as name_end_user() writes it." }),
   tags: t.Union([t.Record(t.String(), t.String()), t.Null()], { description: "What the client says the request is for: names and values; null for no tags." }),
 }

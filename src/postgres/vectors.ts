@@ -17,11 +17,14 @@ export interface VectorsToStore {
   cacheGeneration?: number | null
   /** Whether a test key sent the request. */
   test?: boolean
+  /** The key that asked, and whom for, as records name them. */
+  keyId?: number
+  endUser?: string | null
 }
 
 export async function storeVectors(
   database: Database,
-  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false }: VectorsToStore,
+  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false, keyId, endUser }: VectorsToStore,
 ): Promise<void> {
   await call(database, 'store_vectors', {
     of_project: projectId,
@@ -33,6 +36,8 @@ export async function storeVectors(
     ttl_seconds: ttlSeconds,
     for_test: test,
     for_generation: cacheGeneration,
+    asked_by_key: keyId ?? null,
+    asked_for: endUser ?? null,
   })
 }
 

@@ -35,10 +35,10 @@ export function createContentRecorder(database: Database, seal: Seal, log: Pick<
   })
 
   async function sealContent(of: UsageRecord, { request, response }: RequestContent): Promise<SealedContent> {
-    const { recorded_at, project_id, key_id, request_id } = of
+    const { recorded_at, project_id, key_id, request_id, end_user = null } = of
     const sealText = async (text: string | null) => (text ? byteaText(await seal(text, project_id)) : null)
     const [sealed_request, sealed_response] = await Promise.all([sealText(request), sealText(response)])
-    return { recorded_at, project_id, key_id, request_id, sealed_request, sealed_response }
+    return { recorded_at, project_id, key_id, request_id, end_user, sealed_request, sealed_response }
   }
 
   return {

@@ -12,6 +12,8 @@ export interface NewSemanticHit {
   projectId: number
   keyId: number
   requestId: string
+  /** Who asked, as records name them. */
+  endUser: string | null
   /** Hex SHA-256 of the normalized question. */
   askedHash: string
   /** `request_hash` of the entry, in hex. */
@@ -50,6 +52,7 @@ export function createSemanticHitRecorder(database: Database, seal: Seal, log: L
     return {
       project_id: hit.projectId,
       key_id: hit.keyId,
+      end_user: hit.endUser,
       request_id: hit.requestId,
       asked_hash: byteaText(hit.askedHash),
       entry_hash: byteaText(hit.entryHash),

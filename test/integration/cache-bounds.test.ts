@@ -12,7 +12,7 @@ import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const DAY_SECONDS = 86_400
-const INVALIDATE = `select invalidate_cache('acme', null, null, null, null, false)::integer as entries`
+const INVALIDATE = `select entries::integer from invalidate_cache('acme', of_namespace => '', dry_run => false)`
 
 async function prepare(database: Database): Promise<Place> {
   return { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }

@@ -87,7 +87,7 @@ describeOnce('a local embedder', backend => {
       [1, 'b'],
       [2, 'a'],
     ] as const) {
-      const asking = { account: { project_id } as Account, control: { circle } }
+      const asking = { account: { project_id } as Account, control: { circle }, identity: { body: {} } }
       await prompts.find(asking, 'text')
       await prompts.findLater(asking, 'text')
     }

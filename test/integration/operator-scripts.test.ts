@@ -309,6 +309,37 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await succeed('purge-cache', { project: other })).toBe('3\n')
     })
 
+    test('purge-cache counts and forgets what one user or one key asked for', async () => {
+      const project = await newProject()
+      const long = "o'hara ".repeat(30)
+      const keys: string[] = []
+      for (const name of ['one', 'other'])
+        keys.push((await succeed('create-key', { project, type: 'test', name })).trim())
+      const [one = '', other = ''] = keys
+      await sql`
+        insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, key_id, end_user)
+        select find_project(${project}), sha256(convert_to(u.name || k.key, 'UTF8')), 'chat', 'm', 'sandbox', '{}',
+          now() + interval '1 hour', find_key(k.key), name_end_user(u.name)
+        from (values ('alice'), (${long}), (${`${long}!`})) u (name), (values (${one}), (${other})) k (key)`.execute(
+        queriesOf(backend.database),
+      )
+      expect(await succeed('purge-cache', { project, dry_run: 'true' })).toBe('6\n')
+      for (const dry_run of ['on', 'false']) {
+        expect(await succeed('purge-cache', { project, user: long, key: one, dry_run })).toBe('1\n')
+      }
+      expect(await succeed('purge-cache', { project, user: long })).toBe('1\n')
+      expect(await succeed('purge-cache', { project, key: other.slice(0, 17) })).toBe('2\n')
+      expect(await succeed('purge-cache', { project, user: 'nobody' })).toBe('0\n')
+      const foreign = { project: await newProject(), key: one }
+      const before = await everything()
+      expectOneLine(await run('purge-cache', { project, user: '' }), /the user is empty/)
+      expectOneLine(await run('purge-cache', { project, key: 'lgw_test_00000000' }), /no such key/)
+      expectOneLine(await run('purge-cache', foreign), /this project has no such key/)
+      expectOneLine(await run('purge-cache', { project, dry_run: 'perhaps' }), /perhaps/)
+      expect(await everything()).toEqual(before)
+      expect(await succeed('purge-cache', { project })).toBe('2\n')
+    })
+
     test('usage reports the month by model, and the quotas', async () => {
       const project = await newProject()
       await sql`select maintain_usage_partitions()`.execute(queriesOf(backend.database))

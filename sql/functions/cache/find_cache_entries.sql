@@ -1,11 +1,13 @@
 create or replace function find_cache_entries(
     of_project bigint,
     question_part text,
-    of_model text,
-    of_namespace text,
-    stored_before timestamptz,
-    before_id bigint,
-    page_size integer
+    page_size integer,
+    of_model text default null,
+    of_namespace text default null,
+    of_key bigint default null,
+    of_user text default null,
+    stored_before timestamptz default null,
+    before_id bigint default null
 )
 returns table (
     entry_id bigint,
@@ -26,6 +28,8 @@ begin
         where e.project_id = of_project
             and (of_model is null or e.model = of_model)
             and (of_namespace is null or e.namespace = of_namespace)
+            and (of_key is null or e.key_id = of_key)
+            and (of_user is null or e.end_user = of_user)
             and (stored_before is null or e.created_at < stored_before)
             and (before_id is null or e.id < before_id)
         order by e.id desc
@@ -48,5 +52,5 @@ begin
 end;
 $$;
 
-comment on function find_cache_entries(bigint, text, text, text, timestamptz, bigint, integer) is
-    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers. Null: of_model, of_namespace, stored_before, before_id (any).';
+comment on function find_cache_entries(bigint, text, integer, text, text, bigint, text, timestamptz, bigint) is
+    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers.';

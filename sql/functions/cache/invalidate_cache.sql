@@ -1,12 +1,14 @@
 create or replace function invalidate_cache(
     project text,
-    entry_id bigint,
-    of_model text,
-    of_namespace text,
-    older_than_seconds bigint,
-    dry_run boolean
+    entry_id bigint default null,
+    of_model text default null,
+    of_namespace text default null,
+    older_than_seconds bigint default null,
+    of_key bigint default null,
+    of_user text default null,
+    dry_run boolean default true
 )
-returns bigint
+returns table (entries bigint, vectors bigint)
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -14,12 +16,41 @@ as $$
 #variable_conflict use_variable
 declare
     owner_id bigint := open_project(project, 'member');
+    is_whole constant boolean :=
+        coalesce(entry_id::text, of_model, of_namespace, older_than_seconds::text, of_key::text, of_user) is null;
+    -- A vector has neither model nor namespace, and its age alone says nothing against it.
+    is_for_vectors constant boolean :=
+        coalesce(entry_id::text, of_model, of_namespace) is null and (is_whole or coalesce(of_key::text, of_user) is not null);
+    oldest constant timestamptz := now() - make_interval(secs => older_than_seconds);
     chosen bigint[];
+    chosen_vectors bytea[] := '{}';
 begin
+    if of_user = '' then
+        raise exception 'the user is empty: this is nobody''s name' using errcode = 'invalid_parameter_value';
+    end if;
+    if of_key is not null and not exists (select from api_keys k where k.id = of_key and k.project_id = owner_id) then
+        raise exception 'this project has no such key' using errcode = 'no_data_found';
+    end if;
     if not dry_run then
-        -- Redis cannot be reached from here: a new generation hides every copy there. Entries that stay are read from here again. It
-        -- comes first: responses that are being stored are waited for, and chosen from, and any later ones are kept out.
+        -- Redis cannot be reached from here: a new generation hides every copy there, and aliases of wordings. Entries that stay are read
+        -- from here again. It comes first: responses that are being stored are waited for, and chosen from, and any later ones are kept out.
         update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
+    end if;
+    if is_for_vectors then
+        select coalesce(array_agg(v.name), '{}') into chosen_vectors
+        from cached_vectors v
+        where v.project_id = owner_id
+            and (of_key is null or v.key_id = of_key)
+            and (of_user is null or v.end_user = of_user)
+            and (older_than_seconds is null or v.created_at < oldest);
+        vectors := cardinality(chosen_vectors);
+    else
+        vectors := 0;
+    end if;
+    if is_whole and not dry_run then
+        entries := purge_cache(project);
+        return next;
+        return;
     end if;
     select coalesce(array_agg(e.id), '{}') into chosen
     from cache_entries e
@@ -27,21 +58,32 @@ begin
         and (entry_id is null or e.id = entry_id)
         and (of_model is null or e.model = of_model)
         and (of_namespace is null or e.namespace = of_namespace)
-        and (older_than_seconds is null or e.created_at < now() - make_interval(secs => older_than_seconds));
-    if dry_run or cardinality(chosen) = 0 then
-        return cardinality(chosen);
+        and (older_than_seconds is null or e.created_at < oldest)
+        and (of_key is null or e.key_id = of_key)
+        and (of_user is null or e.end_user = of_user);
+    entries := cardinality(chosen);
+    return next;
+    if dry_run then
+        return;
     end if;
+    -- What the judge has not been asked yet.
+    delete from judge_queue q where q.project_id = owner_id and q.end_user = of_user and is_for_vectors;
+    if entries + vectors = 0 then
+        return;
+    end if;
+    perform delete_vectors(owner_id, chosen_vectors);
     delete from cache_entries e where e.id = any (chosen);
     perform audit(
         'cache.invalidated', owner_id, 'proj_' || owner_id,
         jsonb_build_object(
-            'entries', cardinality(chosen), 'entry_id', entry_id, 'model', of_model, 'namespace', of_namespace,
-            'older_than_seconds', older_than_seconds
+            'entries', entries, 'vectors', vectors, 'entry_id', entry_id, 'model', of_model, 'namespace', of_namespace,
+            'older_than_seconds', older_than_seconds, 'api_key_id', 'key_' || of_key,
+            -- Not whom: the log outlives what is deleted.
+            'of_an_end_user', case when of_user is not null then true end
         )
     );
-    return cardinality(chosen);
 end;
 $$;
 
-comment on function invalidate_cache(text, bigint, text, text, bigint, boolean) is
-    'Deletes the cache entries of a project that match every given filter, and returns how many; dry_run only counts. Takes a member of the project. purge_cache() deletes vectors as well. Null: entry_id, of_model, of_namespace, older_than_seconds (any).';
+comment on function invalidate_cache(text, bigint, text, text, bigint, bigint, text, boolean) is
+    'Deletes the stored answers of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): what that key or user asked for that is stored, whoever else was given it since; with no filter but these and an age, their vectors, too. Without any filter it is purge_cache(). Takes a member of the project.';

@@ -8,19 +8,20 @@ create or replace function keep_object(
     object text default null,
     expires_at timestamptz default null,
     models text[] default null,
-    tags jsonb default null
+    tags jsonb default null,
+    asked_for text default null
 )
 returns void
 language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models, tags)
-    values (of_project, object_id, of_collection, of_provider, for_purpose, holds_requests, object, expires_at, models, tags)
+    insert into kept_objects as k (project_id, id, collection, provider, purpose, requests, object, expires_at, models, tags, end_user)
+    values (of_project, object_id, of_collection, of_provider, for_purpose, holds_requests, object, expires_at, models, tags, asked_for)
     on conflict (project_id, id) do update
     set collection = excluded.collection,
         object = coalesce(excluded.object, k.object),
         expires_at = coalesce(excluded.expires_at, k.expires_at);
 $$;
 
-comment on function keep_object(bigint, text, text, text, text, integer, text, timestamptz, text[], jsonb) is 'Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch''s input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it.';
+comment on function keep_object(bigint, text, text, text, text, integer, text, timestamptz, text[], jsonb, text) is 'Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch''s input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it.';

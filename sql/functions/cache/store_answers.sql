@@ -21,7 +21,8 @@ create or replace function store_answers(
     key_ids bigint[] default null,
     log_contents text[] default null,
     response_ids text[] default null,
-    policies text[] default null
+    policies text[] default null,
+    end_users text[] default null
 )
 returns table (place integer, entry_id bigint)
 language plpgsql
@@ -60,18 +61,19 @@ begin
                 g.ttl_seconds,
                 g.policy,
                 g.request_hash,
-                key_ids[g.at] as key_id,
-                coalesce(log_contents[g.at], 'off') as log_content,
-                response_ids[g.at] as response_id,
+                g.key_id,
+                coalesce(g.log_content, 'off') as log_content,
+                g.response_id,
+                g.end_user,
                 sum(g.response_length) over (order by g.at) - g.response_length as response_start,
                 -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number.
                 300 + g.response_length + coalesce(octet_length(g.prompt) + 200, 0) + coalesce(1024 + octet_length(g.vector) / 4, 0) as bytes
             from unnest(
                 project_ids, generations, tests, request_hashes, namespaces, endpoints, models, providers, response_lengths,
-                prompt_tokens, completion_tokens, ttls_seconds, prompts, vectors, policies
+                prompt_tokens, completion_tokens, ttls_seconds, prompts, vectors, policies, key_ids, log_contents, response_ids, end_users
             ) with ordinality as g (
                 project_id, generation, test, request_hash, namespace, endpoint, model, provider, response_length, prompt_tokens,
-                completion_tokens, ttl_seconds, prompt, vector, policy, at
+                completion_tokens, ttl_seconds, prompt, vector, policy, key_id, log_content, response_id, end_user, at
             )
         ),
         -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
@@ -103,13 +105,11 @@ begin
         stored as (
             insert into cache_entries as e (
                 project_id, request_hash, namespace, endpoint, model, provider, response, prompt_tokens, completion_tokens, expires_at,
-                test, bytes,
-                key_id, log_content, response_id, policy
+                test, bytes, key_id, log_content, response_id, policy, end_user
             )
             select
                 l.project_id, l.request_hash, l.namespace, l.endpoint, l.model, l.provider, l.response, l.prompt_tokens, l.completion_tokens,
-                l.expires_at, l.test, l.bytes,
-                l.key_id, l.log_content, l.response_id, l.policy
+                l.expires_at, l.test, l.bytes, l.key_id, l.log_content, l.response_id, l.policy, l.end_user
             from latest l
             order by l.project_id, l.request_hash
             on conflict (project_id, request_hash) do update
@@ -124,7 +124,8 @@ begin
                 key_id = excluded.key_id,
                 log_content = excluded.log_content,
                 response_id = excluded.response_id,
-                policy = excluded.policy
+                policy = excluded.policy,
+                end_user = excluded.end_user
             returning
                 e.id,
                 e.project_id,
@@ -175,6 +176,6 @@ $$;
 
 comment on function store_answers(
     bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
-    text[], integer[], text[], bytea[], bigint[], text[], text[], text[]
+    text[], integer[], text[], bytea[], bigint[], text[], text[], text[], text[]
 ) is
-    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Each entry keeps its key and that key''s log_content as it was. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook''s rules under which the response passed.';
+    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook''s rules under which the response passed.';

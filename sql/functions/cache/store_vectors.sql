@@ -7,7 +7,9 @@ create or replace function store_vectors(
     model_names text[],
     ttl_seconds integer,
     for_test boolean default false,
-    for_generation integer default null
+    for_generation integer default null,
+    asked_by_key bigint default null,
+    asked_for text default null
 )
 returns void
 language plpgsql
@@ -44,7 +46,7 @@ begin
     ) v;
 
     with stored as (
-        insert into cached_vectors as v (project_id, name, vector, prompt_tokens, answered_as, expires_at, test)
+        insert into cached_vectors as v (project_id, name, vector, prompt_tokens, answered_as, expires_at, test, key_id, end_user)
         select
             of_project,
             given.name,
@@ -52,7 +54,9 @@ begin
             given.prompt_tokens,
             given.answered_as,
             now() + make_interval(secs => least(ttl_seconds, most_seconds)),
-            for_test
+            for_test,
+            asked_by_key,
+            asked_for
         from (
             select g.*, sum(g.length) over (order by g.at) as ends
             from unnest(under_names, lengths, token_counts, model_names) with ordinality as g (
@@ -67,7 +71,9 @@ begin
             answered_as = excluded.answered_as,
             created_at = excluded.created_at,
             expires_at = excluded.expires_at,
-            test = excluded.test
+            test = excluded.test,
+            key_id = excluded.key_id,
+            end_user = excluded.end_user
         returning v.name, v.test, v.bytes, v.xmax = 0 as is_new
     )
     insert into cache_size_changes (project_id, kind, test, entries, bytes)
@@ -83,5 +89,5 @@ begin
 end;
 $$;
 
-comment on function store_vectors(bigint, bytea[], bytea, integer[], integer[], text[], integer, boolean, integer) is
-    'Stores or replaces vectors of a project. Vectors are concatenated, with each one''s name, length, prompt tokens and answering model in lists; names must be distinct. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';
+comment on function store_vectors(bigint, bytea[], bytea, integer[], integer[], text[], integer, boolean, integer, bigint, text) is
+    'Stores or replaces vectors of a project. Vectors are concatenated, with each one''s name, length, prompt tokens and answering model in lists; names must be distinct. Whose they are, the last one who asked says. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';

@@ -11,10 +11,10 @@ declare
 begin
     perform set_config('synchronous_commit', 'off', true);
 
-    insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity)
+    insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user)
     select
         n.project_id, n.context_hash, least(n.asked_hash, n.normalized_hash), greatest(n.asked_hash, n.normalized_hash), n.asked_hash,
-        n.entry_hash, n.is_review, n.context, n.asked, n.similarity
+        n.entry_hash, n.is_review, n.context, n.asked, n.similarity, n.end_user
     from (
         select
             g.project_id,
@@ -26,6 +26,7 @@ begin
             g.context,
             g.asked,
             g.similarity,
+            g.end_user,
             row_number() over (partition by g.project_id order by g.ordinality) as place
         from json_populate_recordset(null::judge_queue, pairs) with ordinality as g
         join cache_entries e on e.project_id = g.project_id and e.request_hash = g.entry_hash
@@ -50,4 +51,4 @@ end;
 $$;
 
 comment on function queue_judgements(json) is
-    'Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the asked question was compared with), is_review, context, asked, similarity. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project''s limit.';
+    'Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the asked question was compared with), is_review, context, asked, similarity, end_user. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project''s limit.';

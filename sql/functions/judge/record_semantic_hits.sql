@@ -11,14 +11,15 @@ begin
 
     insert into semantic_hits as h (
         project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
-        difference, sealed_wording, key_id
+        difference, sealed_wording, key_id, end_user
     )
     select distinct on (g.project_id, g.request_id)
         g.project_id, g.request_id, g.asked_hash, g.entry_hash, g.reason, g.similarity, g.is_shadow, g.prompt_tokens, g.completion_tokens,
         g.saved_usd, g.difference,
         -- Wordings sealed before the setting was turned off are dropped.
         case when coalesce(k.log_content, p.log_content) = 'sealed' then g.sealed_wording end,
-        g.key_id
+        g.key_id,
+        g.end_user
     from json_populate_recordset(null::semantic_hits, hits) with ordinality as g
     -- The project may have been deleted.
     join projects p on p.id = g.project_id
@@ -36,7 +37,8 @@ begin
         saved_usd = excluded.saved_usd,
         difference = excluded.difference,
         sealed_wording = excluded.sealed_wording,
-        key_id = excluded.key_id;
+        key_id = excluded.key_id,
+        end_user = excluded.end_user;
 end;
 $$;
 

@@ -18,7 +18,11 @@ export const entryContent = objectOf('CacheEntryContent', 'cache.entry.content',
   response: t.String({ description: 'The body of the answer, JSON.' }),
 })
 
-export const invalidation = objectOf('Invalidation', 'cache.invalidation', { entries: count, dry_run: t.Boolean() })
+export const invalidation = objectOf('Invalidation', 'cache.invalidation', {
+  entries: count,
+  vectors: t.Integer({ minimum: 0, description: 'Vectors that were paid for.' }),
+  dry_run: t.Boolean(),
+})
 
 const wordingDifference = t.Object({
   kind: text,

@@ -2,6 +2,7 @@
 import type { Static } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { nowSeconds } from '../../event-loop/clock.ts'
+import { nameEndUser } from '../../formats/end-user.ts'
 import { type Actor, callAs } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'
 import type { Wordings } from '../../providers/keys/wordings.ts'
@@ -9,7 +10,7 @@ import { entryContent, invalidation, scopes, stats } from '../answers/cache.ts'
 import { pagesOf } from '../answers/shared.ts'
 import { strict } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
-import { formatId, notFound } from '../ids.ts'
+import { formatId, notFound, requireId } from '../ids.ts'
 import { object } from '../objects.ts'
 import { collectionOfProject, read, remove } from '../operations.ts'
 import { fromSeconds, pageQueryOf, pageSize, readCursor, toPage } from '../pages.ts'
@@ -19,6 +20,8 @@ const selector = {
   model: t.Optional(t.String()),
   namespace: t.Optional(t.String()),
   older_than_seconds: t.Optional(t.Integer({ minimum: 0, maximum: 315_360_000 })),
+  api_key_id: t.Optional(t.String()),
+  end_user: t.Optional(t.String({ minLength: 1 })),
 }
 const ofProject = { project_id: t.String() }
 
@@ -96,26 +99,28 @@ export const CACHE: readonly Operation[] = [
   }),
   remove(entries, 'Delete a stored answer', [
     'invalidate_cache',
-    ({ ids }) => ({ ...filterOf({}), project: ids.project_id, entry_id: ids.entry_id, dry_run: false }),
+    ({ ids }) => ({ project: ids.project_id, entry_id: ids.entry_id, dry_run: false }),
   ]),
   serveBy({
     ...{ method: 'POST', path: '/v1/cache/invalidate', tag: 'Cache', answer: invalidation },
     summary: 'Delete stored answers, or count them first',
     body: { ...ofProject, selector: t.Object(selector, strict), dry_run: t.Optional(t.Boolean()) },
     async serve({ caller, ids, body: { selector: chosen, dry_run = true } }) {
-      const project = ids.project_id
-      // Without a filter this is a purge, which deletes vectors too.
-      const isPurge = !dry_run && Object.values(chosen).every(value => value === undefined)
-      const entries = isPurge
-        ? await callAs(caller.actor, 'purge_cache', { project })
-        : await callAs(caller.actor, 'invalidate_cache', { ...filterOf(chosen), project, entry_id: null, dry_run })
-      return { object: 'cache.invalidation', entries, dry_run }
+      const { older_than_seconds } = chosen
+      const asked = { ...filterOf(chosen), project: ids.project_id, older_than_seconds, dry_run }
+      const [counted] = await callAs(caller.actor, 'invalidate_cache', asked)
+      return { object: 'cache.invalidation', ...counted, dry_run }
     },
   }),
 ]
 
-function filterOf({ model, namespace, older_than_seconds: age }: Selector) {
-  return { of_model: model ?? null, of_namespace: namespace ?? null, older_than_seconds: age ?? null }
+function filterOf({ model, namespace, api_key_id: key, end_user: user }: Selector) {
+  return {
+    of_model: model,
+    of_namespace: namespace,
+    of_key: key === undefined ? undefined : requireId('key', key),
+    of_user: user === undefined ? undefined : nameEndUser(user),
+  }
 }
 
 interface Before {
@@ -129,8 +134,9 @@ function storedBefore({ older_than_seconds: age }: Selector): string | undefined
 }
 
 function readNewest(actor: Actor, project: number, asked: Selector, { before, size }: Before) {
+  const { of_model, of_namespace, of_key, of_user } = filterOf(asked)
   const filter = {
-    ...{ _project_id: project, _model: asked.model, _namespace: asked.namespace },
+    ...{ _project_id: project, _model: of_model, _namespace: of_namespace, _key_id: of_key, _end_user: of_user },
     _created_at: { until: storedBefore(asked) },
   }
   return readView(actor, 'cached_answers', filter, { after: before, newestFirst: true, size })
@@ -162,14 +168,12 @@ async function findQuestions(
   { before = null, size }: { before?: number | null | undefined; size: number },
   wordings: Wordings,
 ) {
-  const { of_model, of_namespace } = filterOf(asked)
   const { question: part = '' } = asked
   const chosen = {
+    ...filterOf(asked),
     of_project: project,
     question_part: part,
-    of_model,
-    of_namespace,
-    stored_before: storedBefore(asked) ?? null,
+    stored_before: storedBefore(asked),
   }
   const found: { entry_id: number; question: string }[] = []
   let last = before

@@ -2,6 +2,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { nowSeconds } from '../../event-loop/clock.ts'
+import { nameEndUser } from '../../formats/end-user.ts'
 import { type Actor, type AskedAs, callAs, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { RecordedRequest } from '../../postgres/usage-record.ts'
 import type { Wordings } from '../../providers/keys/wordings.ts'
@@ -33,7 +34,7 @@ const chosen = {
   outcome: t.Optional(oneOf('ok', 'failed')),
   status: t.Optional(t.Integer({ minimum: 100, maximum: 599 })),
   error_code: word,
-  end_user: word,
+  end_user: t.Optional(t.String()),
   request_id: word,
   tags: several(textOf({ pattern: '^[^=]+=.+$' })),
   sort: t.Optional(oneOf('newest', 'slowest', 'dearest')),
@@ -63,7 +64,7 @@ function toFilter(asked: Chosen, ofProject: number) {
     of_outcome: asked.outcome,
     of_status: asked.status,
     of_error: asked.error_code,
-    of_end_user: asked.end_user,
+    of_end_user: asked.end_user === undefined ? undefined : nameEndUser(asked.end_user),
     of_request_id: asked.request_id,
     of_tags: readTagFilter(asked.tags),
     sorted: asked.sort ?? 'newest',

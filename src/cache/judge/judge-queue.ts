@@ -1,4 +1,5 @@
 /** Queues pairs of questions for the judge: those that proof could not decide, and a sample of semantic hits. */
+import { recordedUserOf } from '../../formats/end-user.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { call } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -40,6 +41,7 @@ interface PairToQueue {
   is_review: boolean
   context: string
   asked: string
+  end_user: string | null
   similarity: number
 }
 
@@ -113,6 +115,7 @@ function describePair(
     is_review: isReview,
     context,
     asked,
+    end_user: recordedUserOf(identity.body),
     similarity: compared.similarity,
   }
 }

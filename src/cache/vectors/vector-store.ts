@@ -52,7 +52,7 @@ export function decodeStoredVector(bytes: Uint8Array): StoredVector | null {
 }
 
 /** The project that the vectors belong to. A new generation hides the copies, and keeps out vectors fetched before it. */
-export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type'>
+export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type' | 'key_id'>
 
 export interface VectorCopy extends StoredVector {
   /** Hex SHA-256, from `createVectorNames`. */
@@ -110,9 +110,13 @@ export interface VectorStore {
   find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
   /**
    * Resolves when the vectors can be found, which may be before PostgreSQL has them. Never throws: a vector that is not stored is fetched
-   * again.
+   * again. `endUser`: for whom they were asked, as records name them.
    */
-  store(owner: Owner, vectors: readonly NamedVector[], ttlSeconds: number): Promise<void>
+  store(
+    owner: Owner,
+    vectors: readonly NamedVector[],
+    kept: { ttlSeconds: number; endUser: string | null },
+  ): Promise<void>
   /** Resolves when PostgreSQL has everything that was stored, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -162,15 +166,16 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
       return found
     },
 
-    async store(owner, vectors, ttlSeconds) {
+    async store(owner, vectors, kept) {
+      const { ttlSeconds } = kept
       const createdAtMs = nowMs()
       let areCopied = true
       for (const some of inCalls(vectors)) {
         const made = some.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
         areCopied = (await copies.write(owner, made)) && areCopied
       }
-      const kept = keeping.add(keepAll(owner, vectors, ttlSeconds, { database, log }))
-      if (!areCopied) await kept
+      const keepingAll = keeping.add(keepAll(owner, vectors, kept, { database, log }))
+      if (!areCopied) await keepingAll
     },
 
     async drain(timeLimitMs) {
@@ -183,7 +188,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
 async function keepAll(
   owner: Owner,
   vectors: readonly NamedVector[],
-  ttlSeconds: number,
+  kept: { ttlSeconds: number; endUser: string | null },
   { database, log }: Pick<VectorStoreOptions, 'database' | 'log'>,
 ): Promise<void> {
   for (const some of inCalls(vectors)) {
@@ -191,8 +196,9 @@ async function keepAll(
       projectId: owner.project_id,
       cacheGeneration: owner.cache_generation,
       test: owner.key_type === 'test',
+      keyId: owner.key_id,
       vectors: some,
-      ttlSeconds,
+      ...kept,
     }).catch(error => {
       log.warn({ cause: describeCause(error) }, 'vectors could not be stored')
     })

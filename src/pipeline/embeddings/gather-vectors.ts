@@ -5,6 +5,7 @@ import type { StoredVector } from '../../cache/vectors/vector-store.ts'
 import { ClientGone, refuse } from '../../errors/errors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { rejectWhenGone, withinTimeLimit } from '../../event-loop/time-limit.ts'
+import { recordedUserOf } from '../../formats/end-user.ts'
 import { addUsage, NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import { wantedOfEmbeddings } from '../../formats/wanted.ts'
 import { checkTokenLimits } from './count-inputs.ts'
@@ -133,12 +134,12 @@ async function storeAndSettle(
 }
 
 async function store(
-  { context: { accounting, control, account }, stages }: EmbeddingsJob,
+  { context: { accounting, control, account, query }, stages }: EmbeddingsJob,
   fetched: ReadonlyMap<string, FetchedVector>,
 ): Promise<void> {
   const ttlSeconds = keptForSeconds(control, account)
   if (ttlSeconds <= 0) return
   if (!control.lookup) accounting.note({ refreshed: true })
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
-  await stages.vectors.store(account, named, ttlSeconds)
+  await stages.vectors.store(account, named, { ttlSeconds, endUser: recordedUserOf(query.body) })
 }

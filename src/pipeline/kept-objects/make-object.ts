@@ -3,6 +3,7 @@ import { hashBearerKey } from '../../admission/api-key.ts'
 import type { Largest } from '../../admission/budgets.ts'
 import { invalidRequest, ProxyError, refuse } from '../../errors/errors.ts'
 import { createYieldTurn } from '../../event-loop/turns.ts'
+import { recordedUserOf } from '../../formats/end-user.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
@@ -195,6 +196,7 @@ export async function makeObject(
       holds_requests: requests,
       models,
       tags: tags ? JSON.parse(tags) : null,
+      asked_for: recordedUserOf(passed.fields),
     }
     const reservation = accounting.spending?.leave() ?? null
     async function keep(): Promise<void> {

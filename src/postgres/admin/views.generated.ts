@@ -47,7 +47,7 @@ export const VIEWS = {
   },
   cached_answers: {
     comment: 'A stored answer, without what it says.',
-    hidden: { _id: 'bigint', _project_id: 'bigint', _model: 'text', _namespace: 'text', _created_at: 'timestamp with time zone' },
+    hidden: { _id: 'bigint', _project_id: 'bigint', _model: 'text', _namespace: 'text', _created_at: 'timestamp with time zone', _key_id: 'bigint', _end_user: 'text' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       endpoint: t.String({ description: 'chat, completions, embeddings, responses, messages; what is passed on by its path: images/generations, moderations, files.' }),
@@ -57,6 +57,8 @@ export const VIEWS = {
       bytes: t.Integer({ minimum: 0, description: 'What the entry takes of its project\'s cache_bytes.' }),
       prompt_tokens: t.Integer({ minimum: 0, description: 'What a hit saves, as the provider counted it.' }),
       completion_tokens: t.Integer({ minimum: 0, description: 'Completion tokens of the answer, as the provider counted them.' }),
+      api_key_id: orNull(t.String({ description: 'The key that asked for it. Null: it is not known.' })),
+      end_user: orNull(t.String({ description: 'Whom it was asked for. Null: nobody was named.' })),
       found_by: words('exact', 'normalized', 'similar'),
       created_at: t.Integer({ description: 'When it was made. Unix seconds.' }),
       expires_at: t.Integer({ description: 'From when on it does not count. Unix seconds.' }),

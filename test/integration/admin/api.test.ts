@@ -583,6 +583,44 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o-mini'))).cache).toBe('MISS')
   })
 
+  test('the cache is listed and forgotten by end user and key', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const other = await organization.projects.create({ name: 'other' })
+    const make = async (name: string, of = id) =>
+      (await post(`/v1/organization/projects/${of}/api_keys`, { name, type: 'test' })).json
+    const [one, two, foreign] = [await make('one'), await make('two'), await make('foreign', other.id)]
+    const users = ['alice', 'x'.repeat(300)]
+    for (const { value } of [one, two]) {
+      await ask(proxy, value, { ...question(`hello from ${value}`) })
+      for (const user of users) await ask(proxy, value, { ...question(`${user} of ${value}`), user })
+    }
+    await proxy.settle()
+    const listed = async (query: object) =>
+      (await get(`/v1/cache/entries?${new URLSearchParams({ project_id: id, ...query })}`)).json.data
+    const forget = async (selector: object, dry_run = false) =>
+      (await post('/v1/cache/invalidate', { project_id: id, selector, dry_run })).json
+    expect(await listed({ end_user: 'alice' })).toMatchObject([
+      { api_key_id: two.id, end_user: 'alice' },
+      { api_key_id: one.id, end_user: 'alice' },
+    ])
+    expect(await listed({ end_user: users[1], api_key_id: one.id })).toHaveLength(1)
+    expect(await listed({ end_user: users[1]?.slice(0, 200) })).toEqual([])
+    expect(await listed({ api_key_id: two.id })).toHaveLength(3)
+    expect((await get(`/v1/requests?project_id=${id}&end_user=${users[1]}`)).json.data).toHaveLength(2)
+    const bothWays = { end_user: users[1], api_key_id: one.id }
+    for (const dry of [true, false]) expect(await forget(bothWays, dry)).toMatchObject({ entries: 1, dry_run: dry })
+    expect(await forget({ api_key_id: two.id })).toMatchObject({ entries: 3, vectors: 0 })
+    expect((await listed({})).map((entry: { end_user: string | null }) => entry.end_user)).toEqual(['alice', null])
+    const refused = [{ end_user: '' }, { api_key_id: 'one' }, { api_key_id: foreign.id }].map(selector =>
+      post('/v1/cache/invalidate', { project_id: id, selector, dry_run: false }),
+    )
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([400, 404, 404])
+    const { data } = (await get(`/v1/organization/audit_logs?event_types=cache.invalidated`)).json
+    expect(JSON.stringify(data)).not.toContain('alice')
+    expect(JSON.stringify(data)).not.toContain('xxx')
+    expect(JSON.stringify(data)).toContain('"of_an_end_user":true')
+  })
+
   test('the cache forgets what is still being written, too', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json.value

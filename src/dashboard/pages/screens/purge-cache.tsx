@@ -5,7 +5,8 @@ import { call } from '../api.ts'
 import { Button, Problem } from '../components/basics.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
-import { formatCount } from '../format.ts'
+import { formatPlural } from '../format.ts'
+import { useAllKeys } from '../session.ts'
 
 const AGES = [
   ['', 'Of any age'],
@@ -17,14 +18,23 @@ const AGES = [
 export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; onDone(): void; onClose(): void }) {
   const [model, setModel] = useState('')
   const [namespace, setNamespace] = useState('')
+  const [user, setUser] = useState('')
+  const [key, setKey] = useState('')
   const [age, setAge] = useState('')
+  const keys = useAllKeys(projectId) ?? []
   const selector = {
     ...(model.trim() === '' ? {} : { model: model.trim() }),
     ...(namespace.trim() === '' ? {} : { namespace: namespace.trim() }),
+    ...(user === '' ? {} : { end_user: user }),
+    ...(key === '' ? {} : { api_key_id: key }),
     ...(age === '' ? {} : { older_than_seconds: Number(age) }),
   }
   const invalidate = (isDry: boolean) =>
-    call<{ entries: number }>('POST', '/v1/cache/invalidate', { project_id: projectId, selector, dry_run: isDry })
+    call<{ entries: number; vectors: number }>('POST', '/v1/cache/invalidate', {
+      project_id: projectId,
+      selector,
+      dry_run: isDry,
+    })
   const dry = useQuery({
     queryKey: ['purge', projectId, selector],
     queryFn: () => invalidate(true),
@@ -32,26 +42,46 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
     gcTime: 0,
   })
   const purging = useMutation({ mutationFn: () => invalidate(false), onSuccess: onDone })
-  const count = dry.data?.entries
+  const count = dry.data && dry.data.entries + dry.data.vectors
+  const what = dry.data && tellCounts(dry.data)
   return (
     <Dialog title="Purge the cache" onClose={onClose}>
       <div className="space-y-4">
         <TextField label="Model" placeholder="Any model" value={model} onChange={setModel} />
         <TextField label="Namespace" placeholder="Any namespace" value={namespace} onChange={setNamespace} />
+        <TextField
+          label="End user"
+          placeholder="Any user"
+          hint="Whom requests named: the whole name. What they asked for first, whoever was given it since."
+          value={user}
+          onChange={setUser}
+        />
+        <SelectField
+          label="API key"
+          value={key}
+          choices={[['', 'Any key'], ...keys.map(({ id, name }) => [id, name] as const)]}
+          onChange={setKey}
+        />
         <SelectField label="Age" value={age} choices={AGES} onChange={setAge} />
         <p role="status" className="rounded-lg bg-sunken px-3 py-2">
           {count === undefined
             ? 'Counting…'
-            : `${formatCount(count)} ${count === 1 ? 'answer fits' : 'answers fit'}. Nothing has been forgotten yet.`}
+            : `${what} ${count === 1 ? 'fits' : 'fit'}. Nothing has been forgotten yet.`}
         </p>
         <Problem error={dry.error ?? purging.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button look="danger" disabled={!count || purging.isPending} onClick={() => purging.mutate()}>
-            Forget {count === undefined ? '' : formatCount(count)} {count === 1 ? 'answer' : 'answers'}
+            Forget {what}
           </Button>
         </div>
       </div>
     </Dialog>
   )
+}
+
+/** Embeddings are mentioned where there are any. */
+function tellCounts({ entries, vectors }: { entries: number; vectors: number }): string {
+  const answers = formatPlural(entries, 'answer')
+  return vectors === 0 ? answers : `${answers} and ${formatPlural(vectors, 'kept embedding')}`
 }
