@@ -109,6 +109,18 @@ create type calibration_step as (
     precision_high double precision
 );
 
+create type end_user_data as (
+    id text,
+    items natural_number,
+    bytes natural_number,
+    oldest_at unix_seconds,
+    newest_at unix_seconds
+);
+comment on column end_user_data.id is 'What it is: answer, content, match, object, question, record, response, tag or vector.';
+comment on column end_user_data.items is 'How many.';
+comment on column end_user_data.oldest_at is 'Null: not known.';
+comment on column end_user_data.newest_at is 'Null: not known.';
+
 create type cache_stats as (
     entries natural_number,
     bytes natural_number,

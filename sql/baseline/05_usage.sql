@@ -50,6 +50,7 @@ create index usage_records_project_id_idx on usage_records (project_id, recorded
 create index usage_records_slow_idx on usage_records (project_id, duration_ms) where duration_ms >= 1000;
 create index usage_records_dear_idx on usage_records (project_id, cost_usd) where cost_usd > 0;
 create index usage_records_end_user_idx on usage_records (project_id, end_user, recorded_at) where end_user is not null;
+create index usage_records_user_tag_idx on usage_records (project_id, (tags ->> 'user_id'), recorded_at) where tags ? 'user_id';
 create index usage_records_failed_idx on usage_records (project_id, status, recorded_at) where status >= 400;
 
 comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';

@@ -28,6 +28,7 @@ begin
             ('usage_pending', 'usage_records'),
             ('usage_by_record', 'usage_pending'),
             ('usage_hourly', 'usage_sums'),
+            ('end_user_items', 'usage_records'),
             ('visible_logins', 'logins'),
             -- What the admin API shows.
             ('organization_plans', 'plans'),

@@ -4,6 +4,7 @@ import { API_KEYS } from './tables/api-keys.ts'
 import { AUDIT_LOGS } from './tables/audit-logs.ts'
 import { BUDGETS } from './tables/budgets.ts'
 import { CACHE } from './tables/cache.ts'
+import { END_USERS } from './tables/end-users.ts'
 import { LIMITS } from './tables/limits.ts'
 import { MATCHES } from './tables/matches.ts'
 import { MEMBERS } from './tables/members.ts'
@@ -23,6 +24,7 @@ export const OPERATIONS = [
   ...AUDIT_LOGS,
   ...BUDGETS,
   ...CACHE,
+  ...END_USERS,
   ...LIMITS,
   ...MATCHES,
   ...MEMBERS,

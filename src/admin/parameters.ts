@@ -15,6 +15,7 @@ export const TAGS = {
   'Audit log': 'Who changed what.',
   Usage: 'Reports of usage and costs.',
   Requests: 'Single requests, with their stories.',
+  'End users': 'What is kept of one end user of a project.',
   Cache: 'Stored answers.',
   Matches: 'Semantic hits, near misses, and people’s verdicts on both.',
   Sessions: 'Logins with a browser.',

@@ -13,6 +13,8 @@ export const AUDIT_ACTIONS = [
   {"action":"cache.purged"},
   {"action":"cache.verdict"},
   {"action":"cache.verdict_removed"},
+  {"action":"end_user.exported"},
+  {"action":"end_user.forgotten"},
   {"action":"invite.accepted"},
   {"action":"invite.sent"},
   {"action":"login.failed"},

@@ -24,7 +24,7 @@ describeOnce('what is kept', backend => {
   const keep = (
     projectId: number,
     id: string,
-    { provider = 'openai', tags }: { provider?: string; tags?: object } = {},
+    { provider = 'openai', ...asked }: { provider?: string; tags?: object; asked_for?: string } = {},
   ) =>
     call(database, 'keep_object', {
       of_project: projectId,
@@ -32,7 +32,7 @@ describeOnce('what is kept', backend => {
       of_collection: 'batches',
       of_provider: provider,
       object: `{"of":${projectId}}`,
-      tags,
+      ...asked,
     })
 
   test('an object is found by its project, as what it is', async () => {
@@ -76,18 +76,20 @@ describeOnce('what is kept', backend => {
   })
 
   test('a batch is settled once, by its project, with the tags that it was started with', async () => {
-    await keep(ours, 'batch_1', { tags: { team: 'a' } })
+    await keep(ours, 'batch_1', { tags: { team: 'a' }, asked_for: 'alice' })
     await keep(theirs, 'batch_1')
     await keep(ours, 'batch_2')
     expect(await callForRow(database, 'settle_batch', { of_project: theirs, batch_id: 'batch_1' })).toEqual({
       tags: null,
+      end_user: null,
     })
     const settled = await Promise.all(
       Array.from({ length: 5 }, () => callForRow(database, 'settle_batch', { of_project: ours, batch_id: 'batch_1' })),
     )
-    expect(settled.filter(each => each !== null)).toEqual([{ tags: '{"team": "a"}' }])
+    expect(settled.filter(each => each !== null)).toEqual([{ tags: '{"team": "a"}', end_user: 'alice' }])
     expect(await callForRow(database, 'settle_batch', { of_project: ours, batch_id: 'batch_2' })).toEqual({
       tags: null,
+      end_user: null,
     })
   })
 

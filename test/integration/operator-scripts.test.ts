@@ -340,6 +340,35 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await succeed('purge-cache', { project })).toBe('2\n')
     })
 
+    test('forget-user prints what is kept of a user, and forgets it', async () => {
+      const project = await newProject()
+      const user = "o'hara\n"
+      await sql`select maintain_usage_partitions()`.execute(queriesOf(backend.database))
+      await sql`
+        insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, end_user)
+        select find_project(${project}), sha256(convert_to(u, 'UTF8')), 'chat', 'm', 'sandbox', '{}', now() + interval '1 hour',
+          name_end_user(u)
+        from unnest(array[${user}, 'alice']) u`.execute(queriesOf(backend.database))
+      await sql`
+        insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed, prompt_tokens,
+          cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, end_user)
+        select now() - n * interval '1 ms', 'r' || n, find_project(${project}), 1, 'chat', 'm', 200, false, 1, 0, 1, 0, 0.5, 0, 1, 2,
+          name_end_user(${user})
+        from generate_series(1, 25000) n`.execute(queriesOf(backend.database))
+      const listed = /^answer\|1\|\d+\nrecord\|25000\|\d+\n$/
+      expect(await succeed('forget-user', { project, user, dry_run: 'true' })).toMatch(listed)
+      expect(await succeed('forget-user', { project, user })).toMatch(listed)
+      expect(await succeed('forget-user', { project, user })).toBe('')
+      expect(await succeed('forget-user', { project, user: 'alice', dry_run: 'on' })).toMatch(/^answer\|1\|\d+\n$/)
+      const { rows } = await sql`
+        select count(*)::integer as records, sum(cost_usd)::integer as usd, count(end_user)::integer as named
+        from usage_records where project_id = find_project(${project})`.execute(queriesOf(backend.database))
+      expect(rows).toEqual([{ records: 25_000, usd: 12_500, named: 0 }])
+      expectOneLine(await run('forget-user', { project }), /user is missing/)
+      expectOneLine(await run('forget-user', { project, user: '' }), /the user is empty/)
+      expectOneLine(await run('forget-user', { project: 'nobody', user }), /nobody/)
+    })
+
     test('usage reports the month by model, and the quotas', async () => {
       const project = await newProject()
       await sql`select maintain_usage_partitions()`.execute(queriesOf(backend.database))

@@ -1,4 +1,4 @@
-create or replace function settle_batch(of_project bigint, batch_id text) returns table (tags text)
+create or replace function settle_batch(of_project bigint, batch_id text) returns table (tags text, end_user text)
 language sql
 volatile
 set search_path = model_proxy, pg_temp
@@ -8,7 +8,7 @@ as $$
     where k.project_id = of_project
         and k.id = batch_id
         and not k.settled
-    returning k.tags::text;
+    returning k.tags::text, k.end_user;
 $$;
 
-comment on function settle_batch(bigint, text) is 'A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON. Null: tags (it had none).';
+comment on function settle_batch(bigint, text) is 'A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON, and whom that named. Null: tags (it had none), end_user (nobody).';

@@ -8,7 +8,7 @@ import type { RecordedRequest } from '../../postgres/usage-record.ts'
 import type { Wordings } from '../../providers/keys/wordings.ts'
 import { pagesOf } from '../answers/shared.ts'
 import { content, request } from '../answers/usage.ts'
-import { exportItems, MOST_EXPORTED } from '../export-requests.ts'
+import { exportItems, MOST_EXPORTED, REQUEST_COLUMNS, readPages } from '../export-items.ts'
 import { textOf, unixSeconds } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId, notFound, requireId } from '../ids.ts'
@@ -96,11 +96,12 @@ export const REQUESTS: readonly Operation[] = [
       await requireProject(caller.actor, ids.project_id)
       // The span ends now, however long the export takes.
       const filter = toFilter(asked, ids.project_id)
-      return exportItems(format, limit, async (after, most) => {
+      const pages = readPages(limit, async (after, most) => {
         const cursor = after === undefined ? {} : toCursor(after)
         const rows = await find(caller.actor, { ...filter, ...cursor, page_size: most })
         return rows.map(describeRequest)
       })
+      return exportItems({ format, name: 'requests', columns: REQUEST_COLUMNS }, pages)
     },
   }),
   serveBy({

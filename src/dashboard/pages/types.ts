@@ -1,6 +1,7 @@
 /** The admin API's answers, as its description has them. */
 
 export type * from '../../admin/answers/cache.ts'
+export type * from '../../admin/answers/end-users.ts'
 export type * from '../../admin/answers/projects.ts'
 export type * from '../../admin/answers/usage.ts'
 export type * from '../../admin/answers/users.ts'

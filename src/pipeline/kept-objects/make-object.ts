@@ -64,6 +64,7 @@ export async function startBatch(
   if (isNarrowed(account)) checkModels(file.models, account)
   const tags = readTags(request.headers, { body: passed.fields, endpoint: 'batches' })
   context.accounting.noteQuery(context.query, tags)
+  context.accounting.note({ end_user: recordedUserOf(passed.fields) })
   if (context.accounting.spending?.hasBudgets) await reserveForFile(context, provider, input, stages)
   const { requests, models } = file
   return makeBatch(context, { collection: 'batches', provider, passed, requests, models, tags }, stages)

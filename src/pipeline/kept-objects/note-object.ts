@@ -129,15 +129,16 @@ export interface Spent {
   usd: number | null
 }
 
-/** `reservation` is what its money was reserved as; `tags` are JSON. */
+/** `reservation` is what its money was reserved as; `tags` are JSON, `end_user` is whom the batch was started for. */
 export function recordSpent(
   { request, account, provider, collection }: AskedBatch,
   { model, usage, usd }: Spent,
-  { reservation, tags }: { reservation: string; tags: string | null },
+  { reservation, tags, end_user }: { reservation: string; tags: string | null; end_user: string | null },
   { accounting: accounts }: Stages,
 ): void {
   const accounting = accounts.open(request, account, () => {})
   accounting.noteQuery({ endpoint: collection, model, stream: false, body: {} }, tags)
+  accounting.note({ end_user })
   accounting.noteProvider(provider)
   accounting.spending?.take(reservation)
   accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: withCost(usage, usd) })

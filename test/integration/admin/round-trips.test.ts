@@ -128,6 +128,7 @@ const OTHERS = [
   `${P}/settings`,
   '/v1/organization/plans/{plan}',
   `${P}/api_keys/{key_id}/rotate`,
+  `${P}/end_users/forget`,
 ]
 
 describeOnce('round trips through the admin API', backend => {

@@ -1,13 +1,13 @@
 /** Lists requests: any span, filtered, the newest, slowest or dearest first. */
 import { Link } from '@tanstack/react-router'
 import { Badge, Name, PageHeader } from '../components/basics.tsx'
+import { ExportFile } from '../components/export-file.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { Column } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatMs, formatShortTime, formatTime, formatUsd } from '../format.ts'
 import { useAllKeys, useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
-import { ExportRequests } from './export-requests.tsx'
 import { isFiltered, RequestFilters, useRequestQuery } from './request-filters.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
@@ -32,7 +32,7 @@ export default function Requests() {
   const isLive = !filters.sort && query.end_time === undefined
   return (
     <>
-      <PageHeader title="Requests" action={<ExportRequests query={query} />}>
+      <PageHeader title="Requests" action={<ExportFile path="/v1/requests/export" query={query} name="requests" />}>
         Each with its story, refused ones too. What they said is shown only if the project keeps it. An export holds at
         most 100,000.
         {ORDER_NOTES[filters.sort ?? '']}

@@ -1,11 +1,11 @@
-/** Saves the requests that are filtered for as a file, and says how far it is. */
+/** Saves what an address of the admin API writes to a file, and says how far it is. */
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ApiError, type Query, readError, toSearch } from '../api.ts'
-import { Button, Problem } from '../components/basics.tsx'
 import { formatBytes } from '../format.ts'
+import { Button, Problem } from './basics.tsx'
 
-export function ExportRequests({ query }: { query: Query }) {
+export function ExportFile({ path, query, name }: { path: string; query: Query; name: string }) {
   const [bytes, setBytes] = useState(0)
   const aborting = useRef<AbortController | null>(null)
   const saving = useMutation({
@@ -13,8 +13,8 @@ export function ExportRequests({ query }: { query: Query }) {
       const abort = new AbortController()
       aborting.current = abort
       setBytes(0)
-      const path = `/v1/requests/export${toSearch({ ...query, format })}`
-      save(await download(path, abort.signal, setBytes), `requests.${format}`)
+      const address = `${path}${toSearch({ ...query, format })}`
+      save(await download(address, abort.signal, setBytes), `${name}.${format}`)
     },
   })
   const { error } = saving
@@ -48,7 +48,7 @@ async function download(path: string, signal: AbortSignal, onBytes: (bytes: numb
   for (;;) {
     const { done, value } = await reader.read().catch(error => {
       if (signal.aborted) throw error
-      throw new ApiError(0, 'export', 'The export broke off; nothing was saved. Narrow the filters, and try again.')
+      throw new ApiError(0, 'export', 'The export broke off; nothing was saved. Try again, with less if it can be.')
     })
     if (done) break
     parts.push(value)

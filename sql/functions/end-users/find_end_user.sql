@@ -1,0 +1,28 @@
+create or replace function find_end_user(project text, of_user text) returns setof end_user_data
+language plpgsql
+stable
+security definer
+set search_path = model_proxy, pg_temp
+as $$
+declare
+    owner_id constant bigint := open_project(project, 'owner');
+begin
+    if of_user = '' then
+        raise exception 'the user is empty: this is nobody''s name' using errcode = 'invalid_parameter_value';
+    end if;
+    return query
+    select
+        i.kind,
+        count(*)::natural_number,
+        sum(i.bytes)::natural_number,
+        seconds_of(min(i.at))::unix_seconds,
+        seconds_of(max(i.at))::unix_seconds
+    from end_user_items i
+    where i.project_id = owner_id
+        and i.end_user = of_user
+    group by i.kind
+    order by i.kind;
+end;
+$$;
+
+comment on function find_end_user(text, text) is 'How much of each kind is kept of an end user (in the form of name_end_user()) of a project, and how large it is, as end_user_items has it. Takes an owner of the project.';

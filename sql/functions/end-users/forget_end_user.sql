@@ -1,0 +1,23 @@
+create or replace function forget_end_user(project text, of_user text, dry_run boolean default true) returns setof end_user_data
+language plpgsql
+volatile
+set search_path = model_proxy, pg_temp
+as $$
+declare
+    owner_id constant bigint := open_project(project, 'owner');
+    found_data constant end_user_data[] := array(select f from find_end_user(project, of_user) f);
+begin
+    if not dry_run then
+        -- As in invalidate_cache(): hides copies, and keeps out what is being stored.
+        update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
+        perform audit(
+            'end_user.forgotten', owner_id, 'proj_' || owner_id,
+            -- Not whom, nor a hash of it, which can be guessed: the log outlives what is deleted.
+            coalesce((select jsonb_object_agg(f.id, f.items) from unnest(found_data) f), '{}')
+        );
+    end if;
+    return query select * from unnest(found_data);
+end;
+$$;
+
+comment on function forget_end_user(text, text, boolean) is 'Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Takes an owner of the project.';

@@ -1,0 +1,118 @@
+/** What is kept of one end user: counted, written to a file, and forgotten. */
+import { type FormEvent, useState } from 'react'
+import { call } from '../api.ts'
+import { type Action, ActionButton } from '../components/actions.tsx'
+import { Button, Card, PageHeader } from '../components/basics.tsx'
+import { ExportFile } from '../components/export-file.tsx'
+import { TextField } from '../components/fields.tsx'
+import { Resource } from '../components/resource.tsx'
+import { formatBytes, formatCount, formatDate, isolated, plain } from '../format.ts'
+import { may, useProject, useProjectPath } from '../session.ts'
+import type { EndUserData, EndUserForgetting } from '../types.ts'
+
+const KINDS: Readonly<Record<string, string>> = {
+  answer: 'Stored answers that they asked for first',
+  content: 'What requests said and got',
+  match: 'Matches in other words',
+  object: 'Batches',
+  question: 'Questions that wait for the judge',
+  record: 'Records of requests',
+  response: 'Responses that can be continued',
+  tag: 'Records and sums with the tag user_id',
+  vector: 'Embeddings',
+}
+
+export default function EndUsers() {
+  const project = useProject()
+  const base = useProjectPath('end_users')
+  const [user, setUser] = useState('')
+  return (
+    <>
+      <PageHeader title="End users">
+        All that is kept of one person whom requests name, for those who ask what it is, or want it gone.
+      </PageHeader>
+      {project && base && may(project, 'owner') && (
+        <div key={base} className="space-y-5">
+          <Find onFind={setUser} />
+          {user !== '' && <Kept key={user} base={base} user={user} />}
+        </div>
+      )}
+      {project && !may(project, 'owner') && <p className="text-muted">This is for owners of the project.</p>}
+    </>
+  )
+}
+
+/** The name is in no address of a page: those are kept in histories. */
+function Find({ onFind }: { onFind(user: string): void }) {
+  const [name, setName] = useState('')
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    onFind(name)
+  }
+  return (
+    <Card>
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+        <TextField
+          label="End user"
+          required
+          autoComplete="off"
+          className="min-w-0 grow"
+          hint="The whole name, as requests say it: safety_identifier, else user, else metadata.user_id."
+          value={name}
+          onChange={setName}
+        />
+        <Button type="submit" look="primary">
+          Show what is kept
+        </Button>
+      </form>
+    </Card>
+  )
+}
+
+function Kept({ base, user }: { base: string; user: string }) {
+  const path = `${base}/data`
+  return (
+    <Resource<EndUserData>
+      path={path}
+      query={{ end_user: user }}
+      title="What is kept"
+      side={
+        <div className="flex flex-wrap gap-2">
+          <ExportFile path={`${base}/export`} query={{ end_user: user }} name="end-user" />
+          <ActionButton action={forget(base, user)} subject={null} address={base} refreshes={[path]} look="danger" />
+        </div>
+      }
+      note={
+        <p className="border-b border-line px-4 py-2.5 text-xs text-muted [overflow-wrap:anywhere]">
+          Of <bdi>{plain(user)}</bdi>
+        </p>
+      }
+      empty={{ title: 'Nothing is kept of this user', help: 'Requests that are under way are recorded when they end.' }}
+      columns={[
+        { title: 'What', cell: ({ id }) => KINDS[id] ?? id },
+        { title: 'How many', numeric: true, cell: ({ items }) => formatCount(items) },
+        { title: 'Size', numeric: true, look: 'line', cell: ({ bytes }) => formatBytes(bytes) },
+        { title: 'From', look: 'line', cell: ({ oldest_at: at }) => (at === null ? '–' : formatDate(at)) },
+        { title: 'Until', look: 'line', cell: ({ newest_at: at }) => (at === null ? '–' : formatDate(at)) },
+      ]}
+    />
+  )
+}
+
+function forget(base: string, user: string): Action<null> {
+  const body = { end_user: user, dry_run: false }
+  return {
+    title: 'Forget…',
+    at: '/forget',
+    ask: () => ({
+      title: `Forget ${isolated(user)}?`,
+      action: 'Forget for good',
+      text: 'Texts, stored answers and embeddings are deleted. Records stay without the name, and so do sums: what was spent stays spent. What providers keep has to be deleted there.',
+      toBody: () => body,
+    }),
+    async onDone(answer: EndUserForgetting) {
+      let { has_more } = answer
+      while (has_more) ({ has_more } = await call<EndUserForgetting>('POST', `${base}/forget`, body))
+    },
+  }
+}

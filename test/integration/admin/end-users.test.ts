@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { call } from '../../../src/postgres/call.ts'
+import { describeBackends, describeReal } from '../../harness/backends.ts'
+import { post } from '../../harness/client.ts'
+import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { addUser, issueAdminKey, send } from './people.ts'
+
+type Body = Record<string, unknown>
+
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const MATCHING = { semantic_threshold: '0', log_content: 'sealed' }
+const CHAT = { model: 'gpt-4o-mini' }
+const messages = (content: string) => [{ role: 'user', content }]
+const helping = (user: string, content: string) => [
+  { role: 'system', content: `You help ${user}.` },
+  ...messages(content),
+]
+const KINDS = ['answer', 'content', 'match', 'object', 'question', 'record', 'response', 'tag', 'vector']
+
+/** Names of more characters than are recorded, that differ in the last. */
+const LONG = { one: `${'x'.repeat(300)}1`, other: `${'x'.repeat(300)}2` }
+
+describeBackends('an end user', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let adminKey: string
+  let name: string
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const environment = {
+      ...upstreams.environment,
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+      UPSTREAM_MAX_RETRIES: '0',
+    }
+    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment, admissionLimitMs: 30_000 })
+    await addUser(proxy, 'root@example.org', 'owner')
+    adminKey = await issueAdminKey(proxy, 'root@example.org')
+  })
+  beforeEach(async () => {
+    name = `p-${crypto.randomUUID().slice(0, 8)}`
+    key = await open(name)
+    project = `proj_${(await proxy.query<{ id: number }>(`select find_project('${name}') as id`))[0]?.id}`
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  async function open(project: string): Promise<string> {
+    const opened = await proxy.createKey({ project, type: 'project', settings: MATCHING })
+    for (const vendor of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, vendor, `sk-${vendor}`)
+    return opened
+  }
+
+  async function ask(path: string, body: Body, by = key): Promise<string | null> {
+    const answer = await post(proxy, by, path, body)
+    const text = await answer.text()
+    expect(answer.status, text).toBe(200)
+    await proxy.settle()
+    return answer.headers.get('x-proxy-cache')
+  }
+  const say = (words: string, fields: Body, by = key) =>
+    ask('/chat/completions', { ...CHAT, messages: messages(words), ...fields }, by)
+
+  /** Something of each kind. */
+  async function use(user: string, by = key, of = name): Promise<void> {
+    const about = `${user} ${QUESTION}`
+    await say('', { user, messages: helping(user, QUESTION) }, by)
+    await say('', { user, messages: helping(user, OTHER_WORDS) }, by)
+    await say(`${user} and a tag`, { metadata: { user_id: user.slice(0, 60), team: 'search' } }, by)
+    await say(`${user} and another`, { metadata: { user_id: user.slice(0, 60) } }, by)
+    await ask('/embeddings', { model: 'text-embedding-3-small', input: about, user }, by)
+    await ask('/responses', { model: 'claude-haiku-4-5', input: about, user }, by)
+    const form = new FormData()
+    const line = { custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: { ...CHAT, messages: [] } }
+    form.set('purpose', 'batch')
+    form.set('file', new File([JSON.stringify(line)], 'in.jsonl'))
+    const headers = { authorization: `Bearer ${by}` }
+    const uploaded = await fetch(`${proxy.baseUrl}/files`, { method: 'POST', body: form, headers })
+    const file = (await uploaded.json()) as { id: string }
+    const batch = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' }
+    await ask('/batches', { ...batch, metadata: { user_id: user } }, by)
+    await proxy.query(`
+      insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user)
+      select find_project('${of}'), sha256(convert_to(${quote(user)}, 'UTF8')), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, name_end_user(${quote(user)})
+      on conflict do nothing`)
+  }
+  /** All sums are added up. */
+  const rollUp = () =>
+    waitUntil('all is added up', 10_000, async () => {
+      await proxy.query('select roll_up_usage()')
+      return (await proxy.query('select from usage_pending')).length === 0
+    })
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+  const headers = () => ({ authorization: `Bearer ${adminKey}` })
+  const at = (below: string) => `/v1/organization/projects/${project}/end_users/${below}`
+  /** How many of each kind there are. */
+  async function counted(user: string): Promise<Record<string, number>> {
+    const { json, status } = await send(proxy, 'GET', at(`data?${new URLSearchParams({ end_user: user })}`), {
+      headers: headers(),
+    })
+    expect(status).toBe(200)
+    return Object.fromEntries(json.data.map(({ id, items }: { id: string; items: number }) => [id, items]))
+  }
+  async function forget(user: string, dry_run = false) {
+    const body = { end_user: user, dry_run }
+    const { json, status } = await send(proxy, 'POST', at('forget'), { body, headers: headers() })
+    expect(status).toBe(200)
+    return json
+  }
+  async function exported(user: string, format = 'json') {
+    const query = new URLSearchParams({ end_user: user, format })
+    return send(proxy, 'GET', at(`export?${query}`), { headers: headers() })
+  }
+
+  test('is counted, written to a file and forgotten, with all that is kept of them', async () => {
+    await use('alice')
+    await use('alice2')
+    const stranger = await open(`${name}-other`)
+    await use('alice', stranger, `${name}-other`)
+    await rollUp()
+    const before = await counted('alice')
+    expect(Object.keys(before)).toEqual(KINDS)
+    expect(before).toMatchObject({ object: 1, question: 1, response: 1, vector: 1, tag: 3 })
+    const others = await counted('alice2')
+
+    const { json: items, text } = await exported('alice')
+    const kinds = items.map(({ kind }: { kind: string }) => kind)
+    expect(Object.fromEntries(KINDS.map(kind => [kind, kinds.filter((each: string) => each === kind).length]))).toEqual(
+      before,
+    )
+    expect(text).not.toContain('alice2')
+    const find = (kind: string) => items.filter((item: { kind: string }) => item.kind === kind)
+    expect(find('answer').map(({ question }: { question: string }) => question)).toContain(QUESTION)
+    expect(find('content')[0]).toMatchObject({
+      question: expect.stringContaining(QUESTION),
+      answer: expect.stringContaining('choices'),
+    })
+    expect(find('match')[0].question).toBe(OTHER_WORDS)
+    expect(find('record')[0].record).toMatchObject({ end_user: 'alice', endpoint: 'chat' })
+    expect((await exported('alice', 'csv')).text.split('\r\n')[0]).toBe(
+      'object,id,kind,name,created_at,api_key_id,bytes,question,answer,record',
+    )
+
+    expect(await forget('alice', true)).toMatchObject({ dry_run: true, has_more: false })
+    expect(await counted('alice')).toEqual(before)
+    const forgotten = await forget('alice')
+    expect(forgotten).toMatchObject({ dry_run: false, has_more: false })
+    expect(forgotten.data.map(({ id, items }: { id: string; items: number }) => [id, items])).toEqual(
+      Object.entries(before),
+    )
+    expect(await counted('alice')).toEqual({})
+    expect((await exported('alice')).json).toEqual([])
+    expect(await counted('alice2')).toEqual(others)
+    expect(await say('', { messages: helping('alice2', QUESTION) })).toBe('HIT')
+    expect(await say('', { messages: helping('alice', QUESTION) }, stranger)).toBe('HIT')
+    expect(await say('', { messages: helping('alice', QUESTION) })).toBe('MISS')
+  })
+
+  test('is found by a long name, and nobody who begins alike', async () => {
+    await use(LONG.one)
+    await use(LONG.other)
+    await rollUp()
+    const [one, other] = [await counted(LONG.one), await counted(LONG.other)]
+    expect(Object.keys(one)).toEqual(KINDS.filter(kind => kind !== 'tag'))
+    expect(await counted(LONG.one.slice(0, 128))).toEqual({})
+    await forget(LONG.one)
+    expect([await counted(LONG.one), await counted(LONG.other)]).toEqual([{}, other])
+  })
+
+  test('has left no name behind', async () => {
+    const user = `kim-${crypto.randomUUID()}`
+    await use(user)
+    await proxy.query(`update usage_records set error_message = 'said to ${user}', upstream_message = 'as did ${user}'
+      where end_user = '${user}'`)
+    // As well in sums that are still to be added up as in those that are.
+    await proxy.query('select roll_up_usage()')
+    await say(`${user} once more`, { metadata: { user_id: user } })
+    await exported(user)
+    await forget(user)
+    const tables = await proxy.query<{ name: string }>(`
+      select c.relname as name from pg_class c
+      where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`)
+    for (const { name } of tables) {
+      const rows = await proxy.query(`select t::text as row from ${name} t where t::text like '%${user}%'`)
+      expect([name, rows]).toEqual([name, []])
+    }
+  })
+
+  test('takes nothing of what was spent along', async () => {
+    await use('alice')
+    await use('bob')
+    await use('alice')
+    const id = project.slice(5)
+    const spent = async () => {
+      await rollUp()
+      const [row] = await proxy.query<{ all: string }>(`
+        select json_build_array(
+          (select json_agg(s order by s::text) from usage_sums s where s.project_id = ${id}),
+          (select json_agg(l order by l::text) from latency_counts l where l.project_id = ${id}),
+          (select array[count(*), sum(r.cost_usd), sum(r.prompt_tokens), sum(r.tokens_saved), sum(r.saved_usd)] from usage_records r where r.project_id = ${id}),
+          (select json_agg(array[u.requests, u.cost_usd, u.tokens_saved] order by u.model, u.cache_result)
+            from usage_within(array[${id}], now() - interval '1 hour', now() + interval '1 minute', 'all', 'UTC', true) u),
+          (select array[sum(t.requests), sum(t.cost_usd), sum(t.hits)] from usage_tagged t where t.project_id = ${id} and t.tags @> '{"team": "search"}'),
+          (select json_agg(m) from monthly_counters m where m.project_id = ${id}),
+          (select json_agg(b.spent) from budget_periods b join budgets o on o.id = b.budget_id where o.project_id = ${id})
+        )::text as all`)
+      return row?.all
+    }
+    await proxy.query(`select set_budget('${name}', 'usd', 100, 'month')`)
+    const before = await spent()
+    await forget('alice')
+    expect(await spent()).toBe(before)
+    // A budget that is set now begins with what was spent, as one that was set before.
+    const spentBy = async (per: string) => {
+      const [set] = await proxy.query<{ id: number }>(`select set_budget('${name}', 'usd', 100, '${per}') as id`)
+      return proxy.query(`select spent from budget_periods where budget_id = ${set?.id}`)
+    }
+    expect(await spentBy('day')).toEqual(await spentBy('month'))
+  })
+
+  test('leaves the tag of others, and theirs that say something else', async () => {
+    await say('one', { user: 'search', metadata: { team: 'search' } })
+    await say('two', { user: 'alice', metadata: { team: 'search', user_id: 'somebody' } })
+    await rollUp()
+    await forget('search')
+    await forget('alice')
+    const tags = await proxy.query<{ tags: object }>(
+      `select tags from usage_tagged where project_id = ${project.slice(5)} order by tags ? 'user_id'`,
+    )
+    expect(tags).toEqual([{ tags: { team: 'search' } }, { tags: { team: 'search', user_id: 'somebody' } }])
+    const records = await proxy.query(
+      `select tags, end_user from usage_records where project_id = ${project.slice(5)} order by tags ? 'user_id'`,
+    )
+    expect(records).toEqual([
+      { tags: { team: 'search' }, end_user: null },
+      { tags: { team: 'search', user_id: 'somebody' }, end_user: null },
+    ])
+  })
+
+  test('is named in no audit', async () => {
+    await use('Zaphod')
+    await exported('Zaphod')
+    await forget('Zaphod', true)
+    await forget('Zaphod')
+    const { json } = await send(proxy, 'GET', `/v1/organization/audit_logs?project_ids=${project}`, {
+      headers: headers(),
+    })
+    const told = json.data.filter(({ type }: { type: string }) => type.startsWith('end_user.'))
+    expect(told.map(({ type }: { type: string }) => type)).toEqual(['end_user.forgotten', 'end_user.exported'])
+    expect(JSON.stringify(told)).toMatch(/"record":\d/)
+    expect(JSON.stringify(json)).not.toContain('Zaphod')
+    expect(JSON.stringify(json)).not.toContain(
+      new Bun.CryptoHasher('sha256').update('Zaphod').digest('hex').slice(0, 32),
+    )
+  })
+
+  test('is not brought back by what is under way', async () => {
+    upstreams.openai.reset()
+    upstreams.openai.script({ kind: 'answer', content: 'later', firstByteDelayMs: 500 })
+    const slow = post(proxy, key, '/chat/completions', { ...CHAT, messages: messages(QUESTION), user: 'alice' })
+    await waitUntil('the provider is asked', 5_000, () => upstreams.openai.requests.length === 1)
+    await forget('alice')
+    await (await slow).text()
+    await proxy.settle()
+    expect((await counted('alice')).answer).toBeUndefined()
+    expect(await say(QUESTION, {})).toBe('MISS')
+    upstreams.openai.reset()
+  })
+
+  test('is forgotten part by part', async () => {
+    for (let n = 0; n < 5; n++) await say(`number ${n}`, { user: 'alice' })
+    await ask('/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b', 'c', 'd', 'e'], user: 'alice' })
+    await proxy.query(`insert into kept_responses (project_id, key_id, id, response, expires_at, end_user)
+      select project_id, id, 'resp_' || n, '{}', now(), 'alice' from api_keys, generate_series(1, 5) n where project_id = ${project.slice(5)}`)
+    await proxy.query(`
+      select record_semantic_hits(json_agg(json_build_object('project_id', ${project.slice(5)}, 'request_id', 'r' || n, 'end_user', 'alice',
+        'asked_hash', sha256('a'), 'entry_hash', sha256('e'), 'reason', 'proved', 'similarity', 1, 'is_shadow', false, 'prompt_tokens', 1,
+        'completion_tokens', 1, 'saved_usd', 1)))
+      from generate_series(1, 5) n`)
+    const part = (of_kind: string) =>
+      call(proxy.stores.database, 'forget_end_user_items', { project: name, of_user: 'alice', of_kind, at_most: 2 })
+    for (const kind of ['answer', 'content', 'match', 'record', 'response', 'vector']) {
+      const parts: number[] = []
+      while (parts.at(-1) !== 0) parts.push(await part(kind))
+      // Records and contents are those of the embeddings, too.
+      const whole = kind === 'record' || kind === 'content' ? [2, 2, 2, 0] : [2, 2, 1, 0]
+      expect([kind, ...parts]).toEqual([kind, ...whole])
+    }
+    expect(await counted('alice')).toEqual({})
+    await expect(part('nothing')).rejects.toThrow('there is no kind')
+    await expect(call(proxy.stores.database, 'find_end_user', { project: name, of_user: '' })).rejects.toThrow('empty')
+  })
+})
+
+describeReal('forgetting an end user', backend => {
+  test('keeps no recorder waiting', async () => {
+    const stores = await backend.open()
+    const proxy = await startProxy({ stores })
+    const key = await proxy.createKey({ project: 'acme', type: 'test' })
+    const say = (words: string) =>
+      post(proxy, key, '/chat/completions', { model: 'openai/gpt-4o-mini', messages: messages(words), user: 'alice' })
+    await (await say('one')).text()
+    await proxy.settle()
+    const { default: postgres } = await import('postgres')
+    const forgetting = postgres(stores.databaseUrl ?? '', { max: 1, onnotice: () => {} })
+    await forgetting.begin(async transaction => {
+      for (const kind of KINDS) await transaction`select model_proxy.forget_end_user_items('acme', 'alice', ${kind})`
+      await (await say('two')).text()
+      await waitUntil('it is recorded', 10_000, async () => {
+        const rows = await proxy.query(`select from usage_records where end_user = 'alice'`)
+        return rows.length === 2
+      })
+    })
+    await forgetting.end()
+    expect(await proxy.query(`select from usage_records where end_user = 'alice'`)).toHaveLength(1)
+    await proxy.stop()
+  })
+})
