@@ -28,11 +28,16 @@ const CUT = /…[0-9a-f]{32}$/
  * beginning with a hash of the whole. name_end_user() is the same in SQL.
  */
 export function nameEndUser(name: string): string {
-  if (isShort(name) && name.search(UNPRINTABLE) < 0 && name.isWellFormed() && !CUT.test(name)) return name
+  if (isShort(name) && name.search(UNPRINTABLE) < 0 && name.isWellFormed() && !isCutName(name)) return name
   const beginning = Array.from(name.slice(0, 2 * LONGEST_BEGINNING))
     .slice(0, LONGEST_BEGINNING)
     .join('')
   return `${beginning.replace(UNPRINTABLE, ' ').toWellFormed()}…${hashOf(name).slice(0, 32)}`
+}
+
+/** Whether it is a recorded form that was cut, unless somebody is really called so. */
+export function isCutName(name: string): boolean {
+  return CUT.test(name)
 }
 
 /** In code points, as SQL counts. */

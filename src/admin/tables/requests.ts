@@ -2,7 +2,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { nameEndUser } from '../../formats/end-user.ts'
+import { isCutName, nameEndUser } from '../../formats/end-user.ts'
 import { type Actor, type AskedAs, callAs, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { RecordedRequest } from '../../postgres/usage-record.ts'
 import type { Wordings } from '../../providers/keys/wordings.ts'
@@ -64,12 +64,17 @@ function toFilter(asked: Chosen, ofProject: number) {
     of_outcome: asked.outcome,
     of_status: asked.status,
     of_error: asked.error_code,
-    of_end_user: asked.end_user === undefined ? undefined : nameEndUser(asked.end_user),
+    of_end_user: asked.end_user === undefined ? undefined : toRecorded(asked.end_user),
     of_request_id: asked.request_id,
     of_tags: readTagFilter(asked.tags),
     sorted: asked.sort ?? 'newest',
     ...toCursor(asked.after),
   }
+}
+
+/** The list shows long names cut, and is searched for what it shows. */
+function toRecorded(name: string): string {
+  return isCutName(name) ? name : nameEndUser(name)
 }
 
 function toCursor(after: string | undefined) {

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { nameEndUser } from '../../../src/formats/end-user.ts'
 import { describeOnce, type Stores } from '../../harness/backends.ts'
 import { question } from '../../harness/chat.ts'
 import { ask } from '../../harness/client.ts'
@@ -606,7 +607,10 @@ describeOnce('the admin API through the openai package', backend => {
     expect(await listed({ end_user: users[1], api_key_id: one.id })).toHaveLength(1)
     expect(await listed({ end_user: users[1]?.slice(0, 200) })).toEqual([])
     expect(await listed({ api_key_id: two.id })).toHaveLength(3)
-    expect((await get(`/v1/requests?project_id=${id}&end_user=${users[1]}`)).json.data).toHaveLength(2)
+    for (const form of [users[1] ?? '', nameEndUser(users[1] ?? '')]) {
+      const found = await get(`/v1/requests?${new URLSearchParams({ project_id: id, end_user: form })}`)
+      expect(found.json.data).toHaveLength(2)
+    }
     const bothWays = { end_user: users[1], api_key_id: one.id }
     for (const dry of [true, false]) expect(await forget(bothWays, dry)).toMatchObject({ entries: 1, dry_run: dry })
     expect(await forget({ api_key_id: two.id })).toMatchObject({ entries: 3, vectors: 0 })

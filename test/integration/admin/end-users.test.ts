@@ -125,10 +125,17 @@ describeBackends('an end user', backend => {
     await use('alice2')
     const stranger = await open(`${name}-other`)
     await use('alice', stranger, `${name}-other`)
+    // Clients may name requests alike.
+    await proxy.query(`update semantic_hits set request_id = 'same' where end_user = 'alice'`)
     await rollUp()
+    const elsewhere = () =>
+      proxy.query(`select kind, count(*)::integer as items from end_user_items
+        where project_id = find_project('${name}-other') and end_user = 'alice' group by kind order by kind`)
+    const theirs = await elsewhere()
+    expect(theirs).toHaveLength(KINDS.length)
     const before = await counted('alice')
     expect(Object.keys(before)).toEqual(KINDS)
-    expect(before).toMatchObject({ object: 1, question: 1, response: 1, vector: 1, tag: 3 })
+    expect(before).toMatchObject({ object: 1, question: 1, record: 7, response: 1, vector: 1, tag: 3 })
     const others = await counted('alice2')
 
     const { json: items, text } = await exported('alice')
@@ -159,6 +166,7 @@ describeBackends('an end user', backend => {
     expect(await counted('alice')).toEqual({})
     expect((await exported('alice')).json).toEqual([])
     expect(await counted('alice2')).toEqual(others)
+    expect(await elsewhere()).toEqual(theirs)
     expect(await say('', { messages: helping('alice2', QUESTION) })).toBe('HIT')
     expect(await say('', { messages: helping('alice', QUESTION) }, stranger)).toBe('HIT')
     expect(await say('', { messages: helping('alice', QUESTION) })).toBe('MISS')
@@ -198,6 +206,8 @@ describeBackends('an end user', backend => {
     await use('alice')
     await use('bob')
     await use('alice')
+    // The sum that theirs is added to.
+    await say('something else', { user: 'bob', metadata: { team: 'search' } })
     const id = project.slice(5)
     const spent = async () => {
       await rollUp()
@@ -229,18 +239,19 @@ describeBackends('an end user', backend => {
   test('leaves the tag of others, and theirs that say something else', async () => {
     await say('one', { user: 'search', metadata: { team: 'search' } })
     await say('two', { user: 'alice', metadata: { team: 'search', user_id: 'somebody' } })
+    await say('three', { user: 'bob', metadata: { team: 'search', user_id: 'carol' } })
     await rollUp()
-    await forget('search')
-    await forget('alice')
+    for (const user of ['search', 'alice', 'carol']) await forget(user)
     const tags = await proxy.query<{ tags: object }>(
       `select tags from usage_tagged where project_id = ${project.slice(5)} order by tags ? 'user_id'`,
     )
     expect(tags).toEqual([{ tags: { team: 'search' } }, { tags: { team: 'search', user_id: 'somebody' } }])
     const records = await proxy.query(
-      `select tags, end_user from usage_records where project_id = ${project.slice(5)} order by tags ? 'user_id'`,
+      `select tags, end_user from usage_records where project_id = ${project.slice(5)} order by tags ? 'user_id', end_user nulls first`,
     )
     expect(records).toEqual([
       { tags: { team: 'search' }, end_user: null },
+      { tags: { team: 'search' }, end_user: 'bob' },
       { tags: { team: 'search', user_id: 'somebody' }, end_user: null },
     ])
   })
@@ -273,6 +284,17 @@ describeBackends('an end user', backend => {
     expect((await counted('alice')).answer).toBeUndefined()
     expect(await say(QUESTION, {})).toBe('MISS')
     upstreams.openai.reset()
+  })
+
+  test('nor by what was copied while they are being forgotten', async () => {
+    const embed = () => ask('/embeddings', { model: 'text-embedding-3-small', input: 'Berlin', user: 'alice' })
+    await say(QUESTION, { user: 'alice' })
+    await embed()
+    await call(proxy.stores.database, 'forget_end_user', { project: name, of_user: 'alice', dry_run: false })
+    expect([await say(QUESTION, {}), await embed()]).toEqual(['HIT', 'HIT'])
+    for (const of_kind of ['answer', 'vector'])
+      await call(proxy.stores.database, 'forget_end_user_items', { project: name, of_user: 'alice', of_kind })
+    expect([await say(QUESTION, {}), await embed()]).toEqual(['MISS', 'MISS'])
   })
 
   test('is forgotten part by part', async () => {

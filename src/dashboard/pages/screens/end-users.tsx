@@ -87,7 +87,10 @@ function Kept({ base, user }: { base: string; user: string }) {
           Of <bdi>{plain(user)}</bdi>
         </p>
       }
-      empty={{ title: 'Nothing is kept of this user', help: 'Requests that are under way are recorded when they end.' }}
+      empty={{
+        title: 'Nothing is kept of this user',
+        help: 'Requests under way are recorded when they end. A long name is listed cut, with a hash: here the whole is needed.',
+      }}
       columns={[
         { title: 'What', cell: ({ id }) => KINDS[id] ?? id },
         { title: 'How many', numeric: true, cell: ({ items }) => formatCount(items) },
