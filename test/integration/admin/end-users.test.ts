@@ -121,10 +121,10 @@ describeBackends('an end user', backend => {
   }
 
   test('is counted, written to a file and forgotten, with all that is kept of them', async () => {
-    await use('alice')
-    await use('alice2')
     const stranger = await open(`${name}-other`)
     await use('alice', stranger, `${name}-other`)
+    await use('alice2')
+    await use('alice')
     // Clients may name requests alike.
     await proxy.query(`update semantic_hits set request_id = 'same' where end_user = 'alice'`)
     await rollUp()
