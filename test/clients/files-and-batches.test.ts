@@ -2,6 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { nameEndUser } from '../../src/formats/end-user.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -101,7 +102,8 @@ describeOnce('files and batches', backend => {
 
     test('a batch: started, seen to its end, its answers read, its tokens recorded once', async () => {
       const file = await upload(client, 3)
-      const batch = await start(file.id)
+      const asked = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
+      const batch = await client.batches.create({ ...asked, metadata: { user_id: 'x'.repeat(200) } })
       expect(batch).toMatchObject({ object: 'batch', status: 'validating', input_file_id: file.id })
       expect((await client.batches.retrieve(batch.id)).status).toBe('in_progress')
       const [done] = (await client.batches.list()).data
@@ -112,7 +114,7 @@ describeOnce('files and batches', backend => {
       await Promise.all(Array.from({ length: 5 }, () => client.batches.retrieve(batch.id)))
       await proxy.settle()
       const records = await proxy.query(`
-        select endpoint, model, prompt_tokens, cost_usd::double precision as cost from usage_records u
+        select endpoint, model, prompt_tokens, cost_usd::double precision as cost, end_user from usage_records u
         join projects p on p.id = u.project_id where p.name = '${project}' and prompt_tokens > 0`)
       const cost = keeper === 'openai' ? 0.375 : 0.75
       expect(records).toEqual([
@@ -121,6 +123,7 @@ describeOnce('files and batches', backend => {
           model: 'gpt-4o-mini-2024-07-18',
           prompt_tokens: 1_000_000,
           cost: expect.closeTo(cost, 6),
+          end_user: nameEndUser('x'.repeat(200)),
         },
       ])
       // The file, and its three requests.

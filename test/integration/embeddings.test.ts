@@ -490,6 +490,20 @@ describeOnce('embeddings', backend => {
       expect(embeddingCalls()).toHaveLength(1)
     })
 
+    test('are theirs who asked, and are not kept in memory beyond a purge', async () => {
+      const project = `purged-${crypto.randomUUID()}`
+      key = await proxy.createKey({ type: 'project', project })
+      await ask(proxy, key, { ...chat, user: 'alice' })
+      await proxy.settle()
+      const purge = (user: string) =>
+        proxy.query(
+          `select vectors::integer from invalidate_cache('${project}', of_user => '${user}', of_key => find_key('${key}'), dry_run => false)`,
+        )
+      expect([await purge('bob'), await purge('alice')]).toEqual([[{ vectors: 0 }], [{ vectors: 1 }]])
+      await ask(proxy, key, chat)
+      expect(embeddingCalls()).toHaveLength(2)
+    })
+
     test('are others for other dimensions', async () => {
       await embed({ input: gist, dimensions: 16 })
       await ask(proxy, key, chat)

@@ -4,6 +4,7 @@ import { storeAnswers } from '../../src/postgres/store-answers.ts'
 import { byteaText } from '../../src/postgres/wire-format.ts'
 import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { Scenario } from '../standin/scenario.ts'
@@ -151,11 +152,12 @@ describeOnce('a project that learns', backend => {
   test('asks no model without a budget, and waits for one', async () => {
     await set('semantic_judge_daily_usd', '0.0000001')
     await store(QUESTION)
-    await ask(proxy, key, UNPROVED, UNSTORED)
+    await ask(proxy, key, { ...question(UNPROVED), user: 'alice' }, UNSTORED)
     await proxy.settle()
     await eventually(async () => {
-      const text = `select attempts from judge_queue where project_id = $project and not_before > now() + interval '5 minutes'`
-      return (await rowsOf<{ attempts: number }>(text))[0]?.attempts === 0
+      const text = `select attempts, end_user from judge_queue where project_id = $project and not_before > now() + interval '5 minutes'`
+      const [waiting] = await rowsOf<{ attempts: number; end_user: string }>(text)
+      return waiting?.attempts === 0 && waiting.end_user === 'alice'
     })
     expect(asksOfJudge()).toEqual([])
   })

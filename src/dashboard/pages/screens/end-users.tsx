@@ -29,7 +29,8 @@ export default function EndUsers() {
   return (
     <>
       <PageHeader title="End users">
-        All that is kept of one person whom requests name, for those who ask what it is, or want it gone.
+        All that is kept of one person, for those who ask what it is, or want it gone. Give the whole name, as requests
+        say it: safety_identifier, else user, else metadata.user_id.
       </PageHeader>
       {project && base && may(project, 'owner') && (
         <div key={base} className="space-y-5">
@@ -57,7 +58,6 @@ function Find({ onFind }: { onFind(user: string): void }) {
           required
           autoComplete="off"
           className="min-w-0 grow"
-          hint="The whole name, as requests say it: safety_identifier, else user, else metadata.user_id."
           value={name}
           onChange={setName}
         />
