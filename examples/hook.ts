@@ -46,7 +46,7 @@ export function findPersonalData(text: string): string | null {
   const ibans = plain.match(/(?<![a-z\d])[a-z]{2}\d{2}(?: ?[a-z\d]){11,30}/gi) ?? []
   if (ibans.some(isIban)) return 'an IBAN'
   if (KEY.test(plain)) return 'a key'
-  return /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/.test(plain) ? 'a mail address' : null
+  return /[\w.+-]@[\w-]+(?:\.[\w-]+)+/.test(plain) ? 'a mail address' : null
 }
 
 function* textsOf(value: unknown): Generator<string> {

@@ -18,6 +18,7 @@ const REFUSED: Record<string, readonly string[]> = {
   'a key': ['sk-proj-abcdefghijklmnop1234', 'AKIAIOSFODNN7EXAMPLE', '-----BEGIN RSA PRIVATE KEY-----'],
   'a mail address': ['write to alice@example.com', 'a.b+c@mail.example.co.uk'],
 }
+/** The last one would take a pattern that looks back minutes. */
 const ALLOWED = [
   '4111 1111 1111 1112',
   'order 4111111111111111000000111',
@@ -26,6 +27,7 @@ const ALLOWED = [
   'the version is sk-1.2',
   'an @ sign, or a@b',
   'pi is 3.14159265358979323846',
+  `${'a1-'.repeat(200_000)} @`,
 ]
 
 describeOnce('the hook of examples/', backend => {
@@ -69,7 +71,8 @@ describeOnce('the hook of examples/', backend => {
 
   test('lets pass what only looks like it', async () => {
     upstream.script({ kind: 'answer', content: 'All right.' })
-    for (const text of ALLOWED) expect([text, (await ask(proxy, key, question(text))).status]).toEqual([text, 200])
+    for (const text of ALLOWED)
+      expect([text.slice(0, 40), (await ask(proxy, key, question(text))).status]).toEqual([text.slice(0, 40), 200])
   })
 
   test('refuses them in an answer', async () => {
