@@ -13,6 +13,9 @@ export function textOf(rule: Rule, description?: string) {
   return t.String({ [RULE]: rule, ...(description !== undefined && { description }) })
 }
 
+/** A name that SQL could not be asked about, either. */
+export const endUser = t.String({ minLength: 1, pattern: '^[^\\u0000]+$' })
+
 /** An object's other fields are refused. */
 export const strict = { additionalProperties: false }
 

@@ -119,7 +119,7 @@ export const FUNCTIONS = {
   /** A kept response and those before it, the first one first. It is not whole if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
   find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text' } },
   /** How much of each kind is kept of an end user (in the form of name_end_user()) of a project, and how large it is, as end_user_items has it. Takes an owner of the project. */
-  find_end_user: { reads: true, takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
+  find_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** The user of an invitation; no row when it does not exist or has expired. */
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
   /** With which of the project's keys for the provider these objects were made, as in kept_objects, the one with the most of them first; no row for what was not made through the proxy. */
@@ -247,7 +247,7 @@ export const FUNCTIONS = {
   /** The current user's sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key). */
   own_sessions: { reads: true, takes: { this_one: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** What is kept of an end user (in the form of name_end_user()) of a project, of one kind of end_user_items, the oldest first, after a given one. Takes an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind). */
-  page_of_end_user: { reads: true, takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
+  page_of_end_user: { takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
   /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
   page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any). */

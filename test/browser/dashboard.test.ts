@@ -285,7 +285,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       const page = await openPage()
       await logIn(page, root)
       await page.goto(`${root}/dashboard/proj_${id}/overview`)
-      await page.getByRole('link', { name: 'End users' }).click()
+      await page.getByRole('link', { name: 'Privacy' }).click()
       await page.getByLabel('End user').fill(user.slice(0, 128))
       await page.getByRole('button', { name: 'Show what is kept' }).click()
       await page.getByText('Nothing is kept of this user').waitFor()

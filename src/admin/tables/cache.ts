@@ -8,7 +8,7 @@ import { readView } from '../../postgres/admin/read-view.ts'
 import type { Wordings } from '../../providers/keys/wordings.ts'
 import { entryContent, invalidation, scopes, stats } from '../answers/cache.ts'
 import { pagesOf } from '../answers/shared.ts'
-import { strict } from '../field-types.ts'
+import { endUser, strict } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId, notFound, requireId } from '../ids.ts'
 import { object } from '../objects.ts'
@@ -21,7 +21,7 @@ const selector = {
   namespace: t.Optional(t.String()),
   older_than_seconds: t.Optional(t.Integer({ minimum: 0, maximum: 315_360_000 })),
   api_key_id: t.Optional(t.String()),
-  end_user: t.Optional(t.String({ minLength: 1 })),
+  end_user: t.Optional(endUser),
 }
 const ofProject = { project_id: t.String() }
 

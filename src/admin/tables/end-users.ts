@@ -6,13 +6,14 @@ import type { Wordings } from '../../providers/keys/wordings.ts'
 import { endUserData, endUserForgetting, endUserItem } from '../answers/end-users.ts'
 import { pagesOf } from '../answers/shared.ts'
 import { exportItems, type Item } from '../export-items.ts'
+import { endUser } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId } from '../ids.ts'
 import { oneOf, toSeconds } from '../pages.ts'
 import { type Operation, serveBy } from '../table-row.ts'
 import { formatTimeCursor, readTimeCursor } from '../time-cursor.ts'
 
-const named = { end_user: t.String({ minLength: 1 }) }
+const named = { end_user: endUser }
 const BASE = '/v1/organization/projects/:project_id/end_users'
 
 /** They may have long texts. */

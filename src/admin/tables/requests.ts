@@ -34,7 +34,7 @@ const chosen = {
   outcome: t.Optional(oneOf('ok', 'failed')),
   status: t.Optional(t.Integer({ minimum: 100, maximum: 599 })),
   error_code: word,
-  end_user: t.Optional(t.String()),
+  end_user: t.Optional(t.String({ pattern: '^[^\\u0000]*$' })),
   request_id: word,
   tags: several(textOf({ pattern: '^[^=]+=.+$' })),
   sort: t.Optional(oneOf('newest', 'slowest', 'dearest')),

@@ -34,11 +34,7 @@ export const PAGES: readonly PageEntry[] = [
     link: ['settings', 'Limits and budgets'],
   },
   { path: '/$project/settings/webhooks', load: () => import('./screens/webhooks.tsx'), link: ['settings', 'Webhooks'] },
-  {
-    path: '/$project/settings/end-users',
-    load: () => import('./screens/end-users.tsx'),
-    link: ['settings', 'End users'],
-  },
+  { path: '/$project/settings/privacy', load: () => import('./screens/privacy.tsx'), link: ['settings', 'Privacy'] },
   { path: '/$project/settings/members', load: () => import('./screens/members.tsx'), link: ['settings', 'Members'] },
 
   { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Projects and plans'] },

@@ -615,10 +615,10 @@ describeOnce('the admin API through the openai package', backend => {
     for (const dry of [true, false]) expect(await forget(bothWays, dry)).toMatchObject({ entries: 1, dry_run: dry })
     expect(await forget({ api_key_id: two.id })).toMatchObject({ entries: 3, vectors: 0 })
     expect((await listed({})).map((entry: { end_user: string | null }) => entry.end_user)).toEqual(['alice', null])
-    const refused = [{ end_user: '' }, { api_key_id: 'one' }, { api_key_id: foreign.id }].map(selector =>
-      post('/v1/cache/invalidate', { project_id: id, selector, dry_run: false }),
+    const refused = [{ end_user: '' }, { end_user: 'a\0' }, { api_key_id: 'one' }, { api_key_id: foreign.id }].map(
+      selector => post('/v1/cache/invalidate', { project_id: id, selector, dry_run: false }),
     )
-    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([400, 404, 404])
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([400, 400, 404, 404])
     const { data } = (await get(`/v1/organization/audit_logs?event_types=cache.invalidated`)).json
     expect(JSON.stringify(data)).not.toContain('alice')
     expect(JSON.stringify(data)).not.toContain('xxx')

@@ -22,15 +22,15 @@ const KINDS: Readonly<Record<string, string>> = {
   vector: 'Embeddings',
 }
 
-export default function EndUsers() {
+export default function Privacy() {
   const project = useProject()
   const base = useProjectPath('end_users')
   const [user, setUser] = useState('')
   return (
     <>
-      <PageHeader title="End users">
-        All that is kept of one person, for those who ask what it is, or want it gone. Give the whole name, as requests
-        say it: safety_identifier, else user, else metadata.user_id.
+      <PageHeader title="Privacy">
+        All that is kept of one end user, for those who ask what it is, or want it gone. Give the whole name, as
+        requests say it: safety_identifier, else user, else metadata.user_id.
       </PageHeader>
       {project && base && may(project, 'owner') && (
         <div key={base} className="space-y-5">
