@@ -113,7 +113,7 @@ async function describeItem(
   wordings: Wordings,
 ) {
   const read = async (text: string | null, sealed: string | null) =>
-    sealed === null ? text : wordings.open(sealed, project)
+    sealed === null ? wordings.openStored(text, project) : wordings.open(sealed, project)
   return {
     object: 'end_user.item' as const,
     id: formatTimeCursor({ at, requestId: id }),

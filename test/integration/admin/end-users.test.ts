@@ -172,6 +172,22 @@ describeBackends('an end user', backend => {
     expect(await say('', { messages: helping('alice', QUESTION) })).toBe('MISS')
   })
 
+  test('is written to a file opened, where what is stored is sealed', async () => {
+    await proxy.query(`select set_setting('${name}', 'seal_answers', 'on')`)
+    await use('alice')
+    const [stored] = await proxy.query<{ response: string }>(
+      `select response from cache_entries where project_id = find_project('${name}') limit 1`,
+    )
+    expect(stored?.response.startsWith('\u0001')).toBe(true)
+    const { json: items, text } = await exported('alice')
+    expect(items.length).toBeGreaterThan(0)
+    expect(text).not.toContain('\\u0001')
+    const answers = items.filter(({ kind }: { kind: string }) => kind === 'answer')
+    expect(answers.map(({ answer }: { answer: string }) => typeof JSON.parse(answer))).toEqual(
+      answers.map(() => 'object'),
+    )
+  })
+
   test('is found by a long name, and nobody who begins alike', async () => {
     await use(LONG.one)
     await use(LONG.other)
