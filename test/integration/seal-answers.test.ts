@@ -9,6 +9,7 @@ import { textOf } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { addUser, issueAdminKey, send } from './admin/people.ts'
@@ -19,14 +20,6 @@ const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants
 const ANSWER = 'Chlorophyll takes up light.'
 const SAID = /photosynthesis|Chlorophyll/
 const LATER_KEY = Buffer.alloc(32, 'later').toString('base64')
-const SEALED = [
-  'cache_entries.response',
-  'cache_prompts.prompt',
-  'judge_queue.asked',
-  'judge_queue.context',
-  'kept_responses.input',
-  'kept_responses.response',
-]
 const SETTINGS = {
   semantic_threshold: '0.5',
   log_content: 'sealed',
@@ -122,28 +115,8 @@ describeBackends('seal_answers', backend => {
     expect([await plainColumns(), await plainInRedis()]).toEqual([[], 0])
     await open('off')
     await useAll()
-    expect(await plainColumns()).toEqual(SEALED)
+    expect(await plainColumns()).toEqual(SEALED_COLUMNS)
     expect((await plainInRedis()) > 0).toBe(stores.redisUrl !== null)
-  })
-
-  test('the documentation names all that a dump holds of requests', async () => {
-    const page = await Bun.file('docs/sharing.md').text()
-    const said = new Set([...page.matchAll(/`([\w.]+)`/g)].map(([, name]) => name))
-    const columns = await proxy.query<{ table: string; column: string }>(`
-      select c.relname as table, a.attname as column
-      from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-        and c.relname ~ '^(cache|kept|judge|semantic|usage|request|latency|refusals|open|monthly)'
-        and c.relname not like 'cache_lists_%'
-        and a.attnum > 0 and not a.attisdropped and format_type(a.atttypid, null) ~ 'text|bytea|json|vector|halfvec'`)
-    expect(columns.length).toBeGreaterThan(60)
-    const isSaid = ({ table, column }: (typeof columns)[number]) =>
-      said.has(table) || said.has(column) || said.has(`${table}.${column}`)
-    expect(columns.filter(column => !isSaid(column))).toEqual([])
-    const sealed = [...page.matchAll(/^\|.*\| with `seal_answers` \|$/gm)].flatMap(([row]) => [
-      ...row.matchAll(/`(\w+\.\w+)`/g),
-    ])
-    expect(sealed.map(([, name]) => name).toSorted()).toEqual(SEALED)
   })
 
   test('the judge that learns is asked in plain words', async () => {

@@ -1,0 +1,30 @@
+/** What a dump of the database holds of requests is said in docs/sharing.md, column by column. */
+import { expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'
+
+describeOnce('a dump of the database', backend => {
+  test('the documentation names all that a dump holds of requests', async () => {
+    const { database } = await backend.open()
+    const page = await Bun.file('docs/sharing.md').text()
+    const said = new Set([...page.matchAll(/`([\w.]+)`/g)].map(([, name]) => name))
+    const columns = await database.call<{ table: string; column: string }>(
+      `
+      select c.relname as table, a.attname as column
+      from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+        and c.relname ~ '^(cache|kept|judge|semantic|usage|request|latency|refusals|open|monthly)'
+        and c.relname not like 'cache_lists_%'
+        and a.attnum > 0 and not a.attisdropped and format_type(a.atttypid, null) ~ 'text|bytea|json|vector|halfvec'`,
+      [],
+    )
+    expect(columns.length).toBeGreaterThan(60)
+    const isSaid = ({ table, column }: (typeof columns)[number]) =>
+      said.has(table) || said.has(column) || said.has(`${table}.${column}`)
+    expect(columns.filter(column => !isSaid(column))).toEqual([])
+    const sealed = [...page.matchAll(/^\|.*\| with `seal_answers` \|$/gm)].flatMap(([row]) => [
+      ...row.matchAll(/`(\w+\.\w+)`/g),
+    ])
+    expect(sealed.map(([, name]) => name).toSorted()).toEqual(SEALED_COLUMNS)
+  })
+})
