@@ -128,12 +128,12 @@ describeFaults('a primary and a standby', () => {
     const answered = [load, ...loads].flatMap(({ results }) => results.filter(({ status }) => status === 200)).length
     await waitUntil(
       'what was answered is counted',
-      30_000,
+      90_000,
       async () => (await accounts.countRequests(account)) === answered,
     )
     await budget.close()
     await redis.remove()
-  }, 180_000)
+  }, 300_000)
 
   test('a process has no more connections than it may, however many statements wait', async () => {
     const database = openRealDatabase({ url: second.url, maxConnections: 2 })

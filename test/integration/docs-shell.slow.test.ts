@@ -170,6 +170,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
     adapt(blockWith('docs/admin.md', 'project_api_keys')),
     adapt(blockWith('docs/requests.md', 'find_requests')),
     adapt(blockWith('docs/sharing.md', 'cache_scope')),
+    adapt(blockWith('docs/sharing.md', 'setting=seal_answers')),
     adapt(blockWith('docs/sharing.md', 'purge-cache.sql')),
     adapt(blockWith('docs/sharing.md', 'forget-user.sql')),
     adapt(blockWith('docs/operating.md', 'bun run report')).replace('acme.html', `${DATA_DIR}/acme.html`),

@@ -16,7 +16,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const COPIED = ['src', 'sql', 'scripts', 'package.json', 'tsconfig.json', 'bunfig.toml']
+const COPIED = ['src', 'sql', 'scripts', 'package.json', 'tsconfig.json', 'bunfig.toml', 'test/harness']
 /** One of each format, with names that another vendor's look like, too. */
 const ROWS = `insert into vendors (
     name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent, place

@@ -144,7 +144,7 @@ describeOnce('equal streams that their clients do not read', backend => {
     await Promise.all(all)
     for (const client of clients) expect(client.readBytes).toBeGreaterThan(sent)
     expect(another).toBe(false)
-  })
+  }, 180_000)
 
   async function held(): Promise<number> {
     const health = await fetch(`${proxy.baseUrl}/health`)

@@ -87,8 +87,8 @@ describeBackends('an end user', backend => {
     const batch = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' }
     await ask('/batches', { ...batch, metadata: { user_id: user } }, by)
     await proxy.query(`
-      insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user)
-      select find_project('${of}'), sha256(convert_to(${quote(user)}, 'UTF8')), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, name_end_user(${quote(user)})
+      insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user, not_before)
+      select find_project('${of}'), sha256(convert_to(${quote(user)}, 'UTF8')), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, name_end_user(${quote(user)}), now() + interval '1 hour'
       on conflict do nothing`)
   }
   /** All sums are added up. */
