@@ -23,13 +23,14 @@ export function takeAskedText(endpoint: string, body: JsonObject): AskedText | n
 const contextKinds = new LRUCache<string, ContextKind>({ max: 4_096 })
 
 /** Reads the text as its context allows: unchanged if the context has it worked on, else normalized. */
-export function readAsked({ text, contextBody }: AskedText, contextHash: string): PromptReading {
-  let context = contextKinds.get(contextHash)
+export function readAsked({ text, contextBody }: AskedText, contextHash: string, owner: string): PromptReading {
+  const name = `${owner} ${contextHash}`
+  let context = contextKinds.get(name)
   if (context === undefined) {
     context = contextKindOf(contextBody)
-    contextKinds.set(contextHash, context)
+    contextKinds.set(name, context)
   }
-  return readPrompt(text, context)
+  return readPrompt(text, context, owner)
 }
 
 /** By operation. A legacy completion continues its text rather than answering it, so a trailing space counts. */

@@ -7,7 +7,7 @@ import { callName, entryName } from '../stores/fast-store.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
-import { askersCircleOf, nameWithin } from './cache-scope.ts'
+import { askersCircleOf, nameWithin, ownerOf } from './cache-scope.ts'
 import type { MissReason } from './reasons.ts'
 import type { PromptReading } from './text/read-prompt.ts'
 import { bypassReason } from './verify/bypass.ts'
@@ -91,7 +91,7 @@ function readSemanticQuery({
   const asked = takeAskedText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
   const context = hashContext(identity, asked.contextBody)
-  const reading = readAsked(asked, nameWithin(control.circle, context))
+  const reading = readAsked(asked, context, ownerOf({ account, control }))
   if (!reading.isSemantic) return 'no-candidate'
   const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(reading)
   if (bypass) return bypass
@@ -104,7 +104,7 @@ function readSemanticQuery({
     threshold: control.threshold ?? account.semantic_threshold,
     risk: account.semantic_risk,
     needsVector: maySimilarServe(account, reading),
-    anchorHash: sha256(reading.isProse ? anchorOf(reading.normalized) : ''),
+    anchorHash: sha256(reading.isProse ? anchorOf(reading.normalized, reading.owner) : ''),
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
   }
 }

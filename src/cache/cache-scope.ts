@@ -30,6 +30,11 @@ export function nameWithin(circle: string, hash: string): string {
   return circle === EVERYBODY ? hash : sha256(`within ${circle}\n${hash}`)
 }
 
+/** Those who share answers, over all projects: only they may notice, by the time that it takes, that a text was asked before. */
+export function ownerOf({ account, control }: { account: Pick<Account, 'project_id'>; control: { circle: string } }) {
+  return `${account.project_id} ${control.circle}`
+}
+
 /** Of an answer from the cache, who shares it. */
 export function scopeOf({ cache_scope }: Account, body: JsonObject): CacheScope {
   return cache_scope === 'user' && endUserOf(body) === null ? 'key' : cache_scope

@@ -143,8 +143,7 @@ async function findVector(
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   if (typeof semantic === 'string' || !semantic.needsVector) return null
   if (made !== null && made !== 'late') return made
-  const { normalized } = semantic.reading
-  return vectors.isFree ? vectors.make(normalized) : vectors.findLater(query, normalized)
+  return vectors.isFree ? vectors.make(semantic.reading) : vectors.findLater(query, semantic.reading.normalized)
 }
 
 /** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */

@@ -81,7 +81,7 @@ export function createExplainer({ database, unfinished, vectors, seal }: Explain
     const { account, control } = query
     const { normalized } = semantic.reading
     const vector = vectors.isFree
-      ? vectors.make(normalized)
+      ? vectors.make(semantic.reading)
       : await vectors.find({ account, control, identity: query.identity }, normalized)
     const found = await findAnswer({
       projectId: account.project_id,

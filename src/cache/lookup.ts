@@ -66,7 +66,7 @@ export function createLookups(options: LookupOptions): Lookups {
   async function searchFirst(query: CacheQuery): Promise<Found> {
     const semantic = query.semantic()
     if (typeof semantic === 'string') return { vector: null, answers: await search(query, null, null) }
-    const vector = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading.normalized) : null
+    const vector = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading) : null
     return { vector, answers: await search(query, semantic, vector) }
   }
 

@@ -9,8 +9,9 @@ import { formatVector } from '../postgres/vectors.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheControl } from './cache-control.ts'
 import type { CacheQuery, RequestIdentity } from './cache-query.ts'
-import { nameWithin } from './cache-scope.ts'
+import { nameWithin, ownerOf } from './cache-scope.ts'
 import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
+import type { PromptReading } from './text/read-prompt.ts'
 import { type NameVector, packVector, unpackFloats } from './vectors/pack-vector.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
 import { GIST_FORM, gistOf } from './verify/gist.ts'
@@ -29,7 +30,7 @@ export type LookupVector = PromptVector | 'late' | null
 
 export type PromptVectors =
   /** A vector costs next to nothing, so none is stored. */
-  | { readonly isFree: true; make(normalized: string): PromptVector }
+  | { readonly isFree: true; make(reading: Pick<PromptReading, 'normalized' | 'owner'>): PromptVector }
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | {
       readonly isFree: false
@@ -56,9 +57,6 @@ export interface PromptVectorsOptions {
   log: Log
 }
 
-/** By whom a text is known to have been asked: timing tells it nobody else. */
-const ownerOf = ({ account, control }: Asking) => nameWithin(control.circle, String(account.project_id))
-
 export async function createPromptVectors(options: PromptVectorsOptions): Promise<PromptVectors> {
   const { database, embedder, log } = options
   const { model, dimensions } = embedder.space
@@ -68,16 +66,17 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
     build_lists: database.buildsLists,
   })
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
-  if (embedder.isFree) return { isFree: true, make: normalized => toPromptVector(embedder.embed(gistOf(normalized))) }
+  if (embedder.isFree)
+    return { isFree: true, make: ({ normalized, owner }) => toPromptVector(embedder.embed(gistOf(normalized, owner))) }
   if (embedder.asks === null) {
     return {
       isFree: false,
       async find(asking, normalized) {
-        const values = await embedder.embed(gistOf(normalized), ownerOf(asking))
+        const values = await embedder.embed(gistOf(normalized, ownerOf(asking)), ownerOf(asking))
         return values && toPromptVector(values)
       },
       async findLater(asking, normalized) {
-        const values = await embedder.embedLater(gistOf(normalized), ownerOf(asking))
+        const values = await embedder.embedLater(gistOf(normalized, ownerOf(asking)), ownerOf(asking))
         return values && toPromptVector(values)
       },
     }
@@ -87,7 +86,9 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
     // Test keys are free of charge, so only exact and normalized matches serve them.
     if (asking.account.key_type === 'test') return null
     try {
-      return toPromptVector(await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(asking, gistOf(normalized))))
+      return toPromptVector(
+        await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(asking, gistOf(normalized, ownerOf(asking)))),
+      )
     } catch (error) {
       log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
       return null

@@ -37,7 +37,7 @@ export interface SearchOptions {
 export interface Search {
   /** Asks for all that might be served. Rejects after the time limit. */
   search(query: CacheQuery, semantic: SemanticQuery | null, vector: PromptVector | null): Promise<FoundAnswers>
-  /** Reads the response of the candidate that is served; null if it has gone meanwhile. */
+  /** Reads the response of the candidate that is served; null if it has gone meanwhile, or was replaced. */
   readResponse(query: CacheQuery, picked: SemanticMatch<EntryFacts>): Promise<SemanticMatch | null>
 }
 
@@ -74,8 +74,10 @@ export function createSearch({ database, unfinished, seal }: SearchOptions): Sea
     },
     async readResponse(query, picked) {
       const { answers } = await ask(query, picked.entryHash, null)
-      const [stored] = answers.filter(row => row.match === 'exact')
-      return stored ? { ...picked, entry: readRow(stored) } : null
+      const stored = answers.find(row => row.match === 'exact')
+      const entry = stored?.match === 'exact' ? readRow(stored) : null
+      // Another answer may have taken its place: of somebody else, whose question this may not be answered by.
+      return entry?.createdAtMs === picked.entry.createdAtMs ? { ...picked, entry } : null
     },
   }
 }

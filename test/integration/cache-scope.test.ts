@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Database } from '../../src/postgres/database.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -187,6 +188,35 @@ describeBackends('who shares answers', backend => {
     expect(await say(WHO_ELSE, { user: 'bob' }, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(WHO_ELSE, {}, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(WHO, { user: 'bob' })).toBe('HIT project')
+  })
+
+  test('nor is it given what another’s answer took the place of meanwhile', async () => {
+    await set('semantic_policy', 'threshold')
+    expect(await say(WHO, { user: 'bob' })).toBe('MISS')
+    await settle()
+    const { stores } = proxy
+    let replaceOnce: (() => Promise<unknown>) | null = () =>
+      say(WHO, { user: 'alice' }, key, { 'cache-control': 'no-cache' }).then(settle)
+    const database: Database = {
+      ...stores.database,
+      async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
+        const rows = await stores.database.call<Row>(text, values, options)
+        // Bob's question has been found, and its answer is read next.
+        if (text.includes('.find_answers(') && rows.some(row => (row as { match?: string }).match !== 'exact')) {
+          const replace = replaceOnce
+          replaceOnce = null
+          await replace?.()
+        }
+        return rows
+      },
+    }
+    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
+    const slow = await startProxy({ stores: { ...stores, database }, environment, admissionLimitMs: 30_000 })
+    const body = { ...CHAT, messages: messages(WHO_ELSE), user: 'bob' }
+    const answer = await post(slow, key, '/chat/completions', body, { headers: { 'cache-control': 'only-if-cached' } })
+    expect([answer.status, await answer.json()]).toMatchObject([504, { error: { code: 'not_cached' } }])
+    expect(replaceOnce).toBeNull()
+    await slow.stop()
   })
 
   test('nor is one who is named given what was matched for those who are not', async () => {

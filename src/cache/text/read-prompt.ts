@@ -21,6 +21,8 @@ export interface PromptReading {
   readonly isSemantic: boolean
   /** What surrounds the text: it decides how freely the text may be reworded. */
   readonly context: ContextKind
+  /** Those who share answers: what was read for others is read anew, so that no time tells what they asked. */
+  readonly owner: string
 }
 
 /** Recent prompts are compared again and again with new ones. Tokens take some fifty bytes per character. */
@@ -33,16 +35,16 @@ const readings = new LRUCache<string, PromptReading>({
 const asksAddressee = /\bhow\s+(?:do|can)\s+you\b/i
 
 /** Takes any string, including lone surrogates, in linear time. */
-export function readPrompt(text: string, context: ContextKind = 'none'): PromptReading {
+export function readPrompt(text: string, context: ContextKind = 'none', owner = ''): PromptReading {
   const isSemantic = text.length <= MAX_SEMANTIC_CHARS
   const isUnchanged = !isSemantic || context === 'work' || (context === 'instructions' && asksAddressee.test(text))
   // Not even trimmed: for a text to be translated, an outer space may count.
-  if (isUnchanged) return { text, normalized: text, isProse: false, isSemantic, context }
-  if (text.length > MAX_PROSE_CHARS) return readAnew(text, context)
-  const name = `${context} ${text}`
+  if (isUnchanged) return { text, normalized: text, isProse: false, isSemantic, context, owner }
+  if (text.length > MAX_PROSE_CHARS) return readAnew(text, context, owner)
+  const name = `${owner}\n${context} ${text}`
   let reading = readings.get(name)
   if (!reading) {
-    reading = readAnew(text, context)
+    reading = readAnew(text, context, owner)
     readings.set(name, reading)
   }
   return reading
@@ -50,15 +52,15 @@ export function readPrompt(text: string, context: ContextKind = 'none'): PromptR
 
 /** Reads a text in the same context as `other`. */
 export function readBeside(other: PromptReading, text: string): PromptReading {
-  return readPrompt(text, other.context)
+  return readPrompt(text, other.context, other.owner)
 }
 
-function readAnew(text: string, context: ContextKind): PromptReading {
+function readAnew(text: string, context: ContextKind, owner: string): PromptReading {
   const trimmed = text.trim()
   const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
   const english = tokens && tokens.length > 0 ? writeEnglish(tokens) : null
   const normalized = english ?? (tokens && writeForeign(tokens)) ?? writeVerbatim(trimmed)
-  return { text, normalized, isProse: english !== null, isSemantic: true, context }
+  return { text, normalized, isProse: english !== null, isSemantic: true, context, owner }
 }
 
 /** Texts in which a mark, or the text itself, may be quoted, worked on or asked about. */

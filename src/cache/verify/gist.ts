@@ -12,18 +12,19 @@ export const GIST_FORM = 'gist-7'
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
 const questionsRead = new LRUCache<string, Question | Plainness>({ max: 512 })
 
-/** What was normalized as an English question, taken apart; or why it is no plain one. */
-export function readQuestion(normalized: string): Question | Plainness {
-  const known = questionsRead.get(normalized)
+/** What was normalized as an English question, taken apart; or why it is no plain one. `owner`: as of a `PromptReading`. */
+export function readQuestion(normalized: string, owner: string): Question | Plainness {
+  const name = `${owner}\n${normalized}`
+  const known = questionsRead.get(name)
   if (known !== undefined) return known
   const question = takeQuestionApart(normalized)
-  questionsRead.set(normalized, question)
+  questionsRead.set(name, question)
   return question
 }
 
 /** A plain question reduced to what it asks: its form, its small words and its words' base forms. Any other text unchanged. */
-export function gistOf(normalized: string): string {
-  const question = readQuestion(normalized)
+export function gistOf(normalized: string, owner = ''): string {
+  const question = readQuestion(normalized, owner)
   if (typeof question === 'string') return normalized
   const { frame, words, tail } = question
   const gist = words.map(word => (word.before === '' ? plainFormOf(word) : `${word.before} ${plainFormOf(word)}`))
@@ -38,8 +39,8 @@ const turning = /^(?:of|for|by)?$/
  * many others there are, and those of them that no other may stand for: numbers, names, all that the lexicon knows no sense of. No plain question
  * shares the anchor of a text that is none.
  */
-export function anchorOf(normalized: string): string {
-  const question = readQuestion(normalized)
+export function anchorOf(normalized: string, owner = ''): string {
+  const question = readQuestion(normalized, owner)
   if (typeof question === 'string') return question
   const { frame, words, tail } = question
   const small = words.map(({ before }) => before).filter(before => !turning.test(before))

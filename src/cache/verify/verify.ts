@@ -22,7 +22,7 @@ export type Veto = Plainness | Unaligned | 'question' | 'opposite' | 'neighbour'
 
 /** A plain question; or why it is none. */
 export function questionOf(reading: PromptReading): Question | Plainness {
-  return reading.isProse ? readQuestion(reading.normalized) : 'prose'
+  return reading.isProse ? readQuestion(reading.normalized, reading.owner) : 'prose'
 }
 
 /** Whether other words may ask the same; else only its own normal form does. */

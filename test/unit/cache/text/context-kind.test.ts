@@ -48,7 +48,7 @@ test.each([
 
 test('what is handed over is the same only to the letter, also beside what was written one way before', () => {
   const contextBody = under('Translate into French.')
-  const asked = readAsked({ text: 'what is capital of france', contextBody }, 'context')
+  const asked = readAsked({ text: 'what is capital of france', contextBody }, 'context', '')
   for (const text of ['What is the capital of France?', 'what is capital of france ', 'What is capital of france']) {
     expect(readBeside(asked, text).normalized).not.toBe(asked.normalized)
   }
@@ -58,7 +58,7 @@ test('what is handed over is the same only to the letter, also beside what was w
 describe('a question to "you"', () => {
   const shop = under('You are the assistant of Acme, a shop.')
   const read = (text: string, contextBody: object) =>
-    readAsked({ text, contextBody: { ...contextBody } }, JSON.stringify(contextBody))
+    readAsked({ text, contextBody: { ...contextBody } }, JSON.stringify(contextBody), '')
   const isSame = (one: string, other: string, context: object) => {
     const asked = read(one, context)
     return asked.normalized === readBeside(asked, other).normalized

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_SEMANTIC_CHARS, readPrompt } from '../../../../src/cache/text/read-prompt.ts'
+import { MAX_SEMANTIC_CHARS, readBeside, readPrompt } from '../../../../src/cache/text/read-prompt.ts'
 import { processorMs } from '../../../harness/processor-time.ts'
 
 describe('writes prose one way', () => {
@@ -94,4 +94,12 @@ describe('reads any text in linear time', () => {
     expect(fastestMs(`${'I '.repeat(MEGABYTE / 2)}${end}`)).toBeLessThan(20)
     expect(fastestMs(`${'I '.repeat(290)}${end}`)).toBeLessThan(20)
   })
+})
+
+test('what was read for some is read anew for others', () => {
+  const read = (owner: string) => readPrompt('How do I boil an egg?', 'none', owner)
+  expect(read('1 ')).toBe(read('1 '))
+  expect(read('2 ')).not.toBe(read('1 '))
+  expect(readBeside(read('2 '), 'How do I boil an egg?')).toBe(read('2 '))
+  expect({ ...read('2 '), owner: '1 ' }).toEqual(read('1 '))
 })

@@ -51,7 +51,10 @@ test('other gists and anchors have another name', () => {
   const everyday = pairs.filter(({ set }) => set.startsWith('everyday'))
   const normalized = everyday.flatMap(({ a, b }) => [a, b].map(text => readPrompt(text).normalized))
   const [gists, anchors] = [gistOf, anchorOf].map(read =>
-    createHash('sha256').update(normalized.map(read).join('\n')).digest('hex').slice(0, 12),
+    createHash('sha256')
+      .update(normalized.map(text => read(text)).join('\n'))
+      .digest('hex')
+      .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-7',

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeReal, openBus } from '../harness/backends.ts'
+import { post } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { createRandom } from '../harness/random.ts'
+
+type Scope = 'project' | 'key' | 'user'
+
+interface Asker {
+  key: 'one' | 'other'
+  user: string | null
+}
+
+interface Told extends Asker {
+  /** Whom the answer was made for, as the provider was told. */
+  madeFor: Asker
+  cache: string | null
+  concernsAsker: boolean
+}
+
+const PROBES_A_SCOPE = 3_400
+const AT_ONCE = 24
+const USERS = ['alice', 'bob', 'carol', null]
+/** Whatever the words, under this policy: nothing but who asks keeps them apart. */
+const SETTINGS = { semantic_policy: 'threshold', semantic_threshold: '0' }
+const QUESTIONS = [
+  'What is a widget',
+  'Tell me what a widget is',
+  'Who am I',
+  'What is on my account',
+  'Explain widgets',
+]
+
+/** Each proxy has a bus of its own, as each process has. The last one has lost its Redis. */
+describeReal('answers over four processes', backend => {
+  const random = createRandom(11)
+  const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
+  const proxies: TestProxy[] = []
+  const opened: { close(): unknown }[] = []
+  const keys = { one: '', other: '' }
+  let upstreams: Upstreams
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    // The provider knows who asks, and says so.
+    upstreams.openai.script(({ body }) => ({
+      kind: 'answer',
+      content: String((body as { metadata?: { who?: string } }).metadata?.who),
+      firstByteDelayMs: 5 + Math.floor(random() * 20),
+    }))
+    const stores = await backend.open()
+    for (let i = 0; i < 4; i++) {
+      const bus = await openBus(stores)
+      opened.push(bus)
+      const lost = async () => Promise.reject(new Error('Redis is away'))
+      const store = i < 3 ? stores.store : { ...stores.store, readEntries: lost, writeEntry: lost, writeEntries: lost }
+      proxies.push(
+        await startProxy({
+          stores: { ...stores, store },
+          environment: upstreams.environment,
+          bus,
+          admissionLimitMs: 30_000,
+        }),
+      )
+    }
+    const [proxy] = proxies as [TestProxy]
+    keys.one = await proxy.createKey({ project: 'probed', type: 'project', settings: SETTINGS })
+    keys.other = await proxy.createKey({ project: 'probed', type: 'project' })
+    await storeKey(proxy.stores, 'probed', 'openai', 'sk-openai')
+  })
+  afterAll(async () => {
+    await Promise.all(proxies.map(proxy => proxy.stop()))
+    await Promise.all(opened.map(each => each.close()))
+    await upstreams.stop()
+  })
+
+  const query = (sql: string) => (proxies[0] as TestProxy).query(sql)
+
+  /** By one of the doors, of one of the processes, in one of many words. */
+  async function probe(): Promise<Told> {
+    const asker: Asker = { key: pick(['one', 'other']), user: pick(USERS) }
+    const words = `${pick(QUESTIONS)}${pick(['', '?', ' please', ', please?'])}`
+    const told = { model: 'gpt-4o-mini', metadata: { who: JSON.stringify(asker) }, ...naming(asker) }
+    const [path, body] = pick([
+      ['/chat/completions', { ...told, messages: [{ role: 'user', content: words }] }],
+      ['/chat/completions', { ...told, messages: [{ role: 'user', content: words }], stream: true }],
+      ['/responses', { ...told, input: words, store: false }],
+    ] as const)
+    const headers = pick([{}, {}, {}, {}, { 'cache-control': 'no-cache' }, { 'x-proxy-cache-ttl': '1' }])
+    const answer = await post(pick(proxies), keys[asker.key], path, body, { headers })
+    const text = await answer.text()
+    expect(answer.status, text).toBe(200)
+    const cache = answer.headers.get('x-proxy-cache')
+    return { ...asker, madeFor: madeFor(text), cache, concernsAsker: /\b(?:I|my)\b/.test(words) }
+  }
+
+  function naming({ user }: Asker): object {
+    return user === null ? {} : pick([{ user }, { safety_identifier: user }])
+  }
+
+  async function probeAll(scope: Scope): Promise<Told[]> {
+    const told: Told[] = []
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        while (told.length < PROBES_A_SCOPE) {
+          told.push(await probe())
+          if (told.length === PROBES_A_SCOPE / 2) await query(`select purge_cache('probed')`)
+        }
+      }),
+    )
+    expect([scope, told.filter(({ cache }) => cache !== 'MISS').length > PROBES_A_SCOPE / 2]).toEqual([scope, true])
+    return told
+  }
+
+  const circleOf = (scope: Scope, { key, user }: Asker) =>
+    scope === 'project' ? '' : scope === 'user' && user !== null ? `user ${user}` : `key ${key}`
+
+  test.each(['user', 'key', 'project', 'user'] as const)(
+    'within the scope %s are given to nobody else',
+    { timeout: 300_000 },
+    async scope => {
+      await query(`select set_setting('probed', 'cache_scope', '${scope}')`)
+      // Until every process has seen it.
+      for (const proxy of proxies)
+        for (const key of Object.values(keys))
+          await post(proxy, key, '/responses', { model: 'gpt-4o-mini', input: 'warm' })
+      const told = await probeAll(scope)
+      const crossed = told.filter(each => circleOf(scope, each) !== circleOf(scope, each.madeFor))
+      expect(crossed).toEqual([])
+      if (scope !== 'project') return
+      const reworded = told.filter(({ cache, concernsAsker }) => cache === 'HIT-SEMANTIC' && concernsAsker)
+      expect(reworded.length).toBeGreaterThan(0)
+      expect(reworded.filter(({ user, madeFor }) => user !== null && user !== madeFor.user)).toEqual([])
+    },
+  )
+})
+
+/** Out of a plain answer's JSON, or the pieces of a stream. */
+function madeFor(text: string): Asker {
+  const pieces = text.startsWith('{')
+    ? text
+    : [...text.matchAll(/"content":"((?:[^"\\]|\\.)*)"/g)].map(([, piece]) => piece).join('')
+  const [, key, user] = /\{\\+"key\\+":\\+"(\w+)\\+",\\+"user\\+":(?:\\+"(\w+)\\+"|null)\}/.exec(pieces) ?? []
+  if (key !== 'one' && key !== 'other') throw new Error(`Nobody's: ${text.slice(0, 500)}`)
+  return { key, user: user ?? null }
+}
