@@ -7,7 +7,7 @@ import { callName, entryName } from '../stores/fast-store.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
-import { askersCircleOf, nameWithin, ownerOf } from './cache-scope.ts'
+import { askersCircleOf, mayHaveAsker, nameWithin, ownerOf } from './cache-scope.ts'
 import type { MissReason } from './reasons.ts'
 import type { PromptReading } from './text/read-prompt.ts'
 import { bypassReason } from './verify/bypass.ts'
@@ -110,7 +110,14 @@ function readSemanticQuery({
 }
 
 /** Whether nobody else may be answered from it in other words. */
-export function isAskersOwn({ control, semantic }: Pick<CacheQuery, 'control' | 'semantic'>): boolean {
+export function isAskersOwn({
+  account,
+  control,
+  identity,
+  semantic,
+}: Pick<CacheQuery, 'account' | 'control' | 'identity' | 'semantic'>): boolean {
+  // Most requests need not be read for it.
+  if (!mayHaveAsker(account, identity.body)) return false
   const asked = semantic()
   return typeof asked !== 'string' && asked.circle !== control.circle
 }

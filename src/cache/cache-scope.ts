@@ -21,8 +21,13 @@ export function circleOf({ cache_scope, key_id }: Account, body: JsonObject): st
 
 /** With whom it shares in other words: where all do, a question about its asker is shared with the same user alone. */
 export function askersCircleOf(account: Account, body: JsonObject, reading: PromptReading): string {
-  const asker = account.cache_scope === 'project' && mayConcernAsker(reading) ? endUserOf(body) : null
-  return asker === null ? circleOf(account, body) : JSON.stringify(['asker', asker])
+  const isAskers = mayHaveAsker(account, body) && mayConcernAsker(reading)
+  return isAskers ? JSON.stringify(['asker', endUserOf(body)]) : circleOf(account, body)
+}
+
+/** Whether a question about its asker would be shared with fewer than others are. */
+export function mayHaveAsker({ cache_scope }: Account, body: JsonObject): boolean {
+  return cache_scope === 'project' && endUserOf(body) !== null
 }
 
 /** A hash of what is asked, in hex, as it is named within a circle: hex SHA-256, too. */

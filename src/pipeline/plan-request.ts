@@ -108,8 +108,10 @@ function controlFor(query: CacheableQuery, account: Account): CacheControl {
   const asked = control.threshold
   const threshold = asked !== null && asked > account.semantic_threshold ? asked : null
   const isAllowed = allowsCaching(query, account)
+  const mayReplace = account.cache_refresh === 'any' || !refusesStored(control)
+  if (isAllowed && mayReplace && threshold === asked && circle === control.circle) return control
   const lookup = control.lookup && isAllowed
-  const store = control.store && isAllowed && (account.cache_refresh === 'any' || !refusesStored(control))
+  const store = control.store && isAllowed && mayReplace
   return { ...control, circle, threshold, lookup, store }
 }
 
