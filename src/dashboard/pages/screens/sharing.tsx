@@ -60,7 +60,7 @@ function Basis({ row }: { row: Row | undefined }) {
       ? 'None of them names a user, so that the same end user cannot be told from the same key.'
       : `${formatCount(named)} of them name ${formatPlural(users, 'user')}.`
   return (
-    <p className="px-4 pb-4 text-xs text-muted">
+    <p className="px-4 pt-3 pb-4 text-xs text-muted">
       {formatPlural(requests, 'request')} since {since === null ? 'then' : formatTime(since)}. {naming}
     </p>
   )
