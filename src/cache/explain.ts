@@ -4,7 +4,7 @@ import type { Database } from '../postgres/database.ts'
 import type { AnswerAsk, FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
 import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
-import type { CacheScope } from './cache-scope.ts'
+import { type CacheScope, scopeOf } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
 import { createFindAnswers } from './open-answers.ts'
 import { asksJudge, lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
@@ -158,7 +158,7 @@ function decide(
 
 function describeKey({ account, identity, requestHash }: CacheQuery): Explanation['key'] {
   const { namespace, endpoint, route, canonicalBody } = identity
-  const named = { id: cacheIdOf(requestHash), hash: requestHash, scope: account.cache_scope, namespace }
+  const named = { id: cacheIdOf(requestHash), hash: requestHash, scope: scopeOf(account, identity.body), namespace }
   return { ...named, endpoint, route, canonical_body: canonicalBody }
 }
 

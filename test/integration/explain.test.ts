@@ -40,6 +40,14 @@ describeBackends('POST /v1/cache/explain', backend => {
     return (await response.json()) as Explanation
   }
 
+  test('says who shares an answer, as a hit does', async () => {
+    await proxy.query(`select set_setting('${project}', 'cache_scope', 'user')`)
+    expect((await explain(QUESTION)).key.scope).toBe('key')
+    const messages = [{ role: 'user', content: QUESTION }]
+    const named = await askWhy({ model: 'openai/gpt-4o-mini', messages, user: 'alice' })
+    expect(((await named.json()) as Explanation).key.scope).toBe('user')
+  })
+
   test('says of the same request that it is an exact hit', async () => {
     const { key: made, decision } = await explain(QUESTION)
     expect(decision).toEqual({ cache: 'HIT', reason: 'exact', id: made.id })
