@@ -1,13 +1,14 @@
 /** After an exact miss, a request follows the call in flight for the same request, or leads one of its own. */
 import type { CacheControl } from '../cache/cache-control.ts'
-import type { CacheQuery } from '../cache/cache-query.ts'
+import { type CacheQuery, isAskersOwn } from '../cache/cache-query.ts'
+import type { Match } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
 import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { takeAskTurn } from '../event-loop/turns.ts'
 import { referencesOf } from '../formats/kept-references.ts'
 import { passFound } from './checks/pass-answer.ts'
-import type { CallFailure, Joined, SharedCalls } from './coalescing/shared-call.ts'
+import type { CallFailure, Joined, Settlement, SharedCalls } from './coalescing/shared-call.ts'
 import { followCall } from './follow-call.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
@@ -87,7 +88,7 @@ async function lead(
     const lookup = found && context.check ? await passFound(context, found, stages) : found
     const response = lookup && serveFound(context, lookup, stages)
     if (lookup?.match && response) {
-      call.settle({ kind: 'cached', match: lookup.match })
+      call.settle(asShared(lookup.match, context))
       return { response }
     }
     if (control.onlyIfCached) throw refuse('notCached')
@@ -111,6 +112,12 @@ async function lead(
     call.settle({ kind: 'notShareable', failure: isOwn ? null : failure })
     return { failure }
   }
+}
+
+/** Those who asked it word for word share what was stored word for word, and not always what only its asker may be given in other words. */
+function asShared(match: Match, { cacheQuery }: SharingContext): Settlement {
+  const isOwn = match.result === 'HIT-SEMANTIC' && cacheQuery !== null && isAskersOwn(cacheQuery)
+  return isOwn ? { kind: 'notShareable', failure: null } : { kind: 'cached', match }
 }
 
 /** Serves the lookup's match; without one, notes what nearly was. */

@@ -56,6 +56,21 @@ describeBackends('store_answers()', backend => {
     expect(await listEntries(database)).toEqual([])
   })
 
+  test('a replacement is later than what it replaces, whichever of the two began first', async () => {
+    const { database } = await backend.open()
+    const place = await prepare(database)
+    const replaced = answerTo('one', place)
+    const createdAt = async () => {
+      const [row] = await findAnswer(database, { ...rewordingOf('one', place), requestHash: replaced.requestHash })
+      return row?.created_at?.getTime() ?? 0
+    }
+    await storeAnswers(database, [replaced])
+    await database.runScript(`update cache_entries set created_at = created_at + interval '1 minute'`)
+    const former = await createdAt()
+    await storeAnswers(database, [replaced])
+    expect(await createdAt()).toBeGreaterThan(former)
+  })
+
   test('stores a batch in one call and names each entry', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)

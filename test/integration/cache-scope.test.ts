@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, post } from '../harness/client.ts'
@@ -190,32 +190,52 @@ describeBackends('who shares answers', backend => {
     expect(await say(WHO, { user: 'bob' })).toBe('HIT project')
   })
 
-  test('nor is it given what another’s answer took the place of meanwhile', async () => {
-    await set('semantic_policy', 'threshold')
-    expect(await say(WHO, { user: 'bob' })).toBe('MISS')
-    await settle()
+  /** A proxy whose first lookup that finds an answer in other words waits for `meanwhile`, before it reads the answer. */
+  async function startSlow(meanwhile: () => Promise<unknown>): Promise<TestProxy> {
     const { stores } = proxy
-    let replaceOnce: (() => Promise<unknown>) | null = () =>
-      say(WHO, { user: 'alice' }, key, { 'cache-control': 'no-cache' }).then(settle)
+    let waits: typeof meanwhile | null = meanwhile
     const database: Database = {
       ...stores.database,
       async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
         const rows = await stores.database.call<Row>(text, values, options)
-        // Bob's question has been found, and its answer is read next.
-        if (text.includes('.find_answers(') && rows.some(row => (row as { match?: string }).match !== 'exact')) {
-          const replace = replaceOnce
-          replaceOnce = null
-          await replace?.()
+        if (waits && text.includes('.find_answers(') && rows.some(row => (row as { match?: string }).match !== 'exact')) {
+          waits = null
+          await meanwhile()
         }
         return rows
       },
     }
     const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    const slow = await startProxy({ stores: { ...stores, database }, environment, admissionLimitMs: 30_000 })
+    return startProxy({ stores: { ...stores, database }, environment, admissionLimitMs: 30_000 })
+  }
+
+  test('nor is it given what another’s answer took the place of meanwhile', async () => {
+    await set('semantic_policy', 'threshold')
+    expect(await say(WHO, { user: 'bob' })).toBe('MISS')
+    await settle()
+    const replace = vi.fn(() => say(WHO, { user: 'alice' }, key, { 'cache-control': 'no-cache' }).then(settle))
+    const slow = await startSlow(replace)
     const body = { ...CHAT, messages: messages(WHO_ELSE), user: 'bob' }
     const answer = await post(slow, key, '/chat/completions', body, { headers: { 'cache-control': 'only-if-cached' } })
     expect([answer.status, await answer.json()]).toMatchObject([504, { error: { code: 'not_cached' } }])
-    expect(replaceOnce).toBeNull()
+    expect(replace).toHaveBeenCalledOnce()
+    await slow.stop()
+  })
+
+  test('nor is what one is given in other words given to others who ask it at the same moment', async () => {
+    await set('semantic_policy', 'threshold')
+    expect(await say(WHO, { user: 'alice' })).toBe('MISS')
+    await settle()
+    const asBob = Promise.withResolvers<string>()
+    const askAs = async (user: string) =>
+      told(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), user }))
+    const slow = await startSlow(() => {
+      asBob.resolve(askAs('bob'))
+      // By then he waits for what alice gets.
+      return Bun.sleep(250)
+    })
+    expect(await askAs('alice')).toBe('HIT-SEMANTIC user')
+    expect(await asBob.promise).toBe('MISS')
     await slow.stop()
   })
 

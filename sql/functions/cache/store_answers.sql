@@ -117,7 +117,8 @@ begin
                 provider = excluded.provider,
                 prompt_tokens = excluded.prompt_tokens,
                 completion_tokens = excluded.completion_tokens,
-                created_at = excluded.created_at,
+                -- Later than what it replaces, so that a reader who saw the former one notices.
+                created_at = greatest(excluded.created_at, e.created_at + interval '1 ms'),
                 expires_at = excluded.expires_at,
                 test = excluded.test,
                 bytes = excluded.bytes,
