@@ -1,4 +1,4 @@
-/** The worker thread: runs jobs one by one, with a lower priority than the event loop. */
+/** The worker thread: runs jobs one by one, with a lower priority than the event loop once it is ready. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { carryError } from '../errors/errors.ts'
@@ -8,16 +8,22 @@ declare const self: Worker
 
 /** Under contention, the event loop gets some nine times as much processor time. */
 const NICENESS = 10
-
-lowerPriority()
+let isReady = false
 
 self.onmessage = ({ data }: MessageEvent<JobRequest>) => void answer(data)
 
-type Jobs = Record<string, ((input: unknown) => JobDone<unknown> | Promise<JobDone<unknown>>) | undefined>
+type Run = (input: unknown) => JobDone<unknown> | Promise<JobDone<unknown>>
+
+/** A module of jobs, which may load ahead what all of them need. */
+type Jobs = Record<string, Run | undefined> & { prepare?: () => void }
 
 async function answer({ module, name, input }: JobRequest): Promise<void> {
   try {
     const jobs: Jobs = await import(module)
+    // At the event loop's own priority: on a machine that others keep busy, what takes half a second would take half a minute.
+    if (!isReady) jobs.prepare?.()
+    if (!isReady) lowerPriority()
+    isReady = true
     const done = await jobs[name]?.(input)
     if (!done) throw new Error(`${module} has no job ${name}`)
     const { output, transfer = [] } = done

@@ -132,11 +132,12 @@ export class ConnectionPool {
   }
 
   #add(connection: Connection): void {
-    if (this.#isClosed) {
+    const stalled = this.hasRoom ? undefined : this.#open.find(each => each.isStalled)
+    // While it was opened, the pool was closed, or its limit lowered.
+    if (this.#isClosed || (!this.hasRoom && !stalled)) {
       connection.end()
       return
     }
-    const stalled = this.hasRoom ? undefined : this.#open.find(each => each.isStalled)
     if (stalled) this.leave(stalled)
     const bestBeforeMs = performance.now() + LIFETIME_MS * (0.9 + Math.random() / 5)
     this.#open.push({ connection, bestBeforeMs, isStalled: false })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { pingDatabase, shareConnections } from '../../src/postgres/database-facts.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
@@ -100,37 +101,58 @@ describeFaults('a primary and a standby', () => {
     await about.close()
     const url = first.url.replace('model_proxy', 'shared')
     const budget = openRealDatabase({ url, maxConnections: 1 })
-    const start = () => startProxyProcess({ DATABASE_URL: url, REDIS_URL: redis.url })
+    /** With how many connections its requests have open. */
+    const start = async () => {
+      const metricsPort = findFreePort()
+      const environment = { DATABASE_URL: url, REDIS_URL: redis.url, METRICS_PORT: String(metricsPort) }
+      const proxy = await startProxyProcess(environment)
+      const open = async () => {
+        const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+        return Number(/^model_proxy_database_connections\{state="open"\} (\d+)/m.exec(metrics)?.[1])
+      }
+      return { ...proxy, open }
+    }
     const alone = await start()
     const accounts = openAccounts(budget)
     const account = await accounts.create()
     const { key } = account
-    // Where all that is stored is compared with each question, lookups take several connections at once. Nothing is served, so all look up.
+    // Lookups wait for a lock again and again, so that each process wants all that it may have, however slow it is itself. None is served.
+    const lock = `do 'begin lock table model_proxy.cache_entries in access exclusive mode; perform pg_sleep(0.1); end' \\watch 0.05`
+    const pauses = Bun.spawn(['psql', url, '-qAt'], { stdin: Buffer.from(lock), stdout: 'ignore' })
     await accounts.run(
       `select set_settings('${account.project}', '{"semantic_policy": "threshold", "semantic_mode": "shadow"}')`,
     )
-    const open = async () => {
+    /** As the server counts them: two more of each process are operators'. */
+    const connections = async () => {
       const [row] = await budget.call<{ count: number }>(
         `select count(*)::integer as count from pg_stat_activity
           where application_name = 'model-proxy' and datname = current_database() and pid <> pg_backend_pid()`,
         [],
       )
-      return row?.count
+      return row?.count ?? 0
     }
-    const load = startLoad({ baseUrl: alone.baseUrl, key, clients: 48, pauseMs: 0 })
-    await waitUntil('it takes its five', 30_000, async () => (await open()) === 5)
+    const load = startLoad({ baseUrl: alone.baseUrl, key, clients: 16, pauseMs: 0 })
+    await waitUntil('it takes its five', 60_000, async () => (await alone.open()) === 5)
     const others = await Promise.all([start(), start()])
-    const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 48, pauseMs: 0 }))
-    await waitUntil('the three share six', 30_000, async () => (await open()) === 6)
+    const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 16, pauseMs: 0 }))
+    await waitUntil('the three share six', 60_000, async () => {
+      const open = await Promise.all([alone, ...others].map(each => each.open()))
+      return open.every(count => count === 2) && (await connections()) <= 6 + 3 * 2
+    })
     for (const each of others) each.signal('SIGTERM')
-    await waitUntil('the first takes its five again', 60_000, async () => (await open()) === 5)
+    await waitUntil('the first takes its five again', 60_000, async () => (await alone.open()) === 5)
     for (const each of [load, ...loads]) await each.stop()
-    const answered = [load, ...loads].flatMap(({ results }) => results.filter(({ status }) => status === 200)).length
-    await waitUntil(
-      'what was answered is counted',
-      90_000,
-      async () => (await accounts.countRequests(account)) === answered,
-    )
+    pauses.kill()
+    const results = [load, ...loads].flatMap(each => each.results)
+    const answered = results.filter(({ status }) => status === 200).length
+    // What its client did not wait for, on a busy machine, may have been answered.
+    const unknown = results.filter(
+      ({ status, startedAtMs, endedAtMs }) => status === 0 && endedAtMs - startedAtMs > 5_000,
+    ).length
+    await waitUntil('what was answered is counted', 90_000, async () => {
+      const counted = await accounts.countRequests(account)
+      return counted >= answered && counted <= answered + unknown
+    })
     await budget.close()
     await redis.remove()
   }, 300_000)

@@ -198,7 +198,11 @@ describeBackends('who shares answers', backend => {
       ...stores.database,
       async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
         const rows = await stores.database.call<Row>(text, values, options)
-        if (waits && text.includes('.find_answers(') && rows.some(row => (row as { match?: string }).match !== 'exact')) {
+        if (
+          waits &&
+          text.includes('.find_answers(') &&
+          rows.some(row => (row as { match?: string }).match !== 'exact')
+        ) {
           waits = null
           await meanwhile()
         }

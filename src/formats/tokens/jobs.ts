@@ -1,6 +1,12 @@
 /** The worker's jobs that count tokens. */
 import type { JobDone } from '../../event-loop/off-loop.ts'
 import { countPromptTokens, countTextTokens, type Endpoint } from './count-tokens.ts'
+import { loadEncoding } from './encodings.ts'
+
+/** Loads the vocabulary of modern models. */
+export function prepare(): void {
+  loadEncoding('o200k_base')
+}
 
 export interface ToCount {
   endpoint: Endpoint

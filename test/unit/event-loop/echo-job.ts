@@ -4,12 +4,19 @@ import { getPriority } from 'node:os'
 import { isMainThread, threadId } from 'node:worker_threads'
 import { invalidRequest } from '../../../src/errors/errors.ts'
 
+let preparedWith: number | null = null
+
+const ownPriority = () => getPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()))
+
+export function prepare(): void {
+  preparedWith = ownPriority()
+}
+
 export function echo({ does, text = '' }: { does: string; text?: string }) {
   if (does === 'refuse') throw invalidRequest('Not this.', 'field')
   if (does === 'fail') throw new Error('broken')
   if (does === 'hang') for (;;);
   if (does === 'thread') return { output: String(threadId) }
-  if (does === 'priority')
-    return { output: String(getPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()))) }
+  if (does === 'priority') return { output: `${preparedWith}, then ${ownPriority()}` }
   return { output: `${text} from ${isMainThread ? 'the event loop' : 'a worker'}` }
 }
