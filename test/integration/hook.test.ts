@@ -181,6 +181,26 @@ describeBackends('a hook', backend => {
       expect(row?.entries).toBe(0)
     })
 
+    test('is shown what is sealed as it is, and what it refuses of that is deleted', async () => {
+      const { hook, proxy, project, key } = setup
+      await proxy.query(`select set_setting('${project}', 'seal_answers', 'on')`)
+      setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD }, { kind: 'answer', content: 'no number' })
+      await ask(proxy, key, chat('Sealed?'))
+      await proxy.settle()
+      hook.say(({ type, answer }) => ({
+        verdict: type === 'after' && JSON.stringify(answer).includes(CARD) ? 'refuse' : 'allow',
+        policy: '2',
+      }))
+      hook.asked.length = 0
+      expect(textOf(await ask(proxy, key, chat('Sealed?')))).toBe('no number')
+      expect(hook.asked.filter(({ type }) => type === 'after').map(({ stored }) => stored)).toEqual([true, false])
+      await proxy.settle()
+      const kept = await proxy.query<{ is_sealed: boolean; policy: string }>(
+        `select starts_with(response, E'\\x01') as is_sealed, policy from cache_entries where project_id = find_project('${project}')`,
+      )
+      expect(kept).toEqual([{ is_sealed: true, policy: '2' }])
+    })
+
     test('a stored answer found in other words, or in PostgreSQL alone, is asked about as well', async () => {
       const { hook, proxy, key } = setup
       const words = 'Explain how photosynthesis works in the leaves of green plants'
