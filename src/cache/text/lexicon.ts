@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import { areEverydaySynonyms } from './everyday-synonyms.ts'
 
 export type WordKind = 'n' | 'v' | 'a' | 'r'
 /** `plain`: none. `s`: plural, or third person. `d`: past or participle. */
@@ -185,26 +186,13 @@ export function countSenses(word: string, kind: WordKind): number {
   return lookUp(word)?.senses[kind].length ?? 0
 }
 
-/** Everyday words with one meaning in nearly all places. */
-const closeSynonyms = wordGroups(`
-  cancel terminate|recover retrieve|remove delete|reduce decrease|raise increase|fast quick rapid|find locate|price cost|start begin|buy purchase
-  disadvantage downside drawback con|advantage benefit pro upside|child kid|fix repair|big large|sick ill|television tv
-`)
-/** Also words with one meaning in many places: a contract is cancelled or ended, a meeting is not. WordNet keeps most apart. */
-const moreSynonyms = closeSynonyms.concat(
-  wordGroups(`
-  cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|famous popular|tip advice|sign symptom
-  secure protect|contact reach|salary pay
-`),
-)
-
-function wordGroups(text: string): readonly string[][] {
-  return text.split(/[|\n]/).map(group => group.trim().split(' '))
-}
-
-/** The first of a base form's close synonyms; itself where there are none. */
-export function plainestOf(word: string): string {
-  return closeSynonyms.find(group => group.includes(word))?.[0] ?? word
+/** Whether a lower-case base form most often names a thing, a stuff or a being; not so "height", "skill", nor a part of the body. */
+export function isThing(word: string): boolean {
+  const { parents } = lexicon()
+  const things = ['object', 'matter'].map(each => lookUp(each)?.senses.n[0])
+  let sense = lookUp(word)?.senses.n[0] ?? 0
+  while (parents[sense] !== sense && !things.includes(sense)) sense = parents[sense] ?? sense
+  return things.includes(sense)
 }
 
 /** How two lower-case base forms relate; `kind` is what both are, null for any. */
@@ -212,7 +200,7 @@ export function relationOf(one: string, other: string): Relation {
   const [ours, theirs] = [lookUp(one), lookUp(other)]
   if (!ours || !theirs) return null
   if (ours.opposites.includes(other) || theirs.opposites.includes(one) || areApart(one, other)) return 'opposite'
-  if (moreSynonyms.some(group => group.includes(one) && group.includes(other))) return 'synonym'
+  if (areEverydaySynonyms(one, other)) return 'synonym'
   if (kinds.some(kind => shareSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
   if (ours.relatives.includes(other) || theirs.relatives.includes(one)) return 'relative'
   const isKind = isKindOf(ours.senses.v, theirs.senses.v) || isKindOf(theirs.senses.v, ours.senses.v)

@@ -37,11 +37,11 @@ function pairUnequal(ours: readonly ContentWord[], theirs: readonly ContentWord[
   return isMoved ? 'order' : unequal
 }
 
-/** Between the same small words, and not "a" one and "the" other, "my" and "your". One of them may lack it. */
+/** Between the same small words, and not "a" one and "the" other, "my" and "your". One of them may lack an article; not "my job", "jobs". */
 function isPlacedSame(one: ContentWord, other: ContentWord | undefined): boolean {
   if (one.before !== other?.before) return false
-  const articles = one.article + other.article
-  return articles.length < 2 || one.article === other.article || /^(?:a[my]|[my]a)$/.test(articles)
+  const [ours, theirs] = [one.article, other.article].toSorted()
+  return ours === theirs || (ours === '' && (/^(?:a|the)$/.test(theirs ?? '') || one.text === other.text))
 }
 
 /** The same with a phrase turned round: "price of gold" and "gold price", "cats and dogs" and "dogs and cats". */

@@ -3,6 +3,8 @@ import { baseOf, lemmasOf, mayBeName, relationOf } from '../text/lexicon.ts'
 import { wordMap } from '../text/words.ts'
 
 const agents = '(?:i|you|one|someone|anyone)'
+const being =
+  '(?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))* '
 /** Forms of one question; the first that fits is cut off. */
 const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [/^(?:what (?:is it|it is|does it feel)(?: feel)? like|how (?:is it|does it feel)(?: like)?) to /, 'like'],
@@ -23,14 +25,16 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [/^why (?:(?:is|are|do|does|did|was|were|can|should|would|have|has) )?/, 'why'],
+  [new RegExp(`^what ${being}`), 'what'],
+  [new RegExp(`^who (?!are )${being}`), 'who'],
+  [new RegExp(`^who ${being}`), 'who are'],
+  [/^(?:explain|describe|define|discuss)(?: the| a| an| some(?: of the)?)? /, 'what'],
+  // Who names the capital of Peru says what it is; who names a noble gas does not.
   [
-    /^(?:what|who) (?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))* /,
+    /^(?:list|name|state|give(?: me)?|suggest|recommend|mention) (?:(?:the |an? |some (?:of the )?)?(?:best|good|great|top) |(?:an? |some )?(?=examples? of )|the (?=(?:most|least|first|last|[a-z]+est) )|(?:the|some) (?=(?:[^ ]+ ){1,3}(?:of|between|for) ))/,
     'what',
   ],
-  [
-    /^(?:explain|describe|define|list|name|state|discuss|give(?: me)?|suggest|recommend|mention)(?: the| a| an| some(?: of the)?)?(?: (?:best|good|great|top)(?= ))* /,
-    'what',
-  ],
+  [/^(?:list|name|state|give(?: me)?|suggest|recommend|mention)(?: the| a| an| some(?: of the)?)? /, 'name'],
   [/^(?:what|which) /, 'which'],
 ]
 
@@ -123,6 +127,8 @@ export function writeSpelling(word: string): string {
 const tenses =
   / ?\b(?:was|were|did|had|could|should|would(?! be)|may|might|must|will(?! be)|can|best|good|great|top|most popular)\b/g
 const quality = /best|good|great|top|popular/
+/** "A good age to marry" is no best one. "Some good hotels" are. */
+const moderate = / an? (?:good|great) /
 
 export function cutFrame(sentence: string): [frame: string, rest: string, asker: string] {
   for (const [pattern, frame] of frames) {
@@ -130,13 +136,19 @@ export function cutFrame(sentence: string): [frame: string, rest: string, asker:
     if (found === undefined) continue
     // "The best joke that you have heard" reaches to the present, whether it is or was.
     const isPerfect = /\byou have\b/.test(sentence)
+    const praise = moderate.test(found) ? ' good' : ' best'
     const tense =
       /^(?:how|where)$/.test(frame) || isPerfect
         ? ''
-        : [...new Set((found.match(tenses) ?? []).map(word => (quality.test(word) ? ' best' : word)))].join('')
+        : [...new Set((found.match(tenses) ?? []).map(word => (quality.test(word) ? praise : word)))].join('')
+    // "Why is the door open" asks for a state, "why does the door open" for what happens.
+    const state = frame === 'why' && /\b(?:is|are)\b/.test(sentence) ? ' is' : ''
     const rest = sentence.slice(found.length)
     if (frame === 'how' && !lemmasOf(rest.split(' ')[0] ?? '').some(({ kind }) => kind === 'v')) continue
-    return [`${frame}${tense}`, rest, / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? '']
+    const asker = / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? ''
+    // "How can someone open a lock" is asked by who wants it shut.
+    const whose = asker.endsWith('one') && asker !== 'one' ? ' anyone' : ''
+    return [`${frame}${state}${tense}${whose}`, rest, asker]
   }
   return ['', sentence, '']
 }

@@ -1,13 +1,14 @@
 /** Reads a question once, and reduces it to what it asks. */
 import { LRUCache } from 'lru-cache'
-import { lemmasOf, plainestOf } from '../text/lexicon.ts'
+import { plainestOf } from '../text/everyday-synonyms.ts'
+import { lemmasOf } from '../text/lexicon.ts'
 import { type ContentWord, type Plainness, type Question, takeQuestionApart } from './question.ts'
 
 /**
  * Part of the names of the spaces in which gists are embedded. Vectors are only compared within a space, so another number is due when
  * `gistOf` or `anchorOf` returns another text for any that was normalized before. A text that is normalized otherwise needs none: it is another text.
  */
-export const GIST_FORM = 'gist-7'
+export const GIST_FORM = 'gist-8'
 
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
 const questionsRead = new LRUCache<string, Question | Plainness>({ max: 512 })

@@ -1,5 +1,5 @@
 /** Takes a plain question apart: how it asks, the words it is about, and the small words that turn its sense. */
-import { countSenses, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../text/lexicon.ts'
+import { countSenses, isThing, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../text/lexicon.ts'
 import { isTechnical, mayHoldTitle } from '../text/protected.ts'
 import { wordMap, wordSet } from '../text/words.ts'
 import { cutFrame, writeAlike, writeSpelling } from './forms.ts'
@@ -20,7 +20,7 @@ export interface ContentWord {
   readonly lemmas: readonly Lemma[]
   /** The small words before it: they turn the sense, tell who does what to whom, where and when. Articles do not count. */
   readonly before: string
-  /** The initial of "a", "the", "my" or "your", if one stands before it. */
+  /** The article before it, or whose it is where that says little: "the", "my". Empty where neither stands there. */
   readonly article: string
   /** Whether it names a thing. Behind a verb, a preposition is part of it: "search for", "turn in". */
   readonly isNoun: boolean
@@ -35,7 +35,7 @@ const optional = wordSet("a an the any is are am that which there ever 's really
 const quantifying = wordSet('any ever')
 const small = wordSet(`
   some any ever is are be been being become becoming do does a of in on at to for by with without from into onto and or this these those it its i me my mine myself you your yours yourself our ours us we one so as can will shall
-  not no never none nor neither nothing nobody cannot hardly except excluding unless instead
+  there not no never none nor neither nothing nobody cannot hardly except excluding unless instead
   all each every both either only many few several more less least enough too almost nearly exactly about just even again still already yet other another
   same different else first second third last next previous once twice most per
   using before after over under against than between until till since during off up down out above below inside outside because if when while whether although but via through
@@ -59,12 +59,9 @@ export function takeQuestionApart(normalized: string): Question | Plainness {
 function takeApart(sentence: string): Question | Plainness {
   if (wording.test(sentence)) return 'wording'
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
-  const [form, rest, asker] = cutFrame(sentence)
+  const [frame, rest, asker] = cutFrame(sentence)
   const all = writeCapitals(rest.split(' '))
   if (all.length > MOST_WORDS) return 'prose'
-  // "Who is Jordan" asks for a person, "what is Jordan" for a country.
-  const isPerson = form !== '' && sentence.startsWith('who ') && mayBeName((all[0] ?? '').toLowerCase())
-  const frame = isPerson ? `${form} who` : form
   const { words, tail } = readWords(all, frame, frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody)
   const isOfAll = / (?:ever|you have)(?: |$)/.test(rest)
   return words.length === 0 ? 'short' : { frame, words, tail, isOfAll }
@@ -79,16 +76,16 @@ function readWords(
   let before: string[] = []
   let article = ''
   for (const [at, word] of all.entries()) {
-    if (isLeftOut(all, at, frame) || (owners.has(word) && all[at - 1] !== 'find' && isOfAsker(word, frame, selves)))
-      article = articles.has(word) ? word.slice(0, 1) : article
+    if (isLeftOut(all, at, frame) || isOwnAnyhow(all, at, frame === 'how' ? selves : null))
+      article = articles.has(word) ? word.replace(/^an$/, 'a') : article
     else if (small.has(word) || word === ',') {
       const isBehindNoun = before.length === 0 && words.at(-1)?.isNoun === true
       before.push(selves.has(word) ? 'self' : writeSmall(isBehindNoun ? behindNoun(all, at) : word, frame))
     } else {
       const text = frame === 'how' && words.length === 0 ? baseOfVerb(word) : word
       const isObject = frame === 'how' && words.length > 0 && before.length === 0
-      const isThing = isObject || frame.startsWith('what') || isNoun(word, before.at(-1), article)
-      words.push({ text, lemmas: lemmasOf(word), before: before.join(' '), article, isNoun: isThing })
+      const isName = isObject || /^wh(?:at|o)/.test(frame) || isNoun(word, before.at(-1), article)
+      words.push({ text, lemmas: lemmasOf(word), before: before.join(' '), article, isNoun: isName })
       before = []
       article = ''
     }
@@ -96,18 +93,22 @@ function readWords(
   return { words, tail: before.join(' ') }
 }
 
-function isOfAsker(word: string, frame: string, selves: ReadonlySet<string>): boolean {
-  return selves.has(word) || (frame !== 'how' && word !== 'their')
-}
-
 function isLeftOut(all: readonly string[], at: number, frame: string): boolean {
   const [before = '', word = '', next = ''] = [all[at - 1], all[at], all[at + 1]]
-  // "A few" and "few" differ, and so do "people are left" and "people left".
+  // "A few" and "few" differ, and so do "people are left" and "people left", "which shops are open" and "which shops open".
   if (word === 'a' && /^(?:few|little|lot|bit)$/.test(next)) return false
-  if (/^(?:is|are)$/.test(word) && lemmasOf(next).some(({ form }) => form === 'd')) return false
+  if (/^(?:is|are)$/.test(word) && at > 0 && !frame.startsWith('why')) {
+    return !isVerb(all.slice(at + 1).find(each => !optional.has(each)) ?? '')
+  }
+  // "Is there a gold standard", but "how many are there".
+  if (word === 'there') return at > 1
   if (frame === '' && quantifying.has(word)) return before === 'there'
-  if (word === 'so') return frame === 'why' && !/^(?:much|many|few|little)$/.test(next)
+  if (word === 'so') return /^why(?: is)?$/.test(frame) && !/^(?:much|many|few|little)$/.test(next)
   return optional.has(word)
+}
+
+function isVerb(word: string): boolean {
+  return lemmasOf(word).some(({ kind, form }) => kind === 'v' && /^(?:plain|d)$/.test(form))
 }
 
 function writeSmall(word: string, frame: string): string {
@@ -139,9 +140,31 @@ function behindNoun(all: readonly string[], at: number): string {
   return lemmasOf(next.toLowerCase()).length === 0 ? 'of' : 'about'
 }
 
-const articles = wordSet('a an the my your')
-/** Whose it is says little: "improve my English", but not "find my phone". */
 const owners = wordSet("my your one's their")
+const articles = wordSet(`a an the ${[...owners].join(' ')}`)
+const persons = wordMap('my i|your you')
+
+/**
+ * Whose something is counts: "what is an IP address", "what is my IP address". But where somebody asks for a method for what is no thing, it is
+ * his own anyhow: "improve my English", not "find my phone". And so is what he is "in": "the best decision of yours in your life".
+ */
+function isOwnAnyhow(all: readonly string[], at: number, selves: ReadonlySet<string> | null): boolean {
+  const word = all[at] ?? ''
+  if (!owners.has(word)) return false
+  if (selves) return selves.has(word) && !isThing(headOf(all, at + 1))
+  return (
+    all[at - 1] === 'in' && all.some((each, place) => place !== at && (each === word || each === persons.get(word)))
+  )
+}
+
+/** The noun that the words from `start` on are about: the last before a small word, or before an adverb. */
+function headOf(all: readonly string[], start: number): string {
+  const end = all.findIndex((word, at) => at > start && small.has(word))
+  const phrase = all.slice(start, end < 0 ? undefined : end).map(word => lemmasOf(word.toLowerCase()))
+  const head = phrase.findLast((lemmas, at) => at === 0 || lemmas.every(({ kind }) => kind !== 'r')) ?? []
+  return head.find(({ kind }) => kind === 'n')?.word ?? ''
+}
+
 const becoming = wordSet('become becoming being')
 
 /** A noun, or what stands behind an article or a preposition. Many nouns are also verbs, but rarely: "dogs", "books". */
@@ -157,7 +180,7 @@ function isNoun(word: string, before: string | undefined, article: string): bool
 const RARELY = 3
 
 /** Of one and of several: "which country has", "which countries have". */
-const agreeing = wordMap('has have|does do|were was')
+const agreeing = wordMap('has have|does do|were was|are is')
 
 /** "A way of improving" is a way to improve. */
 function baseOfVerb(word: string): string {

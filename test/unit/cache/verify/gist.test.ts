@@ -8,7 +8,7 @@ import { pairs } from '../text/pairs.ts'
 describe('a gist is what a question asks', () => {
   test.each([
     ['How do I decrease my blood pressure?', 'how reduce blood pressure'],
-    ['How do I turn on my phone?', 'how turn on phone'],
+    ['How do I turn on my phone?', 'how turn on self phone'],
     ['How do I secure a job abroad?', 'how secure job abroad'],
     ['How do I end a meeting early?', 'how end meeting early'],
     ['What are the side effects of aspirin?', 'what side effects of aspirin'],
@@ -57,8 +57,8 @@ test('other gists and anchors have another name', () => {
       .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
-    form: 'gist-7',
-    gists: '0dbad2388de9',
-    anchors: '1280007ca024',
+    form: 'gist-8',
+    gists: 'fd95965b32d4',
+    anchors: '901b7dbcd97b',
   })
 })

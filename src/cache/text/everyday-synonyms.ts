@@ -1,0 +1,28 @@
+/** Everyday words that mean the same, of which WordNet keeps most apart. */
+
+/** Everyday words with one meaning in nearly all places. */
+const closeSynonyms = wordGroups(`
+  cancel terminate|recover retrieve|remove delete|reduce decrease|raise increase|fast quick rapid|find locate|price cost|start begin|buy purchase
+  disadvantage downside drawback con|advantage benefit pro upside|child kid|fix repair|big large|sick ill|television tv
+`)
+/** Also words with one meaning in many places: a contract is cancelled or ended, a meeting is not. WordNet keeps most apart. */
+const moreSynonyms = closeSynonyms.concat(
+  wordGroups(`
+  cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|famous popular|tip advice|sign symptom
+  secure protect|contact reach|salary pay
+`),
+)
+
+/** The first of a base form's close synonyms; itself where there are none. */
+export function plainestOf(word: string): string {
+  return closeSynonyms.find(group => group.includes(word))?.[0] ?? word
+}
+
+/** Whether two base forms have one meaning in many places. */
+export function areEverydaySynonyms(one: string, other: string): boolean {
+  return moreSynonyms.some(group => group.includes(one) && group.includes(other))
+}
+
+function wordGroups(text: string): readonly string[][] {
+  return text.split(/[|\n]/).map(group => group.trim().split(' '))
+}
