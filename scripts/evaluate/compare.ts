@@ -2,44 +2,53 @@
 
 import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin.ts'
 import { openLocalEmbedder } from '../../src/cache/embedders/local/local.ts'
-import { gistOf } from '../../src/cache/verify/gist.ts'
 import { OWN_MODEL } from '../../src/config/embedder.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import type { LabelledPair } from './pairs.ts'
 
 export const embedderNames = ['builtin', 'local', 'recorded'] as const
 
+/** The unit vector of a text; null when there is none. */
+export type Embed = (text: string) => Promise<Float32Array | null>
+
 export interface Compare {
+  readonly name: (typeof embedderNames)[number]
   /** Whether similarity tells meaning, not only wording. */
   readonly isSemantic: boolean
-  /** The cosine of two normalized texts. Rejects when there is none. */
+  /** The cosine of two texts: those of the pair, or what was made of them. Rejects when there is none. */
   compare(pair: LabelledPair, one: string, other: string): Promise<number>
+  /** Null when only pairs have a similarity. */
+  readonly embed: Embed | null
   close(): Promise<void>
 }
 
-/** `recorded`: what an API's model said of the texts as they are; each pair needs a `similarity`. */
-export async function openCompare(name: (typeof embedderNames)[number]): Promise<Compare> {
-  if (name === 'recorded') return { isSemantic: true, compare: recorded, close: async () => {} }
+/** Throws when there is no embedder of that name. `recorded`: what an API's model said of the texts as they are; each pair needs a `similarity`. */
+export async function openCompare(wanted: string): Promise<Compare> {
+  const name = embedderNames.find(each => each === wanted)
+  if (!name) throw new Error(`--embedder must be one of ${embedderNames.join(', ')}`)
+  if (name === 'recorded') return { name, isSemantic: true, compare: recorded, embed: null, close: async () => {} }
   if (name === 'builtin') {
     const { embed, close } = createBuiltinEmbedder()
-    const compare = async (_: LabelledPair, one: string, other: string) =>
-      cosine(embed(gistOf(one)), embed(gistOf(other)))
-    return { isSemantic: false, compare, close }
+    return { name, isSemantic: false, ...comparing(async text => embed(text)), close }
   }
-  const embedder = await openLocalEmbedder(process.env.EMBEDDINGS_PATH ?? OWN_MODEL, createLog('error'))
+  const { embedLater, close } = await openLocalEmbedder(process.env.EMBEDDINGS_PATH ?? OWN_MODEL, createLog('error'))
+  return { name, isSemantic: true, ...comparing(text => embedLater(text, '')), close }
+}
+
+function comparing(embed: Embed): Pick<Compare, 'compare'> & { embed: Embed } {
   async function compare(_: LabelledPair, one: string, other: string): Promise<number> {
-    const [ours, theirs] = [await embedder.embedLater(gistOf(one), ''), await embedder.embedLater(gistOf(other), '')]
+    const [ours, theirs] = [await embed(one), await embed(other)]
     return ours && theirs ? cosine(ours, theirs) : 0
   }
-  return { isSemantic: true, compare, close: embedder.close }
+  return { compare, embed }
 }
 
-/** Of equal gists an embedder is asked once. */
+/** Of equal texts an embedder is asked once. */
 async function recorded({ similarity, set }: LabelledPair, one: string, other: string): Promise<number> {
   if (similarity === undefined) throw new Error(`${set}: --embedder recorded needs a similarity with each pair`)
-  return gistOf(one) === gistOf(other) ? 1 : similarity
+  return one === other ? 1 : similarity
 }
 
-function cosine(one: Float32Array, other: Float32Array): number {
+export function cosine(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
 }

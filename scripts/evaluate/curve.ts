@@ -1,46 +1,11 @@
 /** The curve of same and different pairs served over thresholds, by policy, risk, set and class. */
 
-import { readPrompt } from '../../src/cache/text/read-prompt.ts'
-import { bypassReason } from '../../src/cache/verify/bypass.ts'
-import { findVeto, type SemanticRisk } from '../../src/cache/verify/verify.ts'
-import type { Compare } from './compare.ts'
+import type { SemanticRisk } from '../../src/cache/verify/verify.ts'
 import type { LabelledPair } from './pairs.ts'
 import { share } from './score.ts'
+import { DEFAULT_THRESHOLD, risks, type WeighedPair } from './weigh.ts'
 
-const risks = ['careful', 'balanced', 'generous'] as const satisfies SemanticRisk[]
 const thresholds = [0.8, 0.85, 0.9, 0.92, 0.95, 0.97, 0.99]
-const DEFAULT_THRESHOLD = 0.95
-
-/** A pair with what decides about it. */
-export interface WeighedPair extends LabelledPair {
-  readonly isNormalized: boolean
-  readonly similarity: number
-  /** By risk: whether nothing speaks against it above a threshold. */
-  readonly passes: Readonly<Record<SemanticRisk, (threshold: number) => boolean>>
-}
-
-/** Weighs pairs of texts. */
-export async function weighPairs(
-  pairs: readonly LabelledPair[],
-  { compare, isSemantic }: Compare,
-): Promise<WeighedPair[]> {
-  const weighed: WeighedPair[] = []
-  for (const pair of pairs) {
-    const [one, other] = [readPrompt(pair.a), readPrompt(pair.b)]
-    const isBypassed = bypassReason(one) !== null || bypassReason(other) !== null
-    const isNormalized = !isBypassed && one.normalized === other.normalized
-    const similarity = isNormalized ? 1 : await compare(pair, one.normalized, other.normalized)
-    const passes = (risk: SemanticRisk) => (threshold: number) =>
-      !isBypassed && findVeto(one, other, { similarity, threshold, risk, isSemantic }) === null
-    weighed.push({
-      ...pair,
-      isNormalized,
-      similarity,
-      passes: { careful: passes('careful'), balanced: passes('balanced'), generous: passes('generous') },
-    })
-  }
-  return weighed
-}
 
 type IsServed<Pair = WeighedPair> = (pair: Pair) => boolean
 

@@ -1,7 +1,8 @@
-/** Labelled pairs: JSONL with `a`, `b`, `label` (1: both ask the same; 0: one's answer is wrong for the other) and, if wanted, `category`. */
+/** Labelled pairs: two texts, and a label: 1: both ask the same; 0: one's answer is wrong for the other. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
+import { type Row, readRows, tableExtensions } from './tables.ts'
 
 export interface LabelledPair {
   a: string
@@ -16,23 +17,34 @@ export interface LabelledPair {
   set: string
 }
 
+/** What the fields are called: here, in QQP, in MRPC, in PAWS and most other sets of GLUE, in GPTCache's. */
+const names = {
+  a: ['a', 'question1', '#1 string', 'sentence1', 'text_a'],
+  b: ['b', 'question2', '#2 string', 'sentence2', 'text_b'],
+  label: ['label', 'is_duplicate', 'quality'],
+} as const
+
 /** `HASH 1` or `HASH 0`: judgements by hand, of pairs that need not be in the project. */
 const JUDGEMENTS = join(import.meta.dirname, 'hand-judgements.txt')
 const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/cache/text/pairs')
 
-/** Reads the files, or the project's own pairs without any. An invalid line throws an error with its position. */
-export function readPairs(files: readonly string[]): LabelledPair[] {
+/** The files of pairs in a folder, by name. Throws when there is none. */
+export function pairFiles(folder: string): string[] {
+  const files = readdirSync(folder).filter(file => tableExtensions.includes(extname(file)))
+  if (files.length === 0) throw new Error(`${folder}: no pairs in it: a file must end in ${tableExtensions.join(', ')}`)
+  return files.sort().map(file => join(folder, file))
+}
+
+/** Reads the files, or the project's own pairs without any. An invalid row throws an error with its position. */
+export function* readPairs(files: readonly string[]): Generator<LabelledPair> {
   const judgements = new Map(
     readFileSync(JUDGEMENTS, 'utf8')
       .split('\n')
       .map(line => line.split(' ') as [string, string]),
   )
-  const sources = files.length > 0 ? files : readdirSync(OWN_PAIRS).map(file => join(OWN_PAIRS, file))
-  return sources.flatMap(file =>
-    readFileSync(file, 'utf8')
-      .split('\n')
-      .flatMap((line, at) => (line.trim() === '' ? [] : [judged(readPair(line, file, at + 1), judgements)])),
-  )
+  for (const file of files.length > 0 ? files : pairFiles(OWN_PAIRS)) {
+    for (const row of readRows(file)) yield judged(readPair(row, file), judgements)
+  }
 }
 
 /** Names a pair in the judgements, whatever the order of its texts. */
@@ -45,17 +57,22 @@ function judged(pair: LabelledPair, judgements: ReadonlyMap<string, string>): La
   return said === undefined ? pair : { ...pair, hand: said === '1' ? 1 : 0 }
 }
 
-function readPair(line: string, file: string, row: number): LabelledPair {
-  const { a, b, label, category, similarity } = JSON.parse(line)
-  if (typeof a !== 'string' || typeof b !== 'string' || (label !== 0 && label !== 1)) {
-    throw new Error(`${file}:${row}: a pair needs the texts a and b, and label 0 or 1`)
+function readPair({ fields, line, namedAt }: Row, file: string): LabelledPair {
+  const [a, b, label] = [names.a, names.b, names.label].map(each => fields[each.find(name => name in fields) ?? ''])
+  const isLabel = ['0', '1'].includes(String(label))
+  if (typeof a !== 'string' || typeof b !== 'string' || !isLabel) {
+    const isNamed = [a, b, label].every(value => value !== undefined)
+    throw new Error(
+      `${file}:${isNamed ? line : namedAt}: a pair needs two texts (${names.a.join(', ')}; ${names.b.join(', ')}) and a label of 0 or 1 (${names.label.join(', ')})`,
+    )
   }
+  const { category, similarity } = fields
   return {
     a,
     b,
-    label,
+    label: Number(label) === 1 ? 1 : 0,
     category: typeof category === 'string' ? category : 'none',
     set: basename(file),
-    ...(typeof similarity === 'number' && { similarity }),
+    ...(similarity !== undefined && { similarity: Number(similarity) }),
   }
 }

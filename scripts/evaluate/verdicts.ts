@@ -1,6 +1,6 @@
 /** A project's own verdicts as pairs: what people and the judge said of its questions, at which similarity. Texts are not kept. */
 import { withDatabase } from '../bench/stores.ts'
-import type { WeighedPair } from './curve.ts'
+import type { WeighedPair } from './weigh.ts'
 
 interface Row {
   verdict: 'same' | 'different'

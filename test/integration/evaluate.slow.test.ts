@@ -42,6 +42,23 @@ test('prints what labelled pairs are served, and what is wrong with a call', { t
   expect((await evaluate(['--embedder', 'none', file])).errors).toContain('--embedder must be one of')
 })
 
+test('shows a board of a folder, for each embedder', { timeout: 30_000 }, async () => {
+  const folder = temporaryFolder()
+  await Bun.write(
+    `${folder}/own.csv`,
+    'a,b,label,similarity\nWhat is the capital of Peru?,Tell me the capital of Peru,1,0.9\n',
+  )
+  const shown = await evaluate(['--board', folder, '--embedder', 'builtin', '--embedder', 'recorded', '--stream', '2'])
+  expect(shown).toMatchObject({ errors: '', code: 0 })
+  expect(shown.printed).toMatch(/own\.csv, builtin: 1 pairs, 1 same.*own\.csv, recorded: 1 pairs, 1 same/s)
+  expect(shown.printed).toContain('1 hits, 0 wrong (0)')
+  expect((await evaluate(['--board', folder, '--stream', 'many'])).errors).toContain('--stream must be a whole number')
+  await Bun.write(`${folder}/own.csv`, 'a,b,label\nx,y,2\n')
+  const refused = await evaluate(['--board', folder])
+  expect(refused.code).not.toBe(0)
+  expect(refused.errors).toContain(`${folder}/own.csv:2: a pair needs two texts`)
+})
+
 describeOnce('evaluate --project', backend => {
   let embedded: Database | undefined
   afterAll(() => embedded?.close())

@@ -1,0 +1,102 @@
+/** The cache of one group of questions under each policy, in memory: what it would serve of what it holds. */
+import { anchorOf } from '../../../src/cache/verify/gist.ts'
+import { findVeto, isPlainQuestion, type SemanticRisk } from '../../../src/cache/verify/verify.ts'
+import { cosine } from '../compare.ts'
+import type { ReadText } from '../weigh.ts'
+import { createNearest } from './nearest.ts'
+
+/** A question, with the vectors of its text and of its gist. Null: it has none. */
+export interface Asked extends ReadText {
+  readonly number: number
+  readonly vector: Float32Array | null
+  readonly gistVector: Float32Array | null
+}
+
+export interface GroupCache {
+  /** The number of the question whose answer is served; null for a miss. */
+  find(asked: Asked): number | null
+  keep(asked: Asked): void
+}
+
+export interface CacheOptions {
+  readonly threshold: number
+  readonly isSemantic: boolean
+}
+
+export function openProved(): GroupCache {
+  const { find, keep } = openNormalized()
+  return {
+    find: asked => (asked.isBypassed ? null : find(asked)),
+    keep(asked) {
+      if (!asked.isBypassed) keep(asked)
+    },
+  }
+}
+
+/** What does not share an anchor has a veto, so that only what does is compared. */
+export function openVerified({ threshold, isSemantic }: CacheOptions, risk: SemanticRisk): GroupCache {
+  const proved = openProved()
+  const byAnchor = new Map<string, Asked[]>()
+
+  function groupOf({ reading, isBypassed }: Asked): Asked[] {
+    if (isBypassed || !isPlainQuestion(reading)) return []
+    const anchor = anchorOf(reading.normalized)
+    const group = byAnchor.get(anchor) ?? []
+    byAnchor.set(anchor, group)
+    return group
+  }
+
+  function findSimilar(asked: Asked): number | null {
+    let [best, nearest]: [number, number | null] = [threshold, null]
+    for (const kept of groupOf(asked)) {
+      if (!asked.gistVector || !kept.gistVector) continue
+      const similarity = cosine(asked.gistVector, kept.gistVector)
+      if (similarity <= best || findVeto(asked.reading, kept.reading, { similarity, threshold, risk, isSemantic }))
+        continue
+      best = similarity
+      nearest = kept.number
+    }
+    return nearest
+  }
+  return {
+    find: asked => proved.find(asked) ?? findSimilar(asked),
+    keep(asked) {
+      proved.keep(asked)
+      groupOf(asked).push(asked)
+    },
+  }
+}
+
+/** Under it nothing is bypassed. */
+export function openThreshold(threshold: number): GroupCache {
+  const [normalized, nearest] = [openNormalized(), openNearest(threshold, ({ gistVector }) => gistVector)]
+  return {
+    find: asked => normalized.find(asked) ?? nearest.find(asked),
+    keep(asked) {
+      normalized.keep(asked)
+      nearest.keep(asked)
+    },
+  }
+}
+
+export function openNearest(threshold: number, vectorOf: (asked: Asked) => Float32Array | null): GroupCache {
+  const nearest = createNearest()
+  return {
+    find(asked) {
+      const vector = vectorOf(asked)
+      return vector && nearest.find(vector, threshold)
+    },
+    keep(asked) {
+      const vector = vectorOf(asked)
+      if (vector) nearest.add(vector, asked.number)
+    },
+  }
+}
+
+function openNormalized(): GroupCache {
+  const kept = new Map<string, number>()
+  return {
+    find: ({ reading }) => kept.get(reading.normalized) ?? null,
+    keep: ({ reading, number }) => void kept.set(reading.normalized, number),
+  }
+}

@@ -1,0 +1,63 @@
+/** The questions of labelled pairs, each once, in their order; and which of them ask the same. */
+import type { LabelledPair } from '../pairs.ts'
+
+/** What is known of two questions. */
+export interface Verdict {
+  /** By label: their own, or the labels that connect them. Else they count as different. */
+  readonly isSame: boolean
+  /** The same, where no person read the pair. */
+  readonly isSameByHand: boolean
+  /** Whether the pair itself has a label. */
+  readonly isLabelled: boolean
+}
+
+export interface Questions {
+  add(pair: LabelledPair): void
+  /** The first `most` questions. */
+  first(most: number): string[]
+  /** Compares two by their numbers in the order. */
+  verdictOf(one: number, other: number): Verdict
+}
+
+export function createQuestions(): Questions {
+  const numbers = new Map<string, number>()
+  /** A question that asks the same, or itself: at the end of the way is the one that stands for all. */
+  const leaders: number[] = []
+  const said = new Map<string, Pick<LabelledPair, 'label' | 'hand'>>()
+
+  function numberOf(text: string): number {
+    const number = numbers.get(text) ?? numbers.size
+    if (number === numbers.size) {
+      numbers.set(text, number)
+      leaders.push(number)
+    }
+    return number
+  }
+
+  function leaderOf(number: number): number {
+    let at = number
+    for (let next = leaders[at] ?? at; next !== at; next = leaders[at] ?? at) {
+      leaders[at] = leaders[next] ?? next
+      at = next
+    }
+    return at
+  }
+
+  return {
+    add({ a, b, label, hand }) {
+      const [one, other] = [numberOf(a), numberOf(b)]
+      said.set(nameOf(one, other), hand === undefined ? { label } : { label, hand })
+      if (label === 1) leaders[leaderOf(one)] = leaderOf(other)
+    },
+    first: most => [...numbers.keys().take(most)],
+    verdictOf(one, other) {
+      const own = said.get(nameOf(one, other))
+      const isSame = own ? own.label === 1 : leaderOf(one) === leaderOf(other)
+      return { isSame, isSameByHand: own?.hand === undefined ? isSame : own.hand === 1, isLabelled: own !== undefined }
+    },
+  }
+}
+
+function nameOf(one: number, other: number): string {
+  return one < other ? `${one} ${other}` : `${other} ${one}`
+}

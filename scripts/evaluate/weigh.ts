@@ -1,0 +1,48 @@
+/** Weighs pairs of texts: what each policy and risk makes of them. */
+import { type PromptReading, readPrompt } from '../../src/cache/text/read-prompt.ts'
+import { bypassReason } from '../../src/cache/verify/bypass.ts'
+import { gistOf } from '../../src/cache/verify/gist.ts'
+import { findVeto, type SemanticRisk } from '../../src/cache/verify/verify.ts'
+import type { Compare } from './compare.ts'
+import type { LabelledPair } from './pairs.ts'
+
+export const risks = ['careful', 'balanced', 'generous'] as const satisfies SemanticRisk[]
+export const DEFAULT_THRESHOLD = 0.95
+
+/** A pair with what decides about it. */
+export interface WeighedPair extends LabelledPair {
+  readonly isNormalized: boolean
+  readonly similarity: number
+  /** By risk: whether nothing speaks against it above a threshold. Who passes one passes all below. */
+  readonly passes: Readonly<Record<SemanticRisk, (threshold: number) => boolean>>
+}
+
+/** A text as the cache reads it. */
+export interface ReadText {
+  readonly reading: PromptReading
+  readonly isBypassed: boolean
+  readonly gist: string
+}
+
+export function readText(text: string): ReadText {
+  const reading = readPrompt(text)
+  return { reading, isBypassed: bypassReason(reading) !== null, gist: gistOf(reading.normalized) }
+}
+
+export async function weighPair(
+  pair: LabelledPair,
+  { compare, isSemantic }: Pick<Compare, 'compare' | 'isSemantic'>,
+): Promise<WeighedPair> {
+  const [one, other] = [readText(pair.a), readText(pair.b)]
+  const isBypassed = one.isBypassed || other.isBypassed
+  const isNormalized = !isBypassed && one.reading.normalized === other.reading.normalized
+  const similarity = isNormalized ? 1 : await compare(pair, one.gist, other.gist)
+  const passes = (risk: SemanticRisk) => (threshold: number) =>
+    !isBypassed && findVeto(one.reading, other.reading, { similarity, threshold, risk, isSemantic }) === null
+  return {
+    ...pair,
+    isNormalized,
+    similarity,
+    passes: { careful: passes('careful'), balanced: passes('balanced'), generous: passes('generous') },
+  }
+}
