@@ -189,10 +189,16 @@ export function countSenses(word: string, kind: WordKind): number {
 /** Whether a lower-case base form most often names a thing, a stuff or a being; not so "height", "skill", nor a part of the body. */
 export function isThing(word: string): boolean {
   const { parents } = lexicon()
-  const things = ['object', 'matter'].map(each => lookUp(each)?.senses.n[0])
+  const things = ['object', 'substance'].map(each => lookUp(each)?.senses.n[0])
   let sense = lookUp(word)?.senses.n[0] ?? 0
   while (parents[sense] !== sense && !things.includes(sense)) sense = parents[sense] ?? sense
   return things.includes(sense)
+}
+
+/** Whether a plural that is a word of its own most often names what a base form does: "eggs", but not "customs". */
+export function isOnlyPlural(plural: string, base: string): boolean {
+  const [sense] = lookUp(plural)?.senses.n ?? []
+  return sense !== undefined && lookUp(base)?.senses.n.slice(0, 2).includes(sense) === true
 }
 
 /** How two lower-case base forms relate; `kind` is what both are, null for any. */

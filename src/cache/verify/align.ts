@@ -1,5 +1,5 @@
 /** Lays the words of two plain questions side by side: which are equal, which stand in place of another. */
-import { lemmasOf, mayBeName, relationOf } from '../text/lexicon.ts'
+import { isOnlyPlural, lemmasOf, mayBeName } from '../text/lexicon.ts'
 import { wordSet } from '../text/words.ts'
 import type { ContentWord, Question } from './question.ts'
 
@@ -47,7 +47,7 @@ function isPlacedSame(one: ContentWord, other: ContentWord | undefined): boolean
 /** The same with a phrase turned round: "price of gold" and "gold price", "cats and dogs" and "dogs and cats". */
 function turned(words: readonly ContentWord[]): ContentWord[][] {
   return words.flatMap(({ before }, at) => {
-    const isList = before === 'and' || before === 'or'
+    const isList = (before === 'and' || before === 'or') && !mindsOrder(words, at)
     const head = words[at - 1]
     if (head === undefined || !head.isNoun || !(isList || (/^(?:of|for|by)$/.test(before) && !keepsPlace(head))))
       return []
@@ -60,6 +60,18 @@ function turned(words: readonly ContentWord[]): ContentWord[][] {
     )
   })
 }
+
+/** "The ratio between width and height", "the difference between 9 and 4". */
+function mindsOrder(words: readonly ContentWord[], at: number): boolean {
+  return (
+    words.slice(at - 1, at + 1).some(({ text }) => /\d/.test(text)) ||
+    words.slice(0, at).some(({ lemmas }) => lemmas.some(({ word }) => directed.has(word)))
+  )
+}
+
+const directed = wordSet(
+  'ratio proportion quotient fraction percentage division divide subtraction subtract conversion convert exchange order sequence rank ranking transition',
+)
 
 /** "A glass of wine" is none for wine; "the University of Miami" is not Miami University. */
 function keepsPlace({ text, lemmas }: ContentWord): boolean {
@@ -133,5 +145,5 @@ function isLoose(form: string, other: string): boolean {
 
 /** "Customs", "glasses": words of their own. */
 function isInflected({ lemmas }: ContentWord, form: string, base: string): boolean {
-  return form === 'plain' || lemmas.every(lemma => lemma.form !== 'plain' || relationOf(lemma.word, base) === 'synonym')
+  return form === 'plain' || lemmas.every(lemma => lemma.form !== 'plain' || isOnlyPlural(lemma.word, base))
 }

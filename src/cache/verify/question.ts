@@ -60,11 +60,19 @@ function takeApart(sentence: string): Question | Plainness {
   if (wording.test(sentence)) return 'wording'
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
   const [frame, rest, asker] = cutFrame(sentence)
-  const all = writeCapitals(rest.split(' '))
+  const all = writeCapitals(rest.split(' '), frame.endsWith(' best'))
   if (all.length > MOST_WORDS) return 'prose'
   const { words, tail } = readWords(all, frame, frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody)
   const isOfAll = / (?:ever|you have)(?: |$)/.test(rest)
-  return words.length === 0 ? 'short' : { frame, words, tail, isOfAll }
+  const isPractice = asker === 'you' && frame === 'how' && isBareMatter(words)
+  return words.length === 0 ? 'short' : { frame: isPractice ? 'how you' : frame, words, tail, isOfAll }
+}
+
+/** "How do you handle returns" asks for a practice of one's own; of a thing, of "a" one, or with more said of it, for a method. */
+function isBareMatter([, object, ...more]: readonly ContentWord[]): boolean {
+  if (!object || more.length > 0 || object.before !== '' || object.article !== '') return false
+  const nouns = object.lemmas.filter(({ kind }) => kind === 'n')
+  return nouns.length > 0 && !nouns.some(({ word }) => isThing(word))
 }
 
 function readWords(
@@ -118,17 +126,24 @@ function writeSmall(word: string, frame: string): string {
 const capitalised = /^[A-Z][a-z]+$/
 
 /** "Security Plugin": a capital without reason. It counts where it may make a name, of a work, of a program, or of what the lexicon names. */
-function writeCapitals(words: readonly string[]): readonly string[] {
+function writeCapitals(words: readonly string[], isOfBest: boolean): readonly string[] {
   const lower = words.map(word => word.toLowerCase())
   if (isTechnical(lower)) return words
   const spelled = words.map(word => (/^[a-z]/.test(word) ? writeSpelling(word) : word))
   if (mayHoldTitle(lower) || /(?:^| )The [A-Z]/.test(words.join(' '))) return spelled
   return spelled.map((word, at) => {
     const small = lower[at] ?? word
-    // Beside another capital it is an emphasis: "New Year", "Data Interpretation".
-    const isEmphasis = [words[at - 1], words[at + 1]].some(each => each !== undefined && capitalised.test(each))
-    return capitalised.test(word) && isWord(small) && (isEmphasis || !mayBeName(small)) ? small : word
+    const isBeside = [words[at - 1], words[at + 1]].some(each => each !== undefined && capitalised.test(each))
+    // Two are a name, "Stack Overflow", but "your New Year", "the best Photo Editor".
+    const isEmphasis = isBeside ? isOfBest || isDetermined(words, at) : !mayBeName(small)
+    return capitalised.test(word) && isWord(small) && isEmphasis ? small : word
   })
+}
+
+/** Whether "a" or "my" stands before the capitals that end at `at`. */
+function isDetermined(words: readonly string[], at: number): boolean {
+  const start = words.findLastIndex((word, place) => place < at && !capitalised.test(word))
+  return /^(?:an?|my|your)$/.test(words[start] ?? '')
 }
 
 /** Behind a noun some say little: "the limits in human rights", "books on history", "friends on Reddit". */

@@ -57,8 +57,8 @@ test('other gists and anchors have another name', () => {
       .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
-    form: 'gist-8',
-    gists: 'fd95965b32d4',
+    form: 'gist-9',
+    gists: '5a9ecc0863b6',
     anchors: '901b7dbcd97b',
   })
 })

@@ -43,6 +43,9 @@ describe('other forms of one question ask the same', () => {
     ['Is it safe to eat raw eggs?', 'Is it safe to eat a raw egg?'],
     ['How many people live in Japan?', 'What is the population of Japan?'],
     ['Why do cats purr at night?', 'What is the reason cats purr at night?'],
+    ['How do I boil an egg?', 'How do you boil eggs?'],
+    ['What is your New Year wish for work?', 'What is your new year wish for work?'],
+    ['What is the best Photo Editor?', 'What is the best photo editor?'],
     ['How do I cancel a phone contract?', 'How do I end a phone contract?'],
   ])('%j, %j', (one, other) => {
     expect(veto(one, other)).toBeNull()
@@ -70,6 +73,17 @@ describe('what stands against a pair is named', () => {
     ['owners', 'turn', 'What is my public IP address?', 'What is a public IP address?'],
     ['a wish for one', 'question', 'Suggest a strong password', 'What is a strong password?'],
     ['a state', 'question', 'Why is the window open?', 'Why does the window open?'],
+    ['a name', 'letter-case', 'How do I use Time Machine at work?', 'How do I use time machine at work?'],
+    ['an order', 'order', 'What is the ratio between width and height?', 'What is the ratio between height and width?'],
+    [
+      'an order of numbers',
+      'order',
+      'What is the difference between 9 and 4?',
+      'What is the difference between 4 and 9?',
+    ],
+    ['a practice', 'question', 'How do you handle returns?', 'How do I handle returns?'],
+    ['a plural of its own', 'inflection', 'What is the custom in Japan?', 'What are the customs in Japan?'],
+    ['there is', 'turn', 'Is there a gold standard?', 'Is gold a standard?'],
     ['two acts', 'words', 'How do I prevent injection in SQL?', 'How do I perform injection in SQL?'],
     ['two kinds', 'neighbour', 'How do I make soft vegan pancakes?', 'How do I make soft vegetarian pancakes?'],
     ['a title', 'added-words', 'Is The Office a good show?', 'Is the office a good show?'],
