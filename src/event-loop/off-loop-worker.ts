@@ -20,16 +20,23 @@ type Jobs = Record<string, Run | undefined> & { prepare?: () => void }
 async function answer({ module, name, input }: JobRequest): Promise<void> {
   try {
     const jobs: Jobs = await import(module)
-    // At the event loop's own priority: on a machine that others keep busy, what takes half a second would take half a minute.
-    if (!isReady) jobs.prepare?.()
-    if (!isReady) lowerPriority()
-    isReady = true
+    if (!isReady) getReady(jobs)
     const done = await jobs[name]?.(input)
     if (!done) throw new Error(`${module} has no job ${name}`)
     const { output, transfer = [] } = done
     post({ output }, transfer)
   } catch (error) {
     post(carryError(error))
+  }
+}
+
+/** At the event loop's own priority: on a machine that others keep busy, what takes half a second would take half a minute. */
+function getReady(jobs: Jobs): void {
+  isReady = true
+  try {
+    jobs.prepare?.()
+  } finally {
+    lowerPriority()
   }
 }
 

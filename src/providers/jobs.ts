@@ -10,6 +10,9 @@ import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/an
 import { type PlainAnswer, type PlainTranslation, translateBytes } from './translations/translate-answer.ts'
 import type { LongTranslated, ToCount, ToTell, ToTranslate } from './translations/translate-request.ts'
 
+// The sandbox counts all that it writes.
+export { prepare } from '../formats/tokens/jobs.ts'
+
 /** Writes another model into a body. */
 export function renameModel({ bytes, name }: RenameInput): JobDone<Uint8Array> {
   const output = writeRenamed(bytes, name)

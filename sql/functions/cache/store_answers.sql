@@ -117,8 +117,10 @@ begin
                 provider = excluded.provider,
                 prompt_tokens = excluded.prompt_tokens,
                 completion_tokens = excluded.completion_tokens,
-                -- Later than what it replaces, so that a reader who saw the former one notices.
-                created_at = greatest(excluded.created_at, e.created_at + interval '1 ms'),
+                -- Later than what it replaces, so that a reader who saw the former one notices; but not where the clock has stepped back.
+                created_at = least(
+                    greatest(excluded.created_at, e.created_at + interval '1 ms'), excluded.created_at + interval '1 s'
+                ),
                 expires_at = excluded.expires_at,
                 test = excluded.test,
                 bytes = excluded.bytes,

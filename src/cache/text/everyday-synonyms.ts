@@ -5,7 +5,7 @@ const closeSynonyms = wordGroups(`
   cancel terminate|recover retrieve|remove delete|reduce decrease|raise increase|fast quick rapid|find locate|price cost|start begin|buy purchase
   disadvantage downside drawback con|advantage benefit pro upside|child kid|fix repair|big large|sick ill|television tv
 `)
-/** Also words with one meaning in many places: a contract is cancelled or ended, a meeting is not. WordNet keeps most apart. */
+/** Also words with one meaning in many places: a contract is cancelled or ended, a meeting is not. */
 const moreSynonyms = closeSynonyms.concat(
   wordGroups(`
   cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|famous popular|tip advice|sign symptom
