@@ -126,7 +126,7 @@ async function openRedis(
   const redis = connectRedis(url, { tls: config.redisTls })
   const installationId = await call(database, 'installation_id', {})
   const { primary } = database
-  const onCount = (living: number) => void shareWithFleet(database, config, living)
+  const onCount = (living: number) => shareWithFleet(database, config, living)
   const listener = connectRedis(url, { tls: config.redisTls, listens: true })
   const fleet = joinFleet({ redis, listener, installationId, workers: config.workers, primary, onCount })
   const guarded = guardStore(openRedisStore(redis, installationId), {
@@ -154,8 +154,7 @@ async function openRedis(
 /** Without a setting for each machine, the processes of all machines share what the server gives to one. */
 async function shareWithFleet(database: Database, { databaseMaxConnections, workers }: Config, living: number) {
   if (databaseMaxConnections !== null) return
-  const share = await shareConnections(database, null, Math.max(workers, living)).catch(() => null)
-  if (share !== null) database.limitConnections(share)
+  database.limitConnections(await shareConnections(database, null, Math.max(workers, living)))
 }
 
 /**

@@ -135,9 +135,12 @@ describeFaults('a primary and a standby', () => {
     await waitUntil('it takes its five', 60_000, async () => (await alone.open()) === 5)
     const others = await Promise.all([start(), start()])
     const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 16, pauseMs: 0 }))
-    await waitUntil('the three share six', 60_000, async () => {
+    let seen = { open: [0], onServer: 0 }
+    const say = () => `the three share six: they have ${seen.open.join(', ')} open, and the server ${seen.onServer}`
+    await waitUntil(say, 60_000, async () => {
       const open = await Promise.all([alone, ...others].map(each => each.open()))
-      return open.every(count => count === 2) && (await connections()) <= 6 + 3 * 2
+      seen = { open, onServer: await connections() }
+      return seen.open.every(count => count === 2) && seen.onServer <= 6 + 3 * 2
     })
     for (const each of others) each.signal('SIGTERM')
     await waitUntil('the first takes its five again', 60_000, async () => (await alone.open()) === 5)

@@ -7,12 +7,12 @@ import { waitUntil } from '../harness/wait-until.ts'
 const BEAT_MS = 1_500
 
 describeReal('the processes that share a Redis', backend => {
-  async function meet(installationId: string) {
+  async function meet(installationId: string, onCount = async (_living: number) => {}) {
     const { redisUrl } = await backend.open()
     if (redisUrl === null) throw new Error('There is no Redis')
     const redis = connectRedis(redisUrl)
     const listener = connectRedis(redisUrl, { listens: true })
-    const fleet: Fleet = joinFleet({ redis, listener, installationId, workers: 1, beatEveryMs: BEAT_MS })
+    const fleet: Fleet = joinFleet({ redis, listener, installationId, workers: 1, beatEveryMs: BEAT_MS, onCount })
     return { fleet, redis, close: () => [redis, listener].map(each => each.disconnect()) }
   }
 
@@ -48,5 +48,29 @@ describeReal('the processes that share a Redis', backend => {
     }
     expect(both.map(({ fleet }) => fleet.size())).toEqual([2, 2])
     for (const { close } of both) close()
+  })
+
+  test('each change is told after the one before, the newest last, and again where it was not taken', async () => {
+    const id = crypto.randomUUID()
+    const told: string[] = []
+    const refused = Promise.withResolvers<void>()
+    const taken = Promise.withResolvers<void>()
+    const first = await meet(id, async living => {
+      told.push(`begin ${living}`)
+      if (told.length === 1) await refused.promise
+      if (told.length === 2) await taken.promise
+      told.push(`end ${living}`)
+    })
+    await waitUntil('the first beat', 30_000, () => first.redis.status === 'ready')
+    const second = await meet(id)
+    await waitUntil('two are told', 30_000, () => told.length === 1)
+    refused.reject(new Error('no connection'))
+    await waitUntil('two are told again', 10_000, () => told.length === 2)
+    const third = await meet(id)
+    await waitUntil('there are three', 30_000, () => first.fleet.size() === 3)
+    taken.resolve()
+    await waitUntil('three are told', 10_000, () => told.length === 5)
+    expect(told).toEqual(['begin 2', 'begin 2', 'end 2', 'begin 3', 'end 3'])
+    for (const { close } of [first, second, third]) close()
   })
 })

@@ -31,8 +31,11 @@ export interface FleetOptions {
   workers: number
   primary?: Primary | null
   beatEveryMs?: number
-  /** Called when the number of living processes has changed. */
-  onCount?(living: number): void
+  /**
+   * Called when the number of living processes has changed, with the newest one, after the call before has ended. Where it rejects, it is
+   * called again at the next beat.
+   */
+  onCount?(living: number): Promise<void>
 }
 
 /** Where the timeline of the primary is noted. */
@@ -46,18 +49,36 @@ export function joinFleet(options: FleetOptions): Fleet {
   const key = `${installationPrefix(installationId)}fleet`
   const self = crypto.randomUUID()
   let living = workers
+  let told = workers
+  let isTelling = false
   let onlySinceMs: number | null = null
   let isSure = false
 
   async function count(): Promise<void> {
     try {
       const [counted, added] = (await noteAlive([key], [self, LIFETIME_SECONDS])) as number[]
-      if (Number(counted) !== living) onCount?.(Number(counted))
       living = Number(counted)
+      void tellCount()
       noteOnly(living === 1)
       if (Number(added) === 1) await commands.publish(key, Buffer.from(self))
     } catch {
       noteOnly(false)
+    }
+  }
+
+  async function tellCount(): Promise<void> {
+    if (isTelling) return
+    isTelling = true
+    try {
+      while (told !== living) {
+        const telling = living
+        await onCount?.(telling)
+        told = telling
+      }
+    } catch {
+      // The next beat tells it again.
+    } finally {
+      isTelling = false
     }
   }
 
