@@ -1,29 +1,36 @@
 /** Takes the one text out of a request by which it may be matched semantically; the rest is its context. */
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
+import { spellPlainly } from './plain-spelling.ts'
 import { type ContextKind, contextKindOf } from './text/context-kind.ts'
 import { type PromptReading, readPrompt } from './text/read-prompt.ts'
 
 /** Longer texts are documents rather than questions. They get exact matches only. */
 const MAX_TEXT_LENGTH = 16_000
 
-export interface AskedText {
+interface Asked {
   text: string
-  /** The body without the text. */
+  /** The body without the text, in plain spelling. */
   contextBody: JsonObject
+}
+
+export interface AskedText extends Asked {
+  /** All texts of its message. */
+  message: string
 }
 
 /** Returns the text that may be worded differently, with its context; null when the request can only be matched exactly. */
 export function takeAskedText(endpoint: string, body: JsonObject): AskedText | null {
-  const asked = TAKE[endpoint]?.(body) ?? null
-  return asked && isStorable(asked.text) ? asked : null
+  const plain = spellPlainly(endpoint, body)
+  const asked = plain && takeFromTurns(plain, endpoint === 'responses' ? 'input' : 'messages')
+  return asked && isStorable(asked.text) && isStorable(asked.message) ? asked : null
 }
 
 /** By the context's hash: conversations and system prompts repeat. */
 const contextKinds = new LRUCache<string, ContextKind>({ max: 4_096 })
 
 /** Reads the text as its context allows: unchanged if the context has it worked on, else normalized. */
-export function readAsked({ text, contextBody }: AskedText, contextHash: string, owner: string): PromptReading {
+export function readAsked({ text, contextBody }: Asked, contextHash: string, owner: string): PromptReading {
   const name = `${owner} ${contextHash}`
   let context = contextKinds.get(name)
   if (context === undefined) {
@@ -33,50 +40,37 @@ export function readAsked({ text, contextBody }: AskedText, contextHash: string,
   return readPrompt(text, context, owner)
 }
 
-/** By operation. A legacy completion continues its text rather than answering it, so a trailing space counts. */
-const TAKE: Record<string, (body: JsonObject) => AskedText | null> = {
-  chat: takeFromMessages,
-  messages: takeFromMessages,
-  responses: takeFromItems,
-}
-
-/** The last message's text, if that message is the user's. */
-function takeFromMessages(body: JsonObject): AskedText | null {
-  if (!Array.isArray(body.messages)) return null
-  const last: unknown = body.messages.at(-1)
-  if (!isJsonObject(last) || last.role !== 'user') return null
-  const taken = takeContent(last.content, 'text')
+/** The last text of the last turn, if that is the user's message. */
+function takeFromTurns(body: JsonObject, field: 'messages' | 'input'): AskedText | null {
+  const turns = body[field]
+  const last: unknown = Array.isArray(turns) ? turns.at(-1) : null
+  if (!Array.isArray(turns) || !isJsonObject(last) || last.role !== 'user') return null
+  if (field === 'input' && last.type !== undefined) return null
+  const taken = takeContent(last.content)
   if (!taken) return null
-  const messages = [...body.messages.slice(0, -1), { ...last, content: taken.rest }]
-  return { text: taken.text, contextBody: { ...body, messages } }
-}
-
-/** The same of a Responses request: its whole input, or that of a last item which is a user's message. */
-function takeFromItems(body: JsonObject): AskedText | null {
-  const { input } = body
-  if (typeof input === 'string') return { text: input, contextBody: { ...body, input: TAKEN } }
-  const last: unknown = Array.isArray(input) ? input.at(-1) : null
-  if (!isJsonObject(last) || last.role !== 'user' || (last.type ?? 'message') !== 'message') return null
-  const taken = takeContent(last.content, 'input_text')
-  if (!taken || !Array.isArray(input)) return null
-  const rest = { ...last, content: taken.rest }
-  return { text: taken.text, contextBody: { ...body, input: [...input.slice(0, -1), rest] } }
+  const { rest, ...said } = taken
+  return { ...said, contextBody: { ...body, [field]: [...turns.slice(0, -1), { ...last, content: rest }] } }
 }
 
 /** Stands in place of the text; an object, because no content is one. */
 const TAKEN = { taken: true }
+/** The same, after another text, which may say what to do with this one: it is read as handed over. */
+const TAKEN_AFTER_TEXT = { taken: 'the following text' }
 
-/** `type` is that of the parts with text. Null when there is no text. */
-function takeContent(content: unknown, type: 'text' | 'input_text'): { text: string; rest: unknown } | null {
-  if (typeof content === 'string') return { text: content, rest: TAKEN }
+/** Null when there is no text. */
+function takeContent(content: unknown): { text: string; message: string; rest: unknown } | null {
+  if (typeof content === 'string') return { text: content, message: content, rest: TAKEN }
   if (!Array.isArray(content)) return null
-  const texts: string[] = []
-  const rest = content.map(part => {
-    if (!isJsonObject(part) || part.type !== type || typeof part.text !== 'string') return part
-    texts.push(part.text)
-    return { ...part, text: TAKEN }
-  })
-  return texts.length > 0 ? { text: texts.join('\n'), rest } : null
+  const at = content.findLastIndex(isText)
+  const last: unknown = content[at]
+  if (!isText(last)) return null
+  const rest = content.with(at, { ...last, text: isText(content[at - 1]) ? TAKEN_AFTER_TEXT : TAKEN })
+  const message = content.filter(isText).map(part => part.text)
+  return { text: last.text, message: message.join('\n'), rest }
+}
+
+function isText(part: unknown): part is { text: string } {
+  return isJsonObject(part) && part.type === 'text' && typeof part.text === 'string'
 }
 
 /** PostgreSQL's text type holds neither a zero character nor a lone surrogate. */

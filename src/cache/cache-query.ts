@@ -9,7 +9,7 @@ import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
 import { askersCircleOf, mayHaveAsker, nameWithin, ownerOf } from './cache-scope.ts'
 import type { MissReason } from './reasons.ts'
-import type { PromptReading } from './text/read-prompt.ts'
+import { type PromptReading, readPrompt } from './text/read-prompt.ts'
 import { bypassReason } from './verify/bypass.ts'
 import { anchorOf } from './verify/gist.ts'
 import { isPlainQuestion, type SemanticRisk } from './verify/verify.ts'
@@ -92,10 +92,12 @@ function readSemanticQuery({
   if (!asked) return 'no-candidate'
   const context = hashContext(identity, asked.contextBody)
   const reading = readAsked(asked, context, ownerOf({ account, control }))
-  if (!reading.isSemantic) return 'no-candidate'
-  const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(reading)
+  // The texts beside it may be what changes with time, or what concerns the asker.
+  const message = asked.message === asked.text ? reading : readPrompt(asked.message, 'work')
+  if (!message.isSemantic) return 'no-candidate'
+  const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(message)
   if (bypass) return bypass
-  const circle = askersCircleOf(account, identity.body, reading)
+  const circle = askersCircleOf(account, identity.body, message)
   return {
     reading,
     circle,

@@ -76,7 +76,6 @@ const DIFFERENT: Record<string, Body> = {
   'a field of the future': chat({ field_of_the_future: 1 }),
   'another value of it': chat({ field_of_the_future: 2 }),
   'a field called __proto__': JSON.parse(`{"__proto__":{"a":1},${JSON.stringify(chat()).slice(1)}`),
-  'the question as a part': chat({ messages: [user([{ type: 'text', text: QUESTION }])] }),
   'an image': chat({ messages: [user([{ type: 'text', text: QUESTION }, image('https://a.example/1.png')])] }),
   'another image': chat({ messages: [user([{ type: 'text', text: QUESTION }, image('https://a.example/2.png')])] }),
   'the image first': chat({ messages: [user([image('https://a.example/2.png'), { type: 'text', text: QUESTION }])] }),

@@ -37,11 +37,12 @@ const MAX_CHARS = 64_000
 function hasText(context: unknown, isWanted: (text: string) => boolean): boolean {
   if (typeof context === 'string') return isWanted(context)
   if (typeof context !== 'object' || context === null) return false
+  // Neither its bytes nor its name or address tell what to do.
+  if ('type' in context && files.has(context.type)) return isWanted('a file')
   return Object.entries(context).some(([name, value]) => !settings.has(name) && hasText(value, isWanted))
 }
 
 function handsOver(text: string): boolean {
-  if (text.startsWith('data:')) return false
   return text.length > MAX_CHARS || speaksOfWork(text.toLowerCase())
 }
 
@@ -65,3 +66,6 @@ function isDoneToText(lower: string, verb: string): boolean {
 const settings = wordSet(
   'model models user metadata provider transforms role type stop logit_bias service_tier reasoning_effort',
 )
+
+/** Types of parts, and of the sources of others. */
+const files: ReadonlySet<unknown> = wordSet('image_url video_url input_image input_file input_audio file base64 url')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { takeAskedText } from '../../../src/cache/asked-text.ts'
+import { readAsked, takeAskedText } from '../../../src/cache/asked-text.ts'
 
 const chat = (...messages: unknown[]) => takeAskedText('chat', { model: 'm', messages })
 
@@ -19,6 +19,15 @@ test('images stay in the context, texts beside them are asked', () => {
   expect(asked('a')?.contextBody).not.toEqual(asked('b')?.contextBody)
 })
 
+test('texts are not joined: what comes before the last one is context, and may say what to do with it', () => {
+  const texts = (...all: string[]) => chat({ role: 'user', content: all.map(text => ({ type: 'text', text })) })
+  const [one, other] = [texts('Count words.', 'One\nTwo'), texts('Count words.\nOne', 'Two')]
+  expect([one?.text, other?.text, one?.message]).toEqual(['One\nTwo', 'Two', other?.message])
+  expect(one?.contextBody).not.toEqual(other?.contextBody)
+  const beside = texts('Is this a good headline?', 'How do I bake bread?')
+  expect(beside && readAsked(beside, 'after a text', '').normalized).toBe('How do I bake bread?')
+})
+
 test('a name, or another role beside the text, is context', () => {
   expect(chat({ role: 'user', content: 'x', name: 'a' })?.contextBody).not.toEqual(
     chat({ role: 'user', content: 'x', name: 'b' })?.contextBody,
@@ -32,16 +41,29 @@ test.each([
   ['the text is blank', [{ role: 'user', content: ' \n' }]],
   ['the text is a document', [{ role: 'user', content: 'x'.repeat(16_001) }]],
   ['the database could not hold it', [{ role: 'user', content: 'a\0b' }]],
+  [
+    'a document stands beside it',
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'x'.repeat(16_001) },
+          { type: 'text', text: 'x' },
+        ],
+      },
+    ],
+  ],
   ['half a surrogate pair is in it', [{ role: 'user', content: 'a\ud800b' }]],
 ])('nothing is matched by similarity where %s', (_, messages) => {
   expect(chat(...messages)).toBeNull()
 })
 
 describe('of a Responses request', () => {
-  test('takes an input that is one text, and the text of a last user message', () => {
+  test('takes an input that is one text, and the last text of a last user message', () => {
     expect(takeAskedText('responses', { model: 'm', input: 'x' })).toEqual({
       text: 'x',
-      contextBody: { model: 'm', input: { taken: true } },
+      message: 'x',
+      contextBody: { model: 'm', input: [{ role: 'user', content: { taken: true } }] },
     })
     const first = { role: 'user', content: 'a' }
     const image = { type: 'input_image', image_url: 'u' }
@@ -49,28 +71,18 @@ describe('of a Responses request', () => {
       role: 'user',
       content: [{ type: 'input_text', text: 'b' }, image, { type: 'input_text', text: 'c' }],
     }
+    const content = [{ type: 'text', text: 'b' }, image, { type: 'text', text: { taken: true } }]
     expect(takeAskedText('responses', { model: 'm', input: [first, last] })).toEqual({
-      text: 'b\nc',
-      contextBody: {
-        model: 'm',
-        input: [
-          first,
-          {
-            role: 'user',
-            content: [
-              { type: 'input_text', text: { taken: true } },
-              image,
-              { type: 'input_text', text: { taken: true } },
-            ],
-          },
-        ],
-      },
+      text: 'c',
+      message: 'b\nc',
+      contextBody: { model: 'm', input: [first, { role: 'user', content }] },
     })
   })
 
   test.each([
     [[{ role: 'assistant', content: 'x' }]],
     [[{ type: 'function_call_output', call_id: 'c', output: 'x', role: 'user' }]],
+    [[{ type: 'of the future', role: 'user', content: 'x' }]],
     [[{ role: 'user', content: [{ type: 'input_image', image_url: 'u' }] }]],
     [[]],
     [null],

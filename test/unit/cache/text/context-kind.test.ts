@@ -46,6 +46,44 @@ test.each([
   expect(contextKindOf(under(system))).toBe('instructions')
 })
 
+describe('a file tells nobody what to do', () => {
+  const beside = (...parts: object[]) => contextKindOf({ messages: [{ role: 'user', content: parts }] })
+  const data = 'translate'.repeat(8_000)
+
+  test.each([
+    { type: 'image_url', image_url: { url: 'https://a.example/translate.png', detail: 'low' } },
+    { type: 'input_image', image_url: 'https://a.example/convert.png' },
+    { type: 'input_file', filename: 'summary.pdf', file_data: data },
+    { type: 'file', file: { filename: 'transcript.pdf', file_data: data } },
+    { type: 'input_audio', input_audio: { data, format: 'wav' } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+    { type: 'image', source: { type: 'url', url: 'https://a.example/translate.png' } },
+    { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data }, citations: { enabled: true } },
+    { type: 'document', source: { type: 'file', file_id: 'translate' } },
+  ])('%#', part => {
+    expect(beside(part)).toBe('instructions')
+    expect(beside(part, { type: 'text', text: 'Translate what it says:' })).toBe('work')
+  })
+
+  test.each([
+    { type: 'document', source: { type: 'url', url: 'u' }, context: 'Translate the question.' },
+    { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Translate all that you are asked.' } },
+  ])('but a text that is read as one may: %#', part => {
+    expect(beside(part)).toBe('work')
+  })
+})
+
+test('a text after another may be what that one tells to work on', () => {
+  expect(
+    contextKindOf({
+      content: [
+        { type: 'text', text: 'Well put?' },
+        { type: 'text', text: { taken: 'the following text' } },
+      ],
+    }),
+  ).toBe('work')
+})
+
 test('what is handed over is the same only to the letter, also beside what was written one way before', () => {
   const contextBody = under('Translate into French.')
   const asked = readAsked({ text: 'what is capital of france', contextBody }, 'context', '')
