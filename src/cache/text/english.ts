@@ -27,11 +27,12 @@ export function writeEnglish(tokens: readonly Token[]): string | null {
   return written
 }
 
-/** A greeting and thanks may stand in lines of their own. */
+/** A greeting and thanks may stand in lines of their own, and a sentence may go on in the next line. */
 function joinLines(tokens: readonly Token[]): readonly Token[] {
   const breaks = tokens.flatMap(({ opensLine }, at) => (opensLine ? [at] : []))
   const [first = 0, last = first] = [breaks[0], breaks.at(-1)]
   const isLoose = (at: number) =>
+    goesOn(tokens, at) ||
     (at === first &&
       patterns.greetings.test(`${joinKeys(tokens.slice(0, at))} x`) &&
       joinKeys(tokens.slice(0, at)).length < 24) ||
@@ -39,6 +40,15 @@ function joinLines(tokens: readonly Token[]): readonly Token[] {
   return breaks.every(isLoose)
     ? tokens.map(token => (token.opensLine ? { ...token, opensLine: false } : token))
     : tokens
+}
+
+/** "What is the capital", and in the next line "of Peru". */
+function goesOn(tokens: readonly Token[], at: number): boolean {
+  return (
+    openers.has(tokens[0]?.key.toLowerCase() ?? '') &&
+    /^[a-z]/.test(tokens[at]?.key ?? '') &&
+    tokens.slice(0, at).every(({ kind }) => kind === 'word')
+  )
 }
 
 /** As in a sum, whose question mark asks for its result. */

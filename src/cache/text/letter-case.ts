@@ -1,5 +1,6 @@
 /** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
 import { isAcronym, isOnlyName, isWord, mayBeName } from './lexicon.ts'
+import { isTechnical } from './protected.ts'
 import type { Token } from './tokenize.ts'
 import { auxiliaries, functionWords, openers, wordSet } from './words.ts'
 
@@ -23,7 +24,7 @@ export function writeLowerCase(tokens: readonly Token[]): string[] {
   return tokens.map((token, at) => {
     if (token.kind !== 'word') return token.key
     const lower = token.key.toLowerCase()
-    if (isShouted) return lower
+    if (isShouted || isEmphasis(tokens, at)) return lower
     if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
     const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
     const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at)
@@ -57,6 +58,21 @@ function opensInSmall(word: string, isFirst: boolean): boolean {
   if (word[0] === lower[0] || word.slice(1) !== lower.slice(1)) return false
   if (openers.has(lower) || functionWords.has(lower)) return true
   return isFirst && isWord(lower) && !mayBeName(lower)
+}
+
+/** "WHAT IS the capital", "THE best": but "Is IT hard", "compare AND with OR". */
+function isEmphasis(tokens: readonly Token[], at: number): boolean {
+  const [lower = '', next = ''] = tokens.slice(at, at + 2).map(({ key }) => key.toLowerCase())
+  if (!isLoud(tokens[at]) || !(functionWords.has(lower) || openers.has(lower))) return false
+  if (openers.has(lower) && tokens.slice(0, at).every(isLoud)) return at > 0 || lower !== 'who' || auxiliaries.has(next)
+  return !symbols.has(lower) && !isTechnical(tokens.map(({ key }) => key.toLowerCase()))
+}
+
+/** Function words that are names or operators in capitals. */
+const symbols = wordSet('who it us me in or and not if no am as at be')
+
+function isLoud({ kind, key }: Pick<Token, 'kind' | 'key'> = { kind: 'mark', key: '' }): boolean {
+  return kind === 'word' && key.length > 1 && key === key.toUpperCase()
 }
 
 /** A capital without reason: "What is The best way", "the Best way". Beside another capital it may be part of a title. */

@@ -1,6 +1,6 @@
 /** Finds texts in which case, marks or words may matter: about wording, about themselves, about works with titles, about programs. */
 import type { Token } from './tokenize.ts'
-import { auxiliaries, questionWords, wordSet } from './words.ts'
+import { auxiliaries, openers, questionWords, wordSet } from './words.ts'
 
 /** A prompt with one of these is about words, its own or those of a text: it is compared unchanged. */
 const wordingWords = wordSet(`
@@ -102,11 +102,20 @@ function isOrdinary(lower: readonly string[], at: number): boolean {
   return determiners.has(next) && lower.slice(at + 1).every(each => !auxiliaries.has(each) && !/['"]/.test(each))
 }
 
-/** In a text about spacing, several spaces matter: "How many spaces are there in a  b". */
+/** In a text about spacing, its amount and kind matter: "How many spaces are there in a  b". */
 function mindsSpacing(tokens: readonly Token[], lower: readonly string[]): boolean {
+  return lower.some(word => spacingWords.has(word)) && tokens.some(({ isApart }) => isApart)
+}
+
+/** Whether all it presents, after a colon, is a question: there the white space says nothing. */
+export function presentsQuestion(tokens: readonly Token[]): boolean {
+  const lower = tokens.map(({ key }) => key.toLowerCase())
+  const start = lower.indexOf(':') + 1
   return (
-    lower.some(word => spacingWords.has(word)) &&
-    tokens.some(({ start }, at) => at > 0 && start > (tokens[at - 1]?.end ?? 0) + 1)
+    start > 1 &&
+    openers.has(lower[start] ?? '') &&
+    tokens.every(({ kind, opensLine }, at) => at === start || !(opensLine || kind === 'code')) &&
+    !mindsSpacing(tokens, lower)
   )
 }
 

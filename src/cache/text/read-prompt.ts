@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { ContextKind } from './context-kind.ts'
 import { writeEnglish } from './english.ts'
 import { writeForeign } from './languages.ts'
+import { presentsQuestion } from './protected.ts'
 import { tokenize } from './tokenize.ts'
 
 /** Longer texts are never matched semantically, so they are not read. */
@@ -59,7 +60,8 @@ function readAnew(text: string, context: ContextKind, owner: string): PromptRead
   const trimmed = text.trim()
   const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
   const english = tokens && tokens.length > 0 ? writeEnglish(tokens) : null
-  const normalized = english ?? (tokens && writeForeign(tokens)) ?? writeVerbatim(trimmed)
+  const written = tokens && presentsQuestion(tokens) ? trimmed.replace(/\s+/g, ' ') : trimmed
+  const normalized = english ?? (tokens && writeForeign(tokens)) ?? writeVerbatim(written)
   return { text, normalized, isProse: english !== null, isSemantic: true, context, owner }
 }
 

@@ -11,6 +11,8 @@ export interface Token {
   readonly end: number
   /** Whether a line ends before it. */
   readonly opensLine: boolean
+  /** Whether other white space than one space stands before it. */
+  readonly isApart: boolean
   /** Whether its marks were written in another shape: `“x”` for `"x"`. */
   readonly isReshaped: boolean
 }
@@ -49,12 +51,12 @@ interface Cursor {
 
 /** Returns the text's tokens; null when it is not plain prose. Linear, in a single pass. */
 export function tokenize(text: string): readonly Token[] | null {
+  if (isRow(text.trim())) return null
   const cursor: Cursor = { text, tokens: [], at: 0, opensLine: false }
   while (cursor.at < text.length) {
     const character = text[cursor.at] ?? ''
     if (/\s/.test(character)) {
       if (character === '\n' || character === '\r' || character === '\u2028') cursor.opensLine = true
-      if (character === '\t' || character === '\v' || character === '\f') return null
       cursor.at += 1
     } else if (character === '(' || character === '¿' || character === '¡') {
       add(cursor, 'mark', 1)
@@ -65,15 +67,22 @@ export function tokenize(text: string): readonly Token[] | null {
   return cursor.tokens
 }
 
+/** Data: as many tabs as spaces, or more. */
+function isRow(text: string): boolean {
+  return text.includes('\t') && text.split('\t').length >= text.split(' ').length
+}
+
 function add(cursor: Cursor, kind: TokenKind, length: number, written?: string): void {
   const raw = cursor.text.slice(cursor.at, cursor.at + length)
   const key = written ?? raw
+  const before = cursor.text.slice(cursor.tokens.at(-1)?.end ?? cursor.at, cursor.at)
   cursor.tokens.push({
     kind,
     key,
     start: cursor.at,
     end: cursor.at + length,
     opensLine: cursor.opensLine && cursor.tokens.length > 0,
+    isApart: before !== '' && before !== ' ',
     isReshaped: key !== raw,
   })
   cursor.at += length
