@@ -186,10 +186,10 @@ export function countSenses(word: string, kind: WordKind): number {
   return lookUp(word)?.senses[kind].length ?? 0
 }
 
-/** Whether a lower-case base form most often names a thing, a stuff or a being; not so "height", "skill", nor a part of the body. */
-export function isThing(word: string): boolean {
+/** Whether a lower-case base form most often names a thing, a stuff or a being (or other `kinds`); not so "height", "skill", nor a part of the body. */
+export function isThing(word: string, kinds: readonly string[] = ['object', 'substance']): boolean {
   const { parents } = lexicon()
-  const things = ['object', 'substance'].map(each => lookUp(each)?.senses.n[0])
+  const things = kinds.map(each => lookUp(each)?.senses.n[0])
   let sense = lookUp(word)?.senses.n[0] ?? 0
   while (parents[sense] !== sense && !things.includes(sense)) sense = parents[sense] ?? sense
   return things.includes(sense)

@@ -32,16 +32,19 @@ const spacingWords = wordSet(
 const bytesWords = wordSet(
   'escape escaping escaped type typed typing store stored storing search searching google find filter select query',
 )
+/** Languages of programs, and programs that are told what to do. */
+export const programs = wordSet(`
+  css html xml json yaml sql python javascript typescript java rust ruby php perl kotlin swift golang bash shell terminal
+  c r lua scala haskell dart julia matlab fortran cobol lisp clojure elixir erlang groovy vba zig ocaml prolog awk sed grep regex vim
+  powershell zsh mysql postgres postgresql sqlite mongodb oracle redis docker react node latex toml excel git linux
+`)
 /** A prompt about programs, or a variety of English: the shape of marks may matter. */
 const formWords = wordSet(`
   british american americans canadian australian uk us usa english england britain london america canada australia
-  css html xml json yaml sql python javascript typescript java rust ruby php perl kotlin swift golang bash shell terminal
   code coding program programming function functions property properties attribute attributes variable variables keyword keywords
-  c r lua scala haskell dart julia matlab fortran cobol lisp clojure elixir erlang groovy vba zig ocaml prolog awk sed grep regex vim
-  canadians britons australians irish scottish
+  canadians britons australians irish scottish print prints echo char literal
   gallon gallons pint pints quart quarts ounce ounces ton tons football soccer pants chips biscuit biscuits floor
-  powershell zsh mysql postgres postgresql sqlite mongodb oracle redis docker react node latex toml excel print prints echo char literal
-  api tag tags parameter parameters command commands class method field flag option selector git linux
+  api tag tags parameter parameters command commands class method field flag option selector
 `)
 /** About the prompt itself: a greeting or a punctuation mark then changes the answer. */
 const aboutItself = [
@@ -124,7 +127,7 @@ const spoken = wordSet('mean means meaning meant define definition')
 /** In programs and searches the kind of quotation marks matters, but not in questions about what words mean or who said them. */
 function mindsMarks(tokens: readonly Token[], lower: readonly string[]): boolean {
   if (!tokens.some(({ isReshaped }) => isReshaped)) return false
-  if (lower.some(word => formWords.has(word) || bytesWords.has(word))) return true
+  if (isTechnical(lower) || lower.some(word => bytesWords.has(word))) return true
   return tokens.some(({ kind }) => kind === 'quotation') && !lower.some(word => spoken.has(word) || makers.has(word))
 }
 
@@ -147,5 +150,5 @@ export function speaksOfItself(sentence: string): boolean {
 
 /** Whether it is about programs, or a variety of English: there a capital may be part of a name. */
 export function isTechnical(words: readonly string[]): boolean {
-  return words.some(word => formWords.has(word))
+  return words.some(word => formWords.has(word) || programs.has(word))
 }

@@ -1,16 +1,11 @@
 /** Finds prompts that are never matched semantically: their answer changes with time, or they ask for an action. */
-import {
-  freshCharacters,
-  freshPhrases,
-  freshWords,
-  timelessAfterCurrent,
-  timelessBeforeCurrent,
-  timelessNow,
-} from '../text/freshness.ts'
+import { freshCharacters, freshPhrases, freshTopics, freshWords, passing } from '../text/freshness.ts'
 import type { PromptReading } from '../text/read-prompt.ts'
 import { wordSet } from '../text/words.ts'
+import { isTimeless } from './timeless.ts'
 
-const phrasesByFirstWord = Map.groupBy(freshPhrases, phrase => phrase.split(' ', 1)[0] ?? '')
+const phrases = [...freshWords, ...freshPhrases, ...freshTopics].map(phrase => phrase.split(' '))
+const phrasesByFirstWord = Map.groupBy(phrases, ([first]) => first)
 const freshCharacter = new RegExp(freshCharacters.join('|'), 'u')
 const word = /[\p{L}\p{M}\p{N}']+/gu
 /** Quotations and code are not the user's own words. */
@@ -30,27 +25,19 @@ export function bypassReason({ text, isSemantic }: PromptReading): 'fresh' | 'ac
 
 function isFresh(prose: string, words: readonly string[]): boolean {
   const lower = words.map(each => each.toLowerCase())
-  const phrase = ` ${lower.join(' ')} `
+  const hasName = words.some((each, at) => at > 0 && isCapitalised(each) && !/^I\b/.test(each))
   return (
     freshCharacter.test(prose) ||
-    [...new Set(lower)].some(each => phrasesByFirstWord.get(each)?.some(fresh => phrase.includes(` ${fresh} `))) ||
-    lower.some((each, at) => isFreshWord(each, at, lower) && !isPartOfName(words, at)) ||
-    lower.some((each, at) => each === 'now' && !isTimeless(lower, at) && !isPartOfName(words, at))
+    passing.test(lower.join(' ')) ||
+    lower.some((each, start) =>
+      (phrasesByFirstWord.get(each) ?? phrasesByFirstWord.get(each.replace(/'s$/, '')) ?? []).some(
+        phrase =>
+          phrase.every((word, at) => at === 0 || word === lower[start + at]) &&
+          !(phrase.length === 1 && isPartOfName(words, start)) &&
+          !isTimeless(lower, start, start + phrase.length, hasName),
+      ),
+    )
   )
-}
-
-function isFreshWord(each: string, at: number, lower: readonly string[]): boolean {
-  if (each === 'current' || each === "current's") return isTimeCurrent(lower[at - 1], lower[at + 1])
-  return freshWords.has(each) || (each.endsWith("'s") && freshWords.has(each.slice(0, -2)))
-}
-
-function isTimeCurrent(before: string | undefined, after: string | undefined): boolean {
-  return after !== undefined && !timelessAfterCurrent.has(after) && !timelessBeforeCurrent.has(before ?? '')
-}
-
-function isTimeless(lower: readonly string[], at: number): boolean {
-  const around = ` ${lower.slice(Math.max(0, at - 2), at + 3).join(' ')} `
-  return timelessNow.some(phrase => around.includes(` ${phrase} `))
 }
 
 /** A capitalised word after another, in a text that does not capitalise everything: "USA Today", "Apocalypse Now". */
