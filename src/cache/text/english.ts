@@ -27,7 +27,7 @@ export function writeEnglish(tokens: readonly Token[]): string | null {
   return written
 }
 
-/** A greeting and thanks may stand in lines of their own, and a sentence may go on in the next line. */
+/** A greeting and thanks may stand in lines of their own, a sentence may go on in the next line, and "quick question:" presents nothing. */
 function joinLines(tokens: readonly Token[]): readonly Token[] {
   const breaks = tokens.flatMap(({ opensLine }, at) => (opensLine ? [at] : []))
   const [first = 0, last = first] = [breaks[0], breaks.at(-1)]
@@ -37,9 +37,9 @@ function joinLines(tokens: readonly Token[]): readonly Token[] {
       patterns.greetings.test(`${joinKeys(tokens.slice(0, at))} x`) &&
       joinKeys(tokens.slice(0, at)).length < 24) ||
     (at === last && patterns.thanks.test(` . ${joinKeys(tokens.slice(at))}`))
-  return breaks.every(isLoose)
-    ? tokens.map(token => (token.opensLine ? { ...token, opensLine: false } : token))
-    : tokens
+  const opened = patterns.greetings.exec(`${joinKeys(tokens)} `)?.[0].split(' ') ?? []
+  const rest = tokens.filter(({ key }, at) => key !== ':' || at !== opened.length - 2)
+  return breaks.every(isLoose) ? rest.map(token => (token.opensLine ? { ...token, opensLine: false } : token)) : rest
 }
 
 /** "What is the capital", and in the next line "of Peru". */
@@ -91,7 +91,7 @@ function trimCourtesy(sentence: string): Rest {
     const requested = strip(rest, patterns.requests)
     if (!patterns.conditions.test(requested)) rest = requested
   }
-  const opened = isInquiry || asks(rest) ? rest : sentence
+  const opened = isInquiry || asks(rest) || /^(?:i|i'm|my) [^?]+ [.!] [^?]+\?$/.test(rest) ? rest : sentence
   return { rest: trimThanks(opened === sentence ? sentence : opened), isInquiry: isInquiry && opened !== sentence }
 }
 

@@ -7,7 +7,7 @@ export type Pattern = readonly [pattern: RegExp, instead: string]
 
 /** Before anything that asks: removed, with a mark after it. */
 export const greetings =
-  /^(?:(?:hi|hello|hey)(?: there| all| everyone| assistant)?|greetings|dear assistant|good (?:morning|afternoon|evening|day)|(?:just a )?quick question|excuse me|sorry to bother you)(?: [,.!])? (?=\S)/i
+  /^(?:(?:hi|hello|hey)(?: there| all| everyone| assistant)?|greetings|dear assistant|good (?:morning|afternoon|evening|day)|excuse me|sorry to bother you|out of curiosity|(?:just )?(?:an? )?quick question|(?:i have )?(?:an? |one )?(?:(?:quick|simple|short) )?question(?= [,.!:-]))(?: (?:[,.!]|(?<=question )[:-]))? (?=\S)/i
 
 /** Nothing but courtesy. */
 export const onlyCourtesy =

@@ -84,13 +84,15 @@ export function isProtected(tokens: readonly Token[]): boolean {
 }
 
 const method =
-  /^(?:(?:can|could) you )?(?:(?:please|tell me) )*(?:how (?:do i|can i|to)|(?:what are )?(?:the )?steps to|is there (?:a|any) way to|what (?:is|are) (?:the )?(?:best )?ways? to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
+  /^(?:in \w+ , )?(?:(?:can|could) you )?(?:(?:please|tell me) )*(?:how (?:do i|can i|to)|(?:what are )?(?:the )?steps to|is there (?:a|any) way to|what (?:is|are) (?:the )?(?:best )?ways? to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
 
 /** "How do I sort a list of words" is about words, but not its own. */
 function asksForMethod(tokens: readonly Token[], lower: readonly string[]): boolean {
   return (
     method.test(`${lower.join(' ')} `) &&
-    tokens.every(({ kind, key }) => kind === 'word' || kind === 'name' || key === '?') &&
+    tokens.every(
+      ({ kind, key }, at) => kind === 'word' || kind === 'name' || key === '?' || (key === ',' && at === 2),
+    ) &&
     !lower.includes('this')
   )
 }

@@ -51,9 +51,14 @@ const wording =
 const plain = /^[\p{Script=Latin}\d' .,/+#%$€£-]+$/u
 const MOST_WORDS = 30
 
-/** Takes apart what was normalized as an English question; or says why it is no plain one. */
+/** What somebody says of himself, and then asks. */
+const told = /^((?:(?:i|we|my|our) [^.?!]+ [.!] )+)([^.?!]+(?: [?])?)$/
+
+/** Takes apart what was normalized as an English question; or says why it is no plain one. What is told before it must be the same. */
 export function takeQuestionApart(normalized: string): Question | Plainness {
-  return takeApart(writeAlike(normalized))
+  const [, lead = '', asked = normalized] = told.exec(normalized) ?? []
+  const question = takeApart(writeAlike(asked))
+  return typeof question === 'string' ? question : { ...question, frame: lead + question.frame }
 }
 
 function takeApart(sentence: string): Question | Plainness {

@@ -39,7 +39,7 @@ export function findVeto(asked: PromptReading, cached: PromptReading, evidence: 
   const unequal = alignQuestions(ours, theirs)
   if (unequal === 'inflection' && evidence.risk === 'generous') return null
   if (typeof unequal === 'string') return unequal
-  if (unequal.length === 0 && /like|best/.test(ours.frame)) return null
+  if (unequal.length === 0 && /[.!] |(?:like|best)$/.test(ours.frame)) return null
   return explain(unequal, Math.min(ours.words.length, theirs.words.length), evidence)
 }
 

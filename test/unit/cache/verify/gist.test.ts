@@ -57,7 +57,7 @@ test('other gists and anchors have another name', () => {
       .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
-    form: 'gist-9',
+    form: 'gist-10',
     gists: '5a9ecc0863b6',
     anchors: '901b7dbcd97b',
   })

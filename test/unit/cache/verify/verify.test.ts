@@ -47,6 +47,11 @@ describe('other forms of one question ask the same', () => {
     ['What is your New Year wish for work?', 'What is your new year wish for work?'],
     ['What is the best Photo Editor?', 'What is the best photo editor?'],
     ['How do I cancel a phone contract?', 'How do I end a phone contract?'],
+    ['In Go, how do I reverse a string?', 'How can I reverse a string in Go?'],
+    ['Quick question: how do I boil an egg?', 'What is the best way to boil an egg?'],
+    ['I have a question. How do I knit warm socks?', 'How can I knit warm socks?'],
+    ['I am new to Python. How do I read a file?', "Hi! I'm new to Python. What is the best way to read files?"],
+    ['My daughter is shy. How do I help her?', 'My daughter is shy. How can I help her?'],
   ])('%j, %j', (one, other) => {
     expect(veto(one, other)).toBeNull()
     expect(veto(other, one)).toBeNull()
@@ -83,6 +88,13 @@ describe('what stands against a pair is named', () => {
     ],
     ['a practice', 'question', 'How do you handle returns?', 'How do I handle returns?'],
     ['a plural of its own', 'inflection', 'What is the custom in Japan?', 'What are the customs in Japan?'],
+    ['a lead', 'question', 'I am new to Python. How do I read a file?', 'I am new to Java. How do I read a file?'],
+    [
+      'what follows a lead',
+      'words',
+      'I live in Texas. How do I register a car?',
+      'I live in Texas. How do I paint a car?',
+    ],
     ['there is', 'turn', 'Is there a gold standard?', 'Is gold a standard?'],
     ['two acts', 'words', 'How do I prevent injection in SQL?', 'How do I perform injection in SQL?'],
     ['two kinds', 'neighbour', 'How do I make soft vegan pancakes?', 'How do I make soft vegetarian pancakes?'],
