@@ -8,6 +8,10 @@ const values: ReadonlyMap<string, number> = new Map([
   ...units.split(' ').map((word, at) => [word, at] as const),
   ...tens.split(' ').map((word, at) => [word, 20 + 10 * at] as const),
 ])
+
+/** The number that a lower-case word is; undefined for any other. */
+export const numberOf = (word: string): number | undefined => values.get(word)
+
 const opening = /^(?:(?:what is|how much is|calculate|compute|solve) )?(.+)$/
 const figure = /^-?\d+(?:\.\d+)?$/
 /** Longest first: two words may be one operator. */

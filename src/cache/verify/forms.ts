@@ -1,6 +1,7 @@
 /** The forms of plain questions: which ask alike, and what is left when the form is cut off. */
-import { baseOf, lemmasOf, mayBeName, relationOf } from '../text/lexicon.ts'
+import { lemmasOf } from '../text/lexicon.ts'
 import { wordMap } from '../text/words.ts'
+import { writeWords } from './spelling.ts'
 
 const agents = '(?:i|you|one|someone|anyone)'
 const being =
@@ -63,6 +64,10 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^how do (.+ and .+) differ$/, 'what is difference between $1'],
   [/^how (?:(?:is|are) (.+) different|do(?:es)? (.+) differ) from (.+)$/, 'what is difference between $1$2 and $3'],
   [/^what (?:is|are) (?:the )?reasons? (?:that |why |for which )?(?!for |of |to |behind |in )/, 'why '],
+  [
+    /^(?:how far (?:away )?(?:is|are) (?:it from (.+) to|(?!it )(.+) from)|how far apart are (.+) and|what is (?:the )?distance from (.+) to) (.+)$/,
+    'what is distance between $1$2$3$4 and $5',
+  ],
   [/^how many people live in /, 'what is population of '],
   [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
   [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],
@@ -102,25 +107,12 @@ function writeMeasure(sentence: string): string {
 
 /** Writes what is one question in one way. */
 export function writeAlike(normalized: string): string {
-  const sentence = normalized
+  const sentence = writeWords(normalized)
     .replace(/ [?.!]$/, '')
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
     .replace(/'s?(?= |$)/g, " 's")
   const written = rewrites.reduce((before, [pattern, instead]) => before.replace(pattern, instead), sentence)
   return writeMeasure(written.trim())
-}
-
-/** Where British and American spelling differ. */
-const spellings =
-  /ae|oe|our(?=s?$|ed$|ing$|ite|able|ful)|[iy]s(?=e|ing$|ation)|(?<=[bt])re(?=s?$)|ogue(?=s?$)|ll(?=ed$|ing$|er)|(?<=[fc])ence(?=s?$)|mme(?=s?$)|grey|eable/
-const american = wordMap('our or|is iz|ys yz|re er|ogue og|ll l|ence ense|mme m|grey gray|eable able')
-
-/** "Favourite" as "favorite", where the lexicon knows both as one. */
-export function writeSpelling(word: string): string {
-  const other = word.replace(spellings, found => american.get(found) ?? 'e')
-  const isOne =
-    other !== word && !mayBeName(word) && !mayBeName(other) && relationOf(baseOf(word), baseOf(other)) === 'synonym'
-  return isOne ? other : word
 }
 
 /** What a question's first words say of time and possibility. */

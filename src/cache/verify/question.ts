@@ -2,7 +2,8 @@
 import { countSenses, isThing, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../text/lexicon.ts'
 import { isTechnical, mayHoldTitle } from '../text/protected.ts'
 import { wordMap, wordSet } from '../text/words.ts'
-import { cutFrame, writeAlike, writeSpelling } from './forms.ts'
+import { cutFrame, writeAlike } from './forms.ts'
+import { writeSpelling } from './spelling.ts'
 
 export interface Question {
   /** How it asks: "how to", "what", "why". */

@@ -58,7 +58,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-10',
-    gists: '5a9ecc0863b6',
-    anchors: '901b7dbcd97b',
+    gists: 'b17aa0b15e26',
+    anchors: '0ae2ae61558d',
   })
 })

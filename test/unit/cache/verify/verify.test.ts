@@ -52,6 +52,16 @@ describe('other forms of one question ask the same', () => {
     ['I have a question. How do I knit warm socks?', 'How can I knit warm socks?'],
     ['I am new to Python. How do I read a file?', "Hi! I'm new to Python. What is the best way to read files?"],
     ['My daughter is shy. How do I help her?', 'My daughter is shy. How can I help her?'],
+    ['How do I cook rice for three people?', 'How do I cook rice for 3 people?'],
+    ['How do I set a twenty-five minute timer?', 'How do I set a 25-minute timer?'],
+    ['What is the 1st law of motion?', 'What is the first law of motion?'],
+    ['What happened to China in the 21st century?', 'What happened to China in the twenty-first century?'],
+    ['What did the twelfth amendment change?', 'What did the 12th amendment change?'],
+    ['How do I treat a third-degree burn?', 'How do I treat a third degree burn?'],
+    ['How do I comfort somebody in pain?', 'How do I comfort someone in pain?'],
+    ['Why does no one live on the moon?', 'Why does nobody live on the moon?'],
+    ['How far is Oslo from Bergen?', 'What is the distance between Bergen and Oslo?'],
+    ['How far is it from the sun to Mars?', 'What is the distance from Mars to the sun?'],
   ])('%j, %j', (one, other) => {
     expect(veto(one, other)).toBeNull()
     expect(veto(other, one)).toBeNull()
@@ -99,6 +109,16 @@ describe('what stands against a pair is named', () => {
     ['two acts', 'words', 'How do I prevent injection in SQL?', 'How do I perform injection in SQL?'],
     ['two kinds', 'neighbour', 'How do I make soft vegan pancakes?', 'How do I make soft vegetarian pancakes?'],
     ['a title', 'added-words', 'Is The Office a good show?', 'Is the office a good show?'],
+    ['a figure', 'added-words', 'What can one person carry?', 'What can 1 person carry?'],
+    ['a figure with another', 'words', 'How do I run five miles fast?', 'How do I run 50 miles fast?'],
+    ['a rank', 'words', 'What is the 4th amendment about?', 'What is the fourteenth amendment about?'],
+    ['who eats whom', 'added-words', 'Where do man-eating sharks live?', 'Where do man eating sharks live?'],
+    ['more of them', 'turn', 'Where do I buy more-modern machines?', 'Where do I buy more modern machines?'],
+    ['a small loan', 'added-words', 'How do I get a small business-loan?', 'How do I get a small business loan?'],
+    ['a title of a book', 'turn', 'Who wrote everybody poops?', 'Who wrote everyone poops?'],
+    ['a program’s text', 'words', 'How does a shell script print 5?', 'How does a shell script print five?'],
+    ['a program', 'added-words', 'How do I use node-fetch in tests?', 'How do I use node fetch in tests?'],
+    ['another distance', 'words', 'How far is Oslo from Bergen?', 'How far is Oslo from Hamar?'],
     ['code', 'prose', 'How do I use f(a) in tests?', 'How do I use f(b) in tests?'],
   ])('%s: %s', (_, expected, one, other) => {
     expect(veto(one, other)).toBe(expected)
