@@ -11,6 +11,7 @@ import type { EntryFacts, SemanticMatch } from './entry.ts'
 import { createFindAnswers } from './open-answers.ts'
 import { lookupThreshold } from './policy.ts'
 import type { PromptVector } from './prompt-vectors.ts'
+import { LOWEST_SAMPLED, SAMPLED_SHARE } from './sampling.ts'
 import { readRow } from './to-match.ts'
 import type { UnfinishedWrites } from './unfinished-writes.ts'
 
@@ -95,12 +96,8 @@ function createAnchoring() {
 /** Names the prompts that are compared with each other. */
 export const groupOf = ({ project_id }: Account, contextHash: string) => `${project_id} ${contextHash}`
 
-/** Of so many questions of 256, what lies below the threshold is looked at too: people see what another threshold would serve. */
-const SAMPLED_OF_256 = 12
-const LOWEST_SAMPLED = 0.8
-
 function searchThreshold({ requestHash }: CacheQuery, semantic: SemanticQuery): number {
   const threshold = lookupThreshold(semantic)
-  const isSampled = Number.parseInt(requestHash.slice(0, 2), 16) < SAMPLED_OF_256
+  const isSampled = Number.parseInt(requestHash.slice(0, 2), 16) < 256 * SAMPLED_SHARE
   return isSampled ? Math.min(threshold, LOWEST_SAMPLED) : threshold
 }

@@ -131,6 +131,22 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(await page.evaluate(OVERFLOW)).toBe(0)
     }, 120_000)
 
+    test('has a model learn from near misses, and is told what that costs first', async () => {
+      await go('Policy')
+      await page.getByText('gpt-4.1-mini can be asked, after the request').waitFor()
+      await page.getByText('$1.00, its daily budget').waitFor()
+      await page.getByRole('button', { name: 'Learn from them' }).click()
+      await page.getByRole('button', { name: 'Learn from them' }).waitFor({ state: 'detached' })
+      const [learning] = await proxy.query(
+        `select semantic_policy, semantic_judge, semantic_judge_model from projects where name = 'walk'`,
+      )
+      expect(learning).toEqual({
+        semantic_policy: 'judged',
+        semantic_judge: 'learn',
+        semantic_judge_model: 'gpt-4.1-mini',
+      })
+    }, 120_000)
+
     test('marks a wrong match', async () => {
       await go('Policy')
       await page.getByLabel(/^Kept for a week/).check()

@@ -11,6 +11,8 @@ export const route = objectOf(
     model: t.String({ description: 'The model behind an alias; else the id.' }),
     kind: orNull(t.String({ description: 'chat, embedding, …' })),
     provider: orNull(text),
+    input_usd_per_million: orNull(t.Number({ description: 'Of its tokens. Null: not known.' })),
+    output_usd_per_million: orNull(t.Number({ description: 'Of its tokens. Null: not known.' })),
     problem: orNull(t.Object({ status: t.Integer(), code: text, message: text })),
   },
   'Who would answer a model, or what it would be refused with.',

@@ -53,14 +53,17 @@ function routesBy(modelRouter: AdminOptions['modelRouter']) {
     const asked = alias?.model ?? model
     const way = modelRouter.resolve(asked, account, [], alias?.name)
     const refused = way instanceof ProxyError ? { status: way.status, code: way.code, message: way.message } : null
-    const known = modelRouter.findModel(asked, account)
+    const found = modelRouter.findModel(asked, account)
+    const known = found instanceof ProxyError ? null : found
     return {
       id: model,
       object: 'project.route' as const,
       // Another than the id for an alias alone.
       model: asked,
-      kind: known && !(known instanceof ProxyError) ? known.kind : null,
+      kind: known?.kind ?? null,
       provider: way instanceof ProxyError ? null : way.name,
+      input_usd_per_million: known?.inputUsdPerMillion ?? null,
+      output_usd_per_million: known?.outputUsdPerMillion ?? null,
       problem: refused,
     }
   }

@@ -10,6 +10,8 @@ interface Route {
   id: string
   kind: string | null
   provider: string | null
+  input_usd_per_million: number | null
+  output_usd_per_million: number | null
   problem: { status: number; code: string; message: string } | null
 }
 
@@ -81,5 +83,13 @@ describeOnce('which way a model takes', backend => {
     const all = await routesOf('')
     expect(all.length).toBeGreaterThan(withKey.length)
     expect(all.filter(({ problem }) => problem !== null)).toEqual([])
+  })
+  test('is told with its price, where that is known', async () => {
+    const routes = await routesOf('models[]=gpt-4.1-mini&models[]=other/x')
+    const prices = routes.map(({ input_usd_per_million: input, output_usd_per_million: output }) => [input, output])
+    expect(prices).toEqual([
+      [0.4, 1.6],
+      [null, null],
+    ])
   })
 })

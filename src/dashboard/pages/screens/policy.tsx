@@ -6,6 +6,8 @@ import { Button, Card, Loading, PageHeader, Problem } from '../components/basics
 import { SettingField } from '../components/setting-fields.tsx'
 import { may, useProject } from '../session.ts'
 import { useChangeSettings, useSettings } from '../settings.ts'
+import type { Project } from '../types.ts'
+import { LearnOffer } from './learn-offer.tsx'
 
 export default function Policy() {
   const project = useProject()
@@ -14,12 +16,14 @@ export default function Policy() {
       <PageHeader title="Policy">
         What the cache may serve, and which models may be asked. Changes apply from the next request on.
       </PageHeader>
-      {project && <PolicyForm key={project.id} projectId={project.id} mayChange={may(project, 'member')} />}
+      {project && <PolicyForm key={project.id} project={project} />}
     </>
   )
 }
 
-function PolicyForm({ projectId, mayChange }: { projectId: string; mayChange: boolean }) {
+function PolicyForm({ project }: { project: Project }) {
+  const projectId = project.id
+  const mayChange = may(project, 'member')
   const current = useSettings(projectId)
   const saving = useChangeSettings(projectId)
   const [draft, setDraft] = useState<Record<string, string>>({})
@@ -33,6 +37,7 @@ function PolicyForm({ projectId, mayChange }: { projectId: string; mayChange: bo
   }
   return (
     <>
+      {mayChange && !isChanged && <LearnOffer project={project} settings={settings} />}
       <form onSubmit={submit} className="space-y-5">
         {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (
           <Card key={area} title={area}>
