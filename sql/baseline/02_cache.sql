@@ -105,7 +105,7 @@ comment on table cache_prompts is 'The one text by which an entry may be found w
 comment on column cache_prompts.entry_id is 'The answer.';
 comment on column cache_prompts.project_id is 'As in cache_entries, repeated for the index.';
 comment on column cache_prompts.context_hash is 'SHA-256 over all of the request but this text; only equal contexts are compared.';
-comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized text: equal means a hit without a vector.';
+comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized text, within those who share it: equal means a hit without a vector.';
 comment on column cache_prompts.prompt is 'The text as it was sent, for guards to compare with the new question; sealed as the response is.';
 comment on column cache_prompts.space_id is 'The embedding space of the vector; null where the embedder failed.';
 comment on column cache_prompts.embedding is 'Vector of the normalized text.';

@@ -17,23 +17,26 @@ create table cache_verdicts (
     difference text,
     given_at timestamptz not null default now(),
     expires_at timestamptz not null,
+    end_users text[],
     primary key (project_id, context_hash, one_hash, other_hash, source),
     check (one_hash <= other_hash)
 );
 
 create index cache_verdicts_expires_at_idx on cache_verdicts (expires_at);
-create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, context_hash) where source = 'person' and verdict = 'same';
+create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, context_hash, other_hash) where source = 'person' and verdict = 'same';
+create index cache_verdicts_different_by_person_idx on cache_verdicts (project_id, one_hash, other_hash) where source = 'person' and verdict = 'different';
 
-comment on table cache_verdicts is 'Whether two questions of equal context ask the same, as a person or the judge said. A person outweighs a review, and a review the judge.';
+comment on table cache_verdicts is 'Whether two questions ask the same, as a person or the judge said: in the context in which they were asked, and what a person called different in all contexts of the project. A person outweighs a review, and a review the judge.';
 comment on column cache_verdicts.project_id is 'The only project that the verdict is of use to.';
-comment on column cache_verdicts.one_hash is 'Hash of the one normalized question: the lesser of the two, so that a pair has one row whichever was asked first.';
+comment on column cache_verdicts.one_hash is 'Hash of the one normalized question, within those who share answers: the lesser of the two, so that a pair has one row whichever was asked first.';
 comment on column cache_verdicts.other_hash is 'Hash of the other normalized question; the same one where normalization made two unequal questions equal.';
 comment on column cache_verdicts.source is 'person; review: the judge, of a hit that had been served; judge: the judge, of a pair that nobody had decided.';
 comment on column cache_verdicts.verdict is 'same or different.';
 comment on column cache_verdicts.similarity is 'Cosine similarity of the two questions.';
 comment on column cache_verdicts.difference is 'The kind of difference that stood in the way of proof; null: none that was noted.';
 comment on column cache_verdicts.given_at is 'When it was given, or given anew.';
-comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept. Ahead of given_at.';
+comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept: what a person called different, a year after it was said. Ahead of given_at.';
+comment on column cache_verdicts.end_users is 'Who asked the two questions that a person spoke of, in the form of name_end_user(); null: nobody was named.';
 
 create table semantic_hits (
     project_id bigint not null

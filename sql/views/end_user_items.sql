@@ -59,6 +59,12 @@ from judge_queue q
 where q.end_user is not null
 union all
 select
+    v.project_id, u.end_user, 'verdict', encode(sha256(v.context_hash || v.one_hash || v.other_hash), 'hex'), v.given_at, null::bigint,
+    pg_column_size(v.*)::bigint, null::text, null::text, null::bytea, null::bytea, null::jsonb
+from cache_verdicts v
+cross join lateral (select distinct n.name as end_user from unnest(v.end_users) as n (name)) u
+union all
+select
     o.project_id, o.end_user, 'object', o.id, null::timestamptz, null::bigint, coalesce(pg_column_size(o.object), 0)::bigint,
     null::text, o.object, null::bytea, null::bytea, null::jsonb
 from kept_objects o
@@ -84,7 +90,7 @@ select
 from usage_pending s
 where s.tags ? 'user_id';
 
-comment on view end_user_items is 'What is kept of end users, in the form of name_end_user(): records of requests (record), what these said and got (content), stored answers (answer) and vectors (vector) that they asked for first, responses that can be continued (response), matches in other words (match), questions that wait for the judge (question), batches (object), and records and sums with a tag that names them (tag).';
+comment on view end_user_items is 'What is kept of end users, in the form of name_end_user(): records of requests (record), what these said and got (content), stored answers (answer) and vectors (vector) that they asked for first, responses that can be continued (response), matches in other words (match), questions that wait for the judge (question), what people said of their questions (verdict), batches (object), and records and sums with a tag that names them (tag).';
 comment on column end_user_items.kind is 'What it is.';
 comment on column end_user_items.id is 'The request''s, entry''s, response''s or object''s own id.';
 comment on column end_user_items.at is 'When it came to be; null: not known.';

@@ -39,7 +39,7 @@ export interface SemanticQuery {
   reading: PromptReading
   /** With whom it is shared in other words. */
   circle: string
-  /** Hex SHA-256 of the text in normalized form. */
+  /** Hex SHA-256 of the text in normalized form, within the circle: a verdict on it holds in every context, and tells nobody else. */
   normalizedHash: string
   /** Hex SHA-256 of everything else, within the circle. */
   contextHash: string
@@ -101,7 +101,7 @@ function readSemanticQuery({
   return {
     reading,
     circle,
-    normalizedHash: sha256(reading.normalized),
+    normalizedHash: nameWithin(circle, sha256(reading.normalized)),
     contextHash: nameWithin(circle, context),
     threshold: control.threshold ?? account.semantic_threshold,
     risk: account.semantic_risk,

@@ -163,6 +163,6 @@ function readFitting(bytes: Uint8Array, query: CacheQuery): Match | null {
   if (match.result === 'HIT') return match
   // An alias is found under the whole request, which names no user.
   if (isAskersOwn(query)) return null
-  if (match.reason === 'judged') return match
-  return match.similarity > (control.threshold ?? account.semantic_threshold) ? match : null
+  const least = match.reason === 'judged' ? -1 : account.semantic_threshold
+  return match.similarity > (control.threshold ?? least) ? match : null
 }

@@ -7,7 +7,7 @@ import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { type CacheScope, scopeOf } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
 import { createFindAnswers } from './open-answers.ts'
-import { asksJudge, lookupThreshold, pickCandidate, vetoOf } from './policy.ts'
+import { asksJudge, isCandidate, pickCandidate, vetoOf } from './policy.ts'
 import type { PromptVectors } from './prompt-vectors.ts'
 import type { MissReason } from './reasons.ts'
 import { readBeside } from './text/read-prompt.ts'
@@ -91,7 +91,7 @@ export function createExplainer({ database, unfinished, vectors, seal }: Explain
     })
     const byEntry = new Map<number, SimilarAnswer>()
     for (const row of found) if (row.match !== 'exact' && !byEntry.has(row.entry_id)) byEntry.set(row.entry_id, row)
-    return [...byEntry.values()].sort((a, b) => b.similarity - a.similarity).slice(0, NEAREST)
+    return [...byEntry.values()].sort((a, b) => rankOf(b) - rankOf(a)).slice(0, NEAREST)
   }
 
   async function hasExact({ account, control, requestHash }: CacheQuery): Promise<boolean> {
@@ -130,6 +130,9 @@ export function createExplainer({ database, unfinished, vectors, seal }: Explain
   }
 }
 
+/** What was confirmed may be served however little similar it is. */
+const rankOf = ({ match, similarity }: SimilarAnswer) => similarity + (match === 'confirmed' ? 2 : 0)
+
 /** No request has this hash, so only similar entries are found. */
 const NO_REQUEST = '0'.repeat(64)
 const BELOW_ALL = -2
@@ -146,7 +149,7 @@ function decide(
   if (isExact) return { cache: 'HIT', reason: 'exact', id: cacheIdOf(requestHash) }
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
-  const found = nearest.filter(row => row.similarity > lookupThreshold(semantic))
+  const found = nearest.filter(row => isCandidate(query, semantic, row))
   const picked = pickCandidate(semantic, found, account.semantic_policy, tellsMeaning)
   if ('missReason' in picked) {
     const isJudged = picked.undecided.length > 0 && asksJudge(account)

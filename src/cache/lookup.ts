@@ -8,7 +8,7 @@ import { type EntryFacts, type Match, type NearMiss, type SemanticMatch, toExact
 import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import { asksJudge, lookupThreshold, pickCandidate } from './policy.ts'
+import { asksJudge, isCandidate, pickCandidate } from './policy.ts'
 import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import type { MissReason } from './reasons.ts'
 import { createSearch, groupOf, type SearchOptions } from './search.ts'
@@ -160,7 +160,7 @@ function readFound(
   const exact = found.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, readRow(exact)), missReason: 'no-candidate' }
   if (typeof semantic === 'string') return { match: null, missReason: semantic }
-  const isNear = (row: FoundAnswer) => row.match !== 'similar' || row.similarity > lookupThreshold(semantic)
+  const isNear = (row: FoundAnswer) => isCandidate(query, semantic, row)
   const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
   const picked = pickCandidate(semantic, near, account.semantic_policy, isSemantic)
   if ('missReason' in picked) {

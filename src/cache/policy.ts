@@ -1,7 +1,7 @@
 /** Decides which stored response may be served for a question in other words. Without evidence that the two ask the same, none is. */
 import type { Account } from '../postgres/admit.ts'
 import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import type { SemanticQuery } from './cache-query.ts'
+import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { SemanticReason } from './entry.ts'
 import type { Difference, MissReason } from './reasons.ts'
 import { readBeside } from './text/read-prompt.ts'
@@ -10,7 +10,7 @@ import { findVeto } from './verify/verify.ts'
 
 /**
  * `verified`: equal normal forms, or plain questions above the threshold that no veto speaks against. `proved`: equal normal forms alone.
- * `judged`: verified, or confirmed by the judge. `threshold`: similarity alone. Under each, also what a person has confirmed.
+ * `judged`: verified, or confirmed by the judge. `threshold`: similarity alone. Under each but `proved`, also what a person has confirmed.
  */
 export type SemanticPolicy = Account['semantic_policy']
 
@@ -44,6 +44,13 @@ export function asksJudge(account: Account): boolean {
 export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
   // Just below the floor, because the search is strict and the floor itself counts.
   return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
+}
+
+/** Whether a row is near enough to be weighed. What a person confirmed is, unless the client itself asks for more similarity. */
+export function isCandidate({ account, control }: CacheQuery, semantic: SemanticQuery, row: FoundAnswer): boolean {
+  if (row.match === 'exact' || row.match === 'normalized') return true
+  if (row.match === 'similar') return row.similarity > lookupThreshold(semantic)
+  return account.semantic_policy !== 'proved' && row.similarity > (control.threshold ?? -1)
 }
 
 /** Returns the most similar candidate that may be served, or why none may. */

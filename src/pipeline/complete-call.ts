@@ -81,7 +81,7 @@ export function answeredHeaders(
   stages: Stages,
 ): Record<string, string> {
   const cost = context.operation.price(context, usage, stages)
-  return { ...passedOn(answer), ...missHeaders(context.provider.name, cost, context.lookup?.missReason) }
+  return { ...passedOn(answer), ...missHeaders(context.provider.name, cost, context.lookup) }
 }
 
 /** An upstream's error keeps its status, body and Retry-After. */

@@ -1,6 +1,7 @@
 /** Questions that no model answers: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
 
 import { invalidRequest, refuse } from '../errors/errors.ts'
+import { recordedUserOf } from '../formats/end-user.ts'
 import { decodeUtf8, type JsonObject, parseObject } from '../formats/json/canonical.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
 import { isLargeBody } from '../formats/large-bodies/read-large-body.ts'
@@ -136,7 +137,8 @@ async function takeFeedback(
     throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')
   }
   if (verdict !== 'wrong' && verdict !== 'right') throw invalidRequest('verdict must be wrong or right.', 'verdict')
-  const feedback = { of_project: account.project_id, by_request_id: request_id, given: verdict }
+  const by = { by_key: account.key_id, by_user: recordedUserOf(query.body) }
+  const feedback = { of_project: account.project_id, by_request_id: request_id, given: verdict, ...by }
   const give = () => call(database, 'note_feedback', feedback)
   let outcome = await give()
   if (outcome === 'unknown') {

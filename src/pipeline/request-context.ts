@@ -92,7 +92,7 @@ export interface LeadingContext<Q extends Query = CompletionQuery | PassedQuery>
   call: SharedCall
   subscriber: Subscriber
   /** What the cache said; null when it was not asked. */
-  lookup: Pick<Lookup, 'missReason' | 'vector'> | null
+  lookup: Pick<Lookup, 'missReason' | 'nearMiss' | 'vector'> | null
 }
 
 /** The response, or why there is none. Without one, nothing was sent and the request is not accounted for. */

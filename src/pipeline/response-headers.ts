@@ -1,12 +1,18 @@
 /** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. Those of a hit: serve-hit.ts. */
-import type { MissReason } from '../cache/reasons.ts'
+import { cacheIdOf } from '../cache/entry.ts'
+import type { Lookup } from '../cache/lookup.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
 
-/** `cost` is null when it is not known. `reason` says why a cache lookup served nothing; absent without a lookup. */
-export function missHeaders(provider: string, cost: number | null, reason?: MissReason): Record<string, string> {
+/** `cost` is null when it is not known. `lookup`: what the cache was found to have, if it was asked. */
+export function missHeaders(
+  provider: string,
+  cost: number | null,
+  lookup?: Pick<Lookup, 'missReason' | 'nearMiss'> | null,
+): Record<string, string> {
   return {
-    ...(reason && { 'x-proxy-cache-reason': reason }),
+    ...(lookup && { 'x-proxy-cache-reason': lookup.missReason }),
+    ...(lookup?.nearMiss && { 'x-proxy-cache-near-miss': cacheIdOf(lookup.nearMiss.entryHash) }),
     'cache-status': 'model-proxy; fwd=miss',
     'x-proxy-cache': 'MISS',
     'x-proxy-cache-age': '0',

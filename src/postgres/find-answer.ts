@@ -42,7 +42,8 @@ type Judged =
 
 /** Without its response: of several, one at most is served. */
 export type SimilarAnswer = AnswerFacts & {
-  match: 'normalized' | 'similar'
+  /** `confirmed`: a person called the two questions the same. */
+  match: 'normalized' | 'confirmed' | 'similar'
   similarity: number
   prompt: string
 } & Judged
@@ -58,7 +59,7 @@ export interface FoundAnswers {
 /** `place`: index of the ask that it was found for. `below` only says that there is something. */
 type FoundRow = (FoundAnswer | { match: 'below' }) & { place: number }
 
-/** For each ask: the exact entry alone, or entries of equal context with the same normalized or a similar prompt; in no order. */
+/** For each ask: the exact entry alone, or entries of equal context with the same normalized, a confirmed or a similar prompt; in no order. */
 export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswers[]> {
   const rows = (await call(database, 'find_answers', {
     project_ids: asks.map(ask => ask.projectId),

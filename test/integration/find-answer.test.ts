@@ -4,7 +4,7 @@ import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { type AnswerAsk, findAnswer, findAnswers } from '../../src/postgres/find-answer.ts'
 import { type AnswerToStore, storeAnswer, storeAnswers } from '../../src/postgres/store-answers.ts'
-import { answerTo, makeProject, makeSpace, rewordingOf, sha256 } from '../harness/answers.ts'
+import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { queriesOf } from '../harness/queries.ts'
 
@@ -172,21 +172,78 @@ describeBackends('find_answers()', backend => {
       const { find } = await open([null, 'b'])
       expect([await find('prompt 0', 'a'), await find('prompt 0', 'b')]).toEqual([['prompt 0'], ['prompt 0']])
     })
+  })
 
-    test('and all of a context in which a person has called two the same', async () => {
-      const { database, place, find } = await open(['a'])
-      expect(await find('prompt 0', 'b')).toEqual([])
-      for (const [context, source, verdict, found] of [
-        ['another', 'person', 'same', []],
-        [place.context, 'judge', 'same', []],
-        [place.context, 'person', 'different', []],
-        [place.context, 'person', 'same', ['prompt 0']],
-      ] as const) {
-        await sql`
-          insert into cache_verdicts (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at)
-          values (${place.projectId}, ${Buffer.from(sha256(context), 'hex')}, ${Buffer.alloc(32, verdict)}, ${Buffer.alloc(32, verdict)}, ${source}, ${verdict}, 'infinity')
-        `.execute(queriesOf(database))
-        expect([source, verdict, await find('prompt 0', 'b')]).toEqual([source, verdict, found])
+  describe('by what a person called the same', () => {
+    type Verdict = { of?: Partial<Place>; source?: string; verdict?: string; given?: string }
+
+    /** Five prompts of another anchor than what is asked: of each pair, the one hash is the lesser, or the other. */
+    async function open() {
+      const { database } = await backend.open()
+      const spaceId = await makeSpace(database)
+      const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
+      const prompts = Array.from({ length: 5 }, (_, at) => `prompt ${at}`)
+      await storeAnswers(
+        database,
+        prompts.map(prompt => {
+          const answer = answerTo(prompt, place)
+          return { ...answer, semantic: answer.semantic && { ...answer.semantic, anchorHash: sha256('one') } }
+        }),
+      )
+      const hashesOf = (prompt: string) => [sha256(`never asked ${prompt}`), sha256(prompt)].sort()
+      async function say(prompt: string, { of, source = 'person', verdict = 'same', given = 'now()' }: Verdict) {
+        const { projectId, context } = { ...place, ...of }
+        const [one, other] = hashesOf(prompt)
+        await database.call(
+          `insert into cache_verdicts (project_id, context_hash, one_hash, other_hash, source, verdict, similarity, given_at, expires_at)
+          values ($1, decode($2, 'hex'), decode($3, 'hex'), decode($4, 'hex'), $5, $6, 0.1, ${given}, 'infinity')
+          on conflict (project_id, context_hash, one_hash, other_hash, source) do update set verdict = excluded.verdict, given_at = excluded.given_at`,
+          [projectId, sha256(context), one, other, source, verdict],
+        )
+      }
+      async function find(prompt: string, maxAgeSeconds: number | null = null) {
+        const { semantic, ...ask } = rewordingOf(prompt, place)
+        const anchored = semantic && { ...semantic, anchorHash: sha256('other') }
+        const found = await findAnswer(database, { ...ask, maxAgeSeconds, semantic: anchored })
+        return found.map(row => row.match !== 'exact' && [row.match, row.prompt, row.similarity])
+      }
+      return { database, place, prompts, hashesOf, say, find }
+    }
+
+    test('whatever its anchor, in either order, and no other', async () => {
+      const { prompts, hashesOf, say, find } = await open()
+      expect(new Set(prompts.map(prompt => hashesOf(prompt)[0] === sha256(prompt))).size).toBe(2)
+      for (const prompt of prompts) {
+        expect(await find(prompt)).toEqual([])
+        await say(prompt, {})
+        expect(await find(prompt)).toEqual([['confirmed', prompt, 0.1]])
+        expect(await find(prompt, 0)).toEqual([])
+      }
+    })
+
+    test('in that context of that project, and by nobody else', async () => {
+      const { database, prompts, say, find } = await open()
+      const elsewhere = await makeProject(database, 'elsewhere')
+      for (const prompt of prompts) {
+        await say(prompt, { of: { projectId: elsewhere } })
+        await say(prompt, { of: { context: 'another' } })
+        for (const source of ['judge', 'review']) await say(prompt, { source })
+        expect(await find(prompt)).toEqual([])
+      }
+    })
+
+    test('unless a person called it different later, wherever that was in the project', async () => {
+      const { database, prompts, say, find } = await open()
+      const different = { verdict: 'different', given: `now() + interval '1 s'` }
+      const elsewhere = await makeProject(database, 'elsewhere')
+      for (const prompt of prompts) {
+        await say(prompt, {})
+        await say(prompt, { ...different, of: { projectId: elsewhere } })
+        await say(prompt, { ...different, of: { context: 'another' }, source: 'judge' })
+        await say(prompt, { ...different, of: { context: 'another' }, given: `now() - interval '1 s'` })
+        expect(await find(prompt)).toEqual([['confirmed', prompt, 0.1]])
+        await say(prompt, { ...different, of: { context: 'another' } })
+        expect(await find(prompt)).toEqual([])
       }
     })
   })

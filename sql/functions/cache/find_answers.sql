@@ -40,6 +40,7 @@ as $$
 declare
     found integer;
     most_compared constant integer := 64;
+    most_confirmed constant integer := 20;
 begin
     -- Subqueries with a limit, or offset 0, ask only for what one index can tell, and nothing about expiry. Otherwise a plan made
     -- while the table was empty would walk a whole project through the index by expiry. The other conditions apply to their
@@ -63,40 +64,57 @@ begin
         return;
     end if;
 
-    -- Candidates come without their responses: of several, one at most is served. The newest few of equal name, because one of them may be
-    -- vetoed and the next not.
+    -- Candidates come without their responses: of several, one at most is served. By the name of the question, and of what a person called the
+    -- same, however far apart they are: the newest few of equal name, because one of them may be vetoed and the next not.
     return query
     select
-        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
+        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), n.match, n.similarity, null::text, e.provider, e.prompt_tokens,
         e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
     from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds) with ordinality as h (
         project_id, context_hash, normalized_hash, threshold, max_age_seconds, at
     )
     cross join lateral (
+        select 'normalized' as match, h.normalized_hash as hash, 1::double precision as similarity
+        union all
+        (
+            select 'confirmed', x.hash, coalesce(x.similarity, 0)
+            from (
+                select v.other_hash as hash, v.similarity, v.source, v.verdict
+                from cache_verdicts v
+                where v.project_id = h.project_id
+                    and v.context_hash = h.context_hash
+                    and v.one_hash = h.normalized_hash
+                union all
+                select v.one_hash, v.similarity, v.source, v.verdict
+                from cache_verdicts v
+                where v.project_id = h.project_id
+                    and v.context_hash = h.context_hash
+                    and v.other_hash = h.normalized_hash
+                    and v.source = 'person'
+                    and v.verdict = 'same'
+            ) x
+            where x.source = 'person'
+                and x.verdict = 'same'
+                and x.hash <> h.normalized_hash
+            limit most_confirmed
+        )
+    ) n
+    cross join lateral (
         select x.entry_id, x.prompt
         from cache_prompts x
-        where x.name_key = hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), h.project_id)
+        where x.name_key = hashtextextended(encode(h.context_hash || n.hash, 'hex'), h.project_id)
             and x.project_id = h.project_id
             and x.context_hash = h.context_hash
-            and x.normalized_hash = h.normalized_hash
+            and x.normalized_hash = n.hash
             and x.expires_at > now()
             and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
         order by x.created_at desc
         limit 5
     ) p
     cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
-    left join lateral (
-        select x.verdict, x.source
-        from cache_verdicts x
-        where x.project_id = h.project_id
-            and x.context_hash = h.context_hash
-            and x.one_hash = h.normalized_hash
-            and x.other_hash = h.normalized_hash
-        -- A person's verdict before a review's, and that before the judge's.
-        order by array_position(array['person', 'review', 'judge'], x.source)
-        limit 1
-    ) v on true
-    where h.threshold is not null;
+    left join lateral verdict_on(h.project_id, h.context_hash, h.normalized_hash, n.hash) v on true
+    where h.threshold is not null
+        and (n.match = 'normalized' or v.verdict = 'same');
 
     if cardinality(array_positions(vectors, null)) >= cardinality(vectors) then
         return;
@@ -127,15 +145,6 @@ begin
         left join lateral (
             select array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)] as anchor_keys
         ) a on g.anchor_hash is not null
-            -- A person may know more than any rule.
-            and not exists (
-                select
-                from cache_verdicts x
-                where x.project_id = g.project_id
-                    and x.context_hash = g.context_hash
-                    and x.source = 'person'
-                    and x.verdict = 'same'
-            )
         left join lateral (
             select count(*) as sharing
             from (
@@ -209,16 +218,7 @@ begin
         e.created_at, e.expires_at, n.prompt, v.verdict, v.source, e.policy
     from near n
     cross join lateral (select x.* from cache_entries x where x.id = n.entry_id limit 1) e
-    left join lateral (
-        select x.verdict, x.source
-        from cache_verdicts x
-        where x.project_id = n.project_id
-            and x.context_hash = n.context_hash
-            and x.one_hash = least(n.normalized_hash, n.other_hash)
-            and x.other_hash = greatest(n.normalized_hash, n.other_hash)
-        order by array_position(array['person', 'review', 'judge'], x.source)
-        limit 1
-    ) v on true
+    left join lateral verdict_on(n.project_id, n.context_hash, n.normalized_hash, n.other_hash) v on true
     where n.is_alike
     union all
     select
@@ -232,4 +232,4 @@ $$;
 comment on function find_answers(
     bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[]
 ) is
-    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor, unless a person has called two prompts of the context the same. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, those of up to twenty prompts that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';

@@ -66,8 +66,9 @@ begin
     if dry_run then
         return;
     end if;
-    -- What the judge has not been asked yet.
+    -- What the judge has not been asked yet, and what people said.
     delete from judge_queue q where q.project_id = owner_id and q.end_user = of_user and is_for_vectors;
+    delete from cache_verdicts v where v.project_id = owner_id and v.end_users @> array[of_user] and is_for_vectors;
     if entries + vectors = 0 then
         return;
     end if;

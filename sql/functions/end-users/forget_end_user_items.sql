@@ -11,7 +11,7 @@ declare
     forgotten integer := 0;
 begin
     perform set_config('synchronous_commit', 'off', true);
-    if of_kind in ('answer', 'vector') then
+    if of_kind in ('answer', 'vector', 'verdict') then
         -- As in invalidate_cache(), with each part: what was still there until now may have been copied anew.
         update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     end if;
@@ -70,6 +70,8 @@ begin
                 ));
         when 'question' then
             delete from judge_queue q where q.project_id = owner_id and q.end_user = of_user;
+        when 'verdict' then
+            delete from cache_verdicts v where v.project_id = owner_id and v.end_users @> array[of_user];
         when 'object' then
             -- The project needs it to reach what the provider keeps; that is told in the provider's words again when it is asked for.
             update kept_objects o

@@ -1,4 +1,11 @@
-create or replace function note_feedback(of_project bigint, by_request_id text, given text) returns text
+create or replace function note_feedback(
+    of_project bigint,
+    by_request_id text,
+    given text,
+    by_key bigint default null,
+    by_user text default null
+)
+returns text
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -8,17 +15,31 @@ declare
     said text := case given when 'right' then 'same' else 'different' end;
     cached_hash bytea;
 begin
-    select h.asked_hash, h.entry_hash, h.similarity, h.difference, h.reason, h.is_shadow into hit
+    select h.asked_hash, h.entry_hash, h.similarity, h.difference, h.reason, h.is_shadow, h.end_user into hit
     from semantic_hits h
+    join projects p on p.id = h.project_id
     where h.project_id = of_project
-        and h.request_id = by_request_id;
+        and h.request_id = by_request_id
+        -- What is served to some alone is not for others to allow.
+        and (
+            given = 'wrong'
+            or by_key is null
+            or case
+                when p.cache_scope = 'project' then true
+                when p.cache_scope = 'user' and by_user is not null then h.end_user is not distinct from by_user
+                else h.key_id = by_key
+            end
+        );
     if not found then
         return 'unknown';
     end if;
 
     select
         case
-            when store_verdict(of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', said, p.expires_at, hit.similarity, hit.difference)
+            when store_verdict(
+                of_project, p.context_hash, hit.asked_hash, p.normalized_hash, 'person', said, p.expires_at, hit.similarity, hit.difference,
+                nullif(array_remove(array[hit.end_user, e.end_user], null), '{}')
+            )
                 then p.normalized_hash
         end
     into cached_hash
@@ -45,5 +66,5 @@ begin
 end;
 $$;
 
-comment on function note_feedback(bigint, text, text) is
-    'Stores a person''s verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on; right serves one for the other. Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more.';
+comment on function note_feedback(bigint, text, text, bigint, text) is
+    'Stores a person''s verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. Where answers are shared by key or by end user, the key that asked may call it right, and whoever names that user. Null: by_key (an operator, or a member: they may call any so), by_user (nobody is named). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more.';

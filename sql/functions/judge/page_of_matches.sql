@@ -42,11 +42,7 @@ as $$
     ) h
     left join cache_entries e on e.project_id = h.project_id and e.request_hash = h.entry_hash
     left join cache_prompts c on c.entry_id = e.id
-    left join standing_verdicts v
-        on v.project_id = h.project_id
-        and v.context_hash = c.context_hash
-        and v.one_hash = least(h.asked_hash, c.normalized_hash)
-        and v.other_hash = greatest(h.asked_hash, c.normalized_hash)
+    left join lateral verdict_on(h.project_id, c.context_hash, h.asked_hash, c.normalized_hash) v on true
     order by h.served_at desc, h.request_id desc;
 $$;
 

@@ -33,7 +33,7 @@ begin
     delete from judge_queue q where q.id = queued_id;
     if not store_verdict(
         of_project, decode(context_hash, 'hex'), decode(asked_hash, 'hex'), decode(entry_hash, 'hex'), source, verdict, until, similarity,
-        difference
+        difference, null
     ) then
         return;
     end if;

@@ -18,7 +18,7 @@ const helping = (user: string, content: string) => [
   { role: 'system', content: `You help ${user}.` },
   ...messages(content),
 ]
-const KINDS = ['answer', 'content', 'match', 'object', 'question', 'record', 'response', 'tag', 'vector']
+const KINDS = ['answer', 'content', 'match', 'object', 'question', 'record', 'response', 'tag', 'vector', 'verdict']
 
 /** Names of more characters than are recorded, that differ in the last. */
 const LONG = { one: `${'x'.repeat(300)}1`, other: `${'x'.repeat(300)}2` }
@@ -86,6 +86,9 @@ describeBackends('an end user', backend => {
     const file = (await uploaded.json()) as { id: string }
     const batch = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' }
     await ask('/batches', { ...batch, metadata: { user_id: user } }, by)
+    await proxy.query(`
+      select note_feedback(h.project_id, h.request_id, 'right') from semantic_hits h
+      where h.project_id = find_project('${of}') and h.end_user = name_end_user(${quote(user)})`)
     await proxy.query(`
       insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user, not_before)
       select find_project('${of}'), sha256(convert_to(${quote(user)}, 'UTF8')), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, name_end_user(${quote(user)}), now() + interval '1 hour'

@@ -1,0 +1,34 @@
+create or replace function verdict_on(of_project bigint, of_context bytea, asked_hash bytea, entry_hash bytea)
+returns table (
+    verdict text,
+    source text
+)
+language sql
+stable
+rows 1
+-- No search path of its own, because PostgreSQL could not inline the function then.
+as $$
+    select g.verdict, g.source
+    from (
+        select v.verdict, v.source, v.given_at
+        from cache_verdicts v
+        where v.project_id = of_project
+            and v.context_hash = of_context
+            and v.one_hash = least(asked_hash, entry_hash)
+            and v.other_hash = greatest(asked_hash, entry_hash)
+        union all
+        -- What a person keeps apart is apart in every context.
+        select v.verdict, v.source, v.given_at
+        from cache_verdicts v
+        where v.project_id = of_project
+            and v.one_hash = least(asked_hash, entry_hash)
+            and v.other_hash = greatest(asked_hash, entry_hash)
+            and v.source = 'person'
+            and v.verdict = 'different'
+    ) g
+    order by array_position(array['person', 'review', 'judge'], g.source), g.given_at desc
+    limit 1;
+$$;
+
+comment on function verdict_on(bigint, bytea, bytea, bytea) is
+    'The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review''s, else the judge''s. No row: nobody has given one.';

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { type Answer, ask, post } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
+/** Verified to ask the same; and similar, where the rules see a difference. */
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
+/** What its asker means, so that nobody else is given it. */
+const OWN = 'Explain how photosynthesis works in the leaves of my green plants, with photographs'
+const OWN_WORDS = 'Explain how photosynthesis works in the leaves of my green plants, with photos'
+
+const NEAR = { semantic_threshold: '0.5' }
+/** Nothing of the answer is kept, so that the question can be asked for the first time again. */
+const UNSTORED = { 'x-proxy-cache-ttl': '0' }
+
+describeBackends('what a person says of two questions', backend => {
+  let proxy: TestProxy
+  let standin: Standin
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    standin = await startStandin({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    proxy = await startProxy({ stores: await backend.open(), environment })
+  })
+  beforeEach(async () => {
+    project = `p-${crypto.randomUUID().slice(0, 8)}`
+    key = await proxy.createKey({ project, type: 'project', settings: NEAR })
+  })
+  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+
+  const set = (setting: string, value: string) =>
+    proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
+  const on = (day: string, content: string, fields = {}) => ({
+    model: 'openai/gpt-4o-mini',
+    messages: [
+      { role: 'system', content: `You are a helpful assistant. Today is ${day}.` },
+      { role: 'user', content },
+    ],
+    ...fields,
+  })
+  type Asked = ReturnType<typeof on>
+
+  async function store(body: Asked, by = key): Promise<void> {
+    expect((await ask(proxy, by, body)).status).toBe(200)
+    await proxy.settle()
+  }
+  async function tell(body: Asked, { by = key, headers = UNSTORED as Record<string, string> } = {}): Promise<Answer> {
+    let answer: Answer
+    // On a busy machine a lookup may take too long, and finds nothing.
+    for (let left = 3; ; left--) {
+      answer = await ask(proxy, by, body, headers)
+      if (left === 0 || told(answer)[1] !== 'no-candidate') break
+    }
+    await proxy.settle()
+    return answer
+  }
+  const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
+  const said = async (of: Answer, verdict: 'wrong' | 'right', { by = key, ...named }: Record<string, string> = {}) =>
+    (await post(proxy, by, '/cache/feedback', { request_id: of.headers.get('x-request-id'), verdict, ...named })).status
+
+  const MATCHED = ['HIT-SEMANTIC', 'verified']
+  const ALLOWED = ['HIT-SEMANTIC', 'judged']
+  const REFUSED = ['MISS', 'unverified:verdict']
+  const UNDECIDED = ['MISS', 'unverified:neighbour']
+
+  describe('if it was wrong', () => {
+    test('holds under every system prompt and for every model, also where the match is remembered', async () => {
+      const elsewhere = await proxy.createKey({ type: 'project', settings: NEAR })
+      const places = [on('Monday', ''), on('Tuesday', ''), on('Monday', '', { model: 'openai/gpt-4o' })]
+      const asked = (place: Asked, content: string) => ({
+        ...place,
+        messages: on('', content).messages.with(0, place.messages[0] as never),
+      })
+      for (const place of places) {
+        await store(asked(place, QUESTION))
+        for (let i = 0; i < 2; i++) expect(told(await tell(asked(place, OTHER_WORDS)))).toEqual(MATCHED)
+      }
+      await store(on('Monday', QUESTION), elsewhere)
+      expect(await said(await tell(on('Monday', OTHER_WORDS)), 'wrong')).toBe(200)
+      for (const place of places) expect(told(await tell(asked(place, OTHER_WORDS)))).toEqual(REFUSED)
+      await store(on('Wednesday', OTHER_WORDS))
+      expect(told(await tell(on('Wednesday', QUESTION)))).toEqual(REFUSED)
+      expect(told(await tell(on('Monday', OTHER_WORDS), { by: elsewhere }))).toEqual(MATCHED)
+    })
+
+    test('and of two wordings with one normal form', async () => {
+      const polite = `Could you please ${QUESTION.toLowerCase()}?`
+      for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
+      expect(await said(await tell(on('Monday', polite)), 'wrong')).toBe(200)
+      expect(told(await tell(on('Tuesday', polite)))).toEqual(REFUSED)
+    })
+
+    test('is kept for a year after the answers are gone, unless the cache is purged', async () => {
+      await store(on('Monday', QUESTION))
+      expect(await said(await tell(on('Monday', OTHER_WORDS)), 'wrong')).toBe(200)
+      await proxy.query(`delete from cache_entries where project_id = find_project('${project}')`)
+      const later = async (interval: string) => {
+        await proxy.query(`update cache_verdicts set expires_at = expires_at - interval '${interval}'
+          where project_id = find_project('${project}')`)
+        await proxy.query('select forget_verdicts(1000)')
+        return (await proxy.query(`select from cache_verdicts where project_id = find_project('${project}')`)).length
+      }
+      expect(await later('364 days')).toBe(1)
+      await store(on('Tuesday', QUESTION))
+      expect(told(await tell(on('Tuesday', OTHER_WORDS)))).toEqual(REFUSED)
+      await proxy.query(`delete from cache_entries where project_id = find_project('${project}')`)
+      expect(await later('1 day')).toBe(0)
+      await store(on('Wednesday', QUESTION))
+      expect(await said(await tell(on('Wednesday', OTHER_WORDS)), 'wrong')).toBe(200)
+      await proxy.query(`select purge_cache('${project}')`)
+      expect(await later('0 days')).toBe(0)
+    })
+
+    test('outweighs an earlier right anywhere, and a later one outweighs it in its own context', async () => {
+      for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
+      const [monday, tuesday] = [await tell(on('Monday', UNVERIFIED)), await tell(on('Tuesday', UNVERIFIED))]
+      expect([await said(monday, 'right'), await said(tuesday, 'wrong')]).toEqual([200, 200])
+      for (const day of ['Monday', 'Tuesday']) expect(told(await tell(on(day, UNVERIFIED)))).toEqual(REFUSED)
+      expect(await said(monday, 'right')).toBe(200)
+      expect(told(await tell(on('Monday', UNVERIFIED)))).toEqual(ALLOWED)
+      expect(told(await tell(on('Tuesday', UNVERIFIED)))).toEqual(REFUSED)
+      const standing = await proxy.query(
+        `select verdict from standing_verdicts where project_id = find_project('${project}')`,
+      )
+      expect(standing).toHaveLength(2)
+      expect(await said(tuesday, 'right')).toBe(200)
+      expect(told(await tell(on('Tuesday', UNVERIFIED)))).toEqual(ALLOWED)
+    })
+  })
+
+  describe('if it would have been right', () => {
+    test('has later such questions answered in that context, however similar they are', async () => {
+      for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
+      const missed = await tell(on('Monday', UNVERIFIED))
+      expect(told(missed)).toEqual(UNDECIDED)
+      const candidate = await ask(proxy, key, on('Monday', QUESTION))
+      expect(missed.headers.get('x-proxy-cache-near-miss')).toBe(candidate.headers.get('x-proxy-cache-id'))
+      expect(await said(missed, 'right')).toBe(200)
+      await set('semantic_threshold', '0.9999')
+      for (let i = 0; i < 2; i++) {
+        const served = await tell(on('Monday', UNVERIFIED))
+        expect([told(served), served.json.choices]).toEqual([ALLOWED, candidate.json.choices])
+        expect(Number(served.headers.get('x-proxy-cache-similarity'))).toBeLessThan(0.9999)
+      }
+      const { decision } = (await post(proxy, key, '/cache/explain', on('Monday', UNVERIFIED)).then(r =>
+        r.json(),
+      )) as never
+      expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'judged' })
+      // Not where the client wants more, or nothing but what is proved; nor elsewhere.
+      const stricter = { ...UNSTORED, 'x-proxy-cache-threshold': '0.99999' }
+      expect((await tell(on('Monday', UNVERIFIED), { headers: stricter })).cache).toBe('MISS')
+      expect((await tell(on('Tuesday', UNVERIFIED))).cache).toBe('MISS')
+      await set('semantic_policy', 'proved')
+      expect((await tell(on('Monday', UNVERIFIED))).cache).toBe('MISS')
+    })
+
+    test('has nothing to name where nothing was near', async () => {
+      const missed = await tell(on('Monday', UNVERIFIED))
+      expect([told(missed), missed.headers.get('x-proxy-cache-near-miss')]).toEqual([['MISS', 'no-candidate'], null])
+      expect(await said(missed, 'right')).toBe(404)
+    })
+
+    test('is for those to say who share the answer', async () => {
+      const other = await proxy.createKey({ project, type: 'project' })
+      const missedBy = async (user: string) => {
+        await store(on('Monday', QUESTION, { user }))
+        return tell(on('Monday', UNVERIFIED, { user }))
+      }
+      await set('cache_scope', 'key')
+      expect([await said(await missedBy('alice'), 'right', { by: other })]).toEqual([404])
+      await set('cache_scope', 'user')
+      const missed = await missedBy('alice')
+      expect(await said(missed, 'right', { user: 'bob' })).toBe(404)
+      expect(await said(missed, 'right', { by: other })).toBe(404)
+      expect(told(await tell(on('Monday', UNVERIFIED, { user: 'alice' })))).toEqual(UNDECIDED)
+      expect(await said(missed, 'right', { by: other, user: 'alice' })).toBe(200)
+      expect(told(await tell(on('Monday', UNVERIFIED, { user: 'alice' })))).toEqual(ALLOWED)
+      expect(told(await missedBy('bob'))).toEqual(UNDECIDED)
+      expect(await said(await missedBy('bob'), 'right')).toBe(200)
+    })
+  })
+
+  test.each([
+    ['user', QUESTION, OTHER_WORDS],
+    ['project', OWN, OWN_WORDS],
+  ])('tells nobody who shares no answer with them: %s', async (scope, question, words) => {
+    await set('cache_scope', scope)
+    // Each asks in a way of their own: the very same request is still the same request.
+    const asked = (day: string, content: string, user: string) => on(day, content, { user, max_tokens: user.length })
+    for (const user of ['alice', 'bob']) {
+      for (const day of ['Monday', 'Tuesday']) await store(asked(day, question, user))
+    }
+    expect(await said(await tell(asked('Monday', words, 'alice')), 'wrong')).toBe(200)
+    for (const day of ['Monday', 'Tuesday']) {
+      expect(told(await tell(asked(day, words, 'alice')))).toEqual(REFUSED)
+      expect(told(await tell(asked(day, words, 'bob')))).toEqual(MATCHED)
+    }
+  })
+
+  test('goes with either of those who asked', async () => {
+    const kept = async () =>
+      (
+        await proxy.query<{ kept: number }>(`select count(*)::integer as kept from cache_verdicts
+        where project_id = find_project('${project}')`)
+      )[0]?.kept
+    for (const forgotten of ['alice', 'bob', 'carol']) {
+      await store(on('Monday', QUESTION, { user: 'alice' }))
+      expect(await said(await tell(on('Monday', OTHER_WORDS, { user: 'bob' })), 'wrong')).toBe(200)
+      await proxy.query(`select invalidate_cache('${project}', of_user => '${forgotten}', dry_run => false)`)
+      expect([forgotten, await kept()]).toEqual([forgotten, forgotten === 'carol' ? 1 : 0])
+    }
+  })
+})
