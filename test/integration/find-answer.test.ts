@@ -246,5 +246,26 @@ describeBackends('find_answers()', backend => {
         expect(await find(prompt)).toEqual([])
       }
     })
+
+    test('and what is similar, with the verdict on it: of a judge in its context, of a person who called it different in each', async () => {
+      const { database, place, prompts, say } = await open()
+      const elsewhere = { projectId: await makeProject(database, 'elsewhere') }
+      const another = { context: 'another' }
+      const different = { verdict: 'different' }
+      for (const prompt of prompts) {
+        const verdict = async () => {
+          const [row] = await findAnswer(database, rewordingOf(prompt, place))
+          return row?.match === 'similar' && [row.verdict_source, row.verdict]
+        }
+        for (const source of ['judge', 'review']) await say(prompt, { of: another, source, ...different })
+        await say(prompt, { of: another })
+        for (const source of ['judge', 'person']) await say(prompt, { of: elsewhere, source, ...different })
+        expect(await verdict()).toEqual([null, null])
+        await say(prompt, { source: 'judge' })
+        expect(await verdict()).toEqual(['judge', 'same'])
+        await say(prompt, { of: another, ...different })
+        expect(await verdict()).toEqual(['person', 'different'])
+      }
+    })
   })
 })

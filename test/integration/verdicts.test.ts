@@ -202,17 +202,19 @@ describeBackends('what a person says of two questions', backend => {
     }
   })
 
-  test('goes with either of those who asked', async () => {
-    const kept = async () =>
-      (
-        await proxy.query<{ kept: number }>(`select count(*)::integer as kept from cache_verdicts
-        where project_id = find_project('${project}')`)
-      )[0]?.kept
+  test('goes with either of those who asked, of its project alone', async () => {
+    const elsewhere = `${project}-other`
+    const other = await proxy.createKey({ project: elsewhere, type: 'project', settings: NEAR })
+    const keptOf = async (name: string) =>
+      (await proxy.query(`select from cache_verdicts where project_id = find_project('${name}')`)).length
     for (const forgotten of ['alice', 'bob', 'carol']) {
-      await store(on('Monday', QUESTION, { user: 'alice' }))
-      expect(await said(await tell(on('Monday', OTHER_WORDS, { user: 'bob' })), 'wrong')).toBe(200)
+      for (const by of forgotten === 'alice' ? [key, other] : [key]) {
+        await store(on('Monday', QUESTION, { user: 'alice' }), by)
+        expect(await said(await tell(on('Monday', OTHER_WORDS, { user: 'bob' }), { by }), 'wrong', { by })).toBe(200)
+      }
       await proxy.query(`select invalidate_cache('${project}', of_user => '${forgotten}', dry_run => false)`)
-      expect([forgotten, await kept()]).toEqual([forgotten, forgotten === 'carol' ? 1 : 0])
+      const kept = [await keptOf(project), await keptOf(elsewhere)]
+      expect([forgotten, kept]).toEqual([forgotten, [forgotten === 'carol' ? 1 : 0, 1]])
     }
   })
 })

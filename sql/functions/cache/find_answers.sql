@@ -90,8 +90,6 @@ begin
                 where v.project_id = h.project_id
                     and v.context_hash = h.context_hash
                     and v.other_hash = h.normalized_hash
-                    and v.source = 'person'
-                    and v.verdict = 'same'
             ) x
             where x.source = 'person'
                 and x.verdict = 'same'
