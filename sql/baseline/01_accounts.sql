@@ -54,7 +54,7 @@ comment on column projects.plan is 'The plan whose limits apply from the next re
 comment on column projects.created_at is 'When the project was created.';
 comment on column projects.archived_at is 'When the project was archived, and its keys deactivated; null: in use.';
 comment on column projects.cache_generation is 'Part of every Redis key: incrementing it orphans all that is cached there.';
-comment on column projects.verdict_generation is 'Incremented when a person calls a served pair wrong: what Redis knows of such pairs is void from the next request on.';
+comment on column projects.verdict_generation is 'Incremented when a person gives a verdict on a pair, or one is withdrawn: what Redis knows of such pairs is void from the next request on. 1: nobody gave any.';
 comment on column projects.has_budgets is 'Whether any budget is set: without one, nothing is reserved.';
 
 -- Deployed with sql/functions; the trigger needs it now.

@@ -18,13 +18,12 @@ create table cache_verdicts (
     given_at timestamptz not null default now(),
     expires_at timestamptz not null,
     end_users text[],
-    primary key (project_id, context_hash, one_hash, other_hash, source),
+    primary key (project_id, one_hash, other_hash, context_hash, source),
     check (one_hash <= other_hash)
 );
 
 create index cache_verdicts_expires_at_idx on cache_verdicts (expires_at);
-create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, context_hash, other_hash) where source = 'person' and verdict = 'same';
-create index cache_verdicts_different_by_person_idx on cache_verdicts (project_id, one_hash, other_hash) where source = 'person' and verdict = 'different';
+create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, other_hash) where source = 'person' and verdict = 'same';
 
 comment on table cache_verdicts is 'Whether two questions ask the same, as a person or the judge said: in the context in which they were asked, and what a person called different in all contexts of the project. A person outweighs a review, and a review the judge.';
 comment on column cache_verdicts.project_id is 'The only project that the verdict is of use to.';

@@ -77,7 +77,7 @@ comment on column key_accounts.cache_generation is 'Incremented by every purge.'
 comment on column key_accounts.direct_providers is 'Direct providers for which the project has stored a key, each once.';
 comment on column key_accounts.provider_keys_version is 'Grows with every stored provider key; 0 when there is none.';
 comment on column key_accounts.max_cache_ttl_seconds is 'Longest lifetime of a stored response, whatever the request says.';
-comment on column key_accounts.verdict_generation is 'Incremented by every pair that a person called wrong.';
+comment on column key_accounts.verdict_generation is 'Incremented by every verdict of a person; 1: there was none.';
 comment on column key_accounts.concurrent_requests is 'Most concurrent requests of the key in one process of the proxy.';
 comment on column key_accounts.has_budgets is 'Whether the project has any budget: then what requests may cost is reserved.';
 comment on column key_accounts.key_allowed_models is 'Patterns of model names that the key may ask for within those. Null: all of them.';

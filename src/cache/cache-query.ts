@@ -50,6 +50,8 @@ export interface SemanticQuery {
   needsVector: boolean
   /** Hex SHA-256 of what a similar question must share to be served under `verified`. */
   anchorHash: string
+  /** Whether people have given verdicts in the project. */
+  hasVerdicts: boolean
   /** Lowest similarity at which a verdict counts; null when only matches above the threshold count. */
   judgeFloor: number | null
 }
@@ -107,6 +109,7 @@ function readSemanticQuery({
     risk: account.semantic_risk,
     needsVector: maySimilarServe(account, reading),
     anchorHash: sha256(reading.isProse ? anchorOf(reading.normalized, reading.owner) : ''),
+    hasVerdicts: account.verdict_generation > 1,
     judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
   }
 }

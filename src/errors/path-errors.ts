@@ -157,9 +157,9 @@ export const PATH_ERRORS = {
   hitUnknown: {
     status: 404,
     code: 'request_not_found',
-    when: 'The feedback names a request that was not a semantic hit of this project in the last week.',
+    when: 'The feedback names a request that was neither a semantic hit nor a near miss of this project in the last week, or one for others to call right.',
     message:
-      'No semantic hit of the last week was served to this project under this request_id: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC.',
+      'No semantic hit or near miss of the last week has this request_id, or it is for others to call right: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC or with X-Proxy-Cache-Near-Miss, and the user that was named there.',
     param: 'request_id',
   },
   hitForgotten: {

@@ -14,7 +14,7 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], says
   ],
   [
     ['X-Proxy-Cache-Near-Miss'],
-    'on misses: the entry of the most similar question, where [feedback](semantic-cache.md#people) may call it right',
+    'on misses: the entry that [feedback](semantic-cache.md#people) may call *right*',
   ],
   [['X-Proxy-Cache-Scope'], 'on hits: [who shares the answer](sharing.md), `project`, `key` or `user`'],
   [

@@ -28,6 +28,8 @@ export interface AnswerAsk {
     vector: { spaceId: number; text: string } | null
     /** Hex SHA-256. Similar prompts are looked for only where one was stored with the same; null for all. */
     anchorHash?: string | null
+    /** Whether a person may have called stored questions the same. */
+    hasVerdicts?: boolean
     /** Similarity that must be exceeded. */
     threshold: number
   } | null
@@ -71,6 +73,7 @@ export async function findAnswers(database: Database, asks: readonly AnswerAsk[]
     thresholds: asks.map(ask => ask.semantic?.threshold ?? null),
     max_ages_seconds: asks.map(ask => ask.maxAgeSeconds),
     anchor_hashes: listHashes(asks.map(ask => ask.semantic?.anchorHash)),
+    have_verdicts: asks.map(ask => ask.semantic?.hasVerdicts ?? false),
   })) as FoundRow[]
   const found: FoundAnswers[] = asks.map(() => ({ answers: [], hasBelow: false }))
   for (const { place, ...row } of rows) {

@@ -60,7 +60,7 @@ export interface KeyAccounts {
   tokens_per_minute: number | null;
   /** active, expired or disabled, as of now. */
   verdict: string;
-  /** Incremented by every pair that a person called wrong. */
+  /** Incremented by every verdict of a person; 1: there was none. */
   verdict_generation: number;
 }
 

@@ -109,7 +109,10 @@ function readScans(plans: readonly string[]): string[] {
 }
 
 const CALLS = {
-  lookup: (one, place) => findAnswer(one, rewordingOf('prompt 590', place)),
+  lookup(one, place) {
+    const { semantic, ...ask } = rewordingOf('prompt 590', place)
+    return findAnswer(one, { ...ask, semantic: semantic && { ...semantic, hasVerdicts: true } })
+  },
   vectors: (one, { projectId }) =>
     call(one, 'find_vectors', {
       of_project: projectId,

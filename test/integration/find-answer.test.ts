@@ -203,7 +203,7 @@ describeBackends('find_answers()', backend => {
       }
       async function find(prompt: string, maxAgeSeconds: number | null = null) {
         const { semantic, ...ask } = rewordingOf(prompt, place)
-        const anchored = semantic && { ...semantic, anchorHash: sha256('other') }
+        const anchored = semantic && { ...semantic, anchorHash: sha256('other'), hasVerdicts: true }
         const found = await findAnswer(database, { ...ask, maxAgeSeconds, semantic: anchored })
         return found.map(row => row.match !== 'exact' && [row.match, row.prompt, row.similarity])
       }

@@ -7,7 +7,8 @@ create or replace function find_answers(
     vectors text[],
     thresholds double precision[],
     max_ages_seconds integer[],
-    anchor_hashes bytea[] default null
+    anchor_hashes bytea[] default null,
+    have_verdicts boolean[] default null
 )
 returns table (
     place integer,
@@ -64,55 +65,78 @@ begin
         return;
     end if;
 
-    -- Candidates come without their responses: of several, one at most is served. By the name of the question, and of what a person called the
-    -- same, however far apart they are: the newest few of equal name, because one of them may be vetoed and the next not.
+    -- Candidates come without their responses: of several, one at most is served. The newest few of equal name, because one of them may be
+    -- vetoed and the next not.
     return query
     select
-        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), n.match, n.similarity, null::text, e.provider, e.prompt_tokens,
+        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
         e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
     from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds) with ordinality as h (
         project_id, context_hash, normalized_hash, threshold, max_age_seconds, at
     )
     cross join lateral (
-        select 'normalized' as match, h.normalized_hash as hash, 1::double precision as similarity
-        union all
-        (
-            select 'confirmed', x.hash, coalesce(x.similarity, 0)
-            from (
-                select v.other_hash as hash, v.similarity, v.source, v.verdict
-                from cache_verdicts v
-                where v.project_id = h.project_id
-                    and v.context_hash = h.context_hash
-                    and v.one_hash = h.normalized_hash
-                union all
-                select v.one_hash, v.similarity, v.source, v.verdict
-                from cache_verdicts v
-                where v.project_id = h.project_id
-                    and v.context_hash = h.context_hash
-                    and v.other_hash = h.normalized_hash
-            ) x
-            where x.source = 'person'
-                and x.verdict = 'same'
-                and x.hash <> h.normalized_hash
-            limit most_confirmed
-        )
-    ) n
-    cross join lateral (
         select x.entry_id, x.prompt
         from cache_prompts x
-        where x.name_key = hashtextextended(encode(h.context_hash || n.hash, 'hex'), h.project_id)
+        where x.name_key = hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), h.project_id)
             and x.project_id = h.project_id
             and x.context_hash = h.context_hash
-            and x.normalized_hash = n.hash
+            and x.normalized_hash = h.normalized_hash
             and x.expires_at > now()
             and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
         order by x.created_at desc
         limit 5
     ) p
     cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
-    left join lateral verdict_on(h.project_id, h.context_hash, h.normalized_hash, n.hash) v on true
-    where h.threshold is not null
-        and (n.match = 'normalized' or v.verdict = 'same');
+    left join lateral verdict_on(h.project_id, h.context_hash, h.normalized_hash, h.normalized_hash) v on true
+    where h.threshold is not null;
+
+    -- By the names of what a person called the same, however little similar. Most projects have nothing of the kind.
+    if true = any (have_verdicts) then
+        return query
+        select
+            h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'confirmed', coalesce(n.similarity, 0), null::text, e.provider,
+            e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
+        from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds, have_verdicts) with ordinality as h (
+            project_id, context_hash, normalized_hash, threshold, max_age_seconds, has_verdicts, at
+        )
+        cross join lateral (
+            select x.*
+            from (
+                select c.other_hash as name, c.similarity, c.source, c.verdict
+                from cache_verdicts c
+                where c.project_id = h.project_id
+                    and c.context_hash = h.context_hash
+                    and c.one_hash = h.normalized_hash
+                union all
+                select c.one_hash, c.similarity, c.source, c.verdict
+                from cache_verdicts c
+                where c.project_id = h.project_id
+                    and c.context_hash = h.context_hash
+                    and c.other_hash = h.normalized_hash
+            ) x
+            where x.source = 'person'
+                and x.verdict = 'same'
+                and x.name <> h.normalized_hash
+            limit most_confirmed
+        ) n
+        cross join lateral (
+            select x.entry_id, x.prompt
+            from cache_prompts x
+            where x.name_key = hashtextextended(encode(h.context_hash || n.name, 'hex'), h.project_id)
+                and x.project_id = h.project_id
+                and x.context_hash = h.context_hash
+                and x.normalized_hash = n.name
+                and x.expires_at > now()
+                and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
+            order by x.created_at desc
+            limit 1
+        ) p
+        cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
+        cross join lateral verdict_on(h.project_id, h.context_hash, h.normalized_hash, n.name) v
+        where h.threshold is not null
+            and h.has_verdicts
+            and v.verdict = 'same';
+    end if;
 
     if cardinality(array_positions(vectors, null)) >= cardinality(vectors) then
         return;
@@ -228,6 +252,6 @@ end;
 $$;
 
 comment on function find_answers(
-    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[]
+    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[], boolean[]
 ) is
-    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, those of up to twenty prompts that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';

@@ -52,15 +52,13 @@ begin
     end if;
 
     -- Redis cannot be reached from here: aliases there were made under an earlier generation, and become invalid.
-    if given = 'wrong' then
-        update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
-        if hit.reason <> 'undecided' and not hit.is_shadow then
-            perform raise_event(
-                of_project, 'cache.wrong_hit',
-                jsonb_build_object('request_id', by_request_id, 'reason', hit.reason, 'similarity', hit.similarity),
-                by_request_id
-            );
-        end if;
+    update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
+    if given = 'wrong' and hit.reason <> 'undecided' and not hit.is_shadow then
+        perform raise_event(
+            of_project, 'cache.wrong_hit',
+            jsonb_build_object('request_id', by_request_id, 'reason', hit.reason, 'similarity', hit.similarity),
+            by_request_id
+        );
     end if;
     return 'noted';
 end;

@@ -24,7 +24,7 @@ as $$
             at_similarity, by_difference, of_users
         from projects p
         where p.id = of_project
-        on conflict (project_id, context_hash, one_hash, other_hash, source) do update
+        on conflict (project_id, one_hash, other_hash, context_hash, source) do update
         set verdict = excluded.verdict,
             similarity = excluded.similarity,
             difference = excluded.difference,

@@ -8,25 +8,14 @@ stable
 rows 1
 -- No search path of its own, because PostgreSQL could not inline the function then.
 as $$
-    select g.verdict, g.source
-    from (
-        select v.verdict, v.source, v.given_at
-        from cache_verdicts v
-        where v.project_id = of_project
-            and v.context_hash = of_context
-            and v.one_hash = least(asked_hash, entry_hash)
-            and v.other_hash = greatest(asked_hash, entry_hash)
-        union all
+    select v.verdict, v.source
+    from cache_verdicts v
+    where v.project_id = of_project
+        and v.one_hash = least(asked_hash, entry_hash)
+        and v.other_hash = greatest(asked_hash, entry_hash)
         -- What a person keeps apart is apart in every context.
-        select v.verdict, v.source, v.given_at
-        from cache_verdicts v
-        where v.project_id = of_project
-            and v.one_hash = least(asked_hash, entry_hash)
-            and v.other_hash = greatest(asked_hash, entry_hash)
-            and v.source = 'person'
-            and v.verdict = 'different'
-    ) g
-    order by array_position(array['person', 'review', 'judge'], g.source), g.given_at desc
+        and (v.context_hash = of_context or (v.source = 'person' and v.verdict = 'different'))
+    order by array_position(array['person', 'review', 'judge'], v.source), v.given_at desc
     limit 1;
 $$;
 

@@ -20,6 +20,7 @@ function query(judgeFloor: number | null = 0.8): SemanticQuery {
     risk: 'balanced',
     needsVector: true,
     anchorHash: '',
+    hasVerdicts: true,
   }
 }
 
