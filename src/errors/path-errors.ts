@@ -157,7 +157,7 @@ export const PATH_ERRORS = {
   hitUnknown: {
     status: 404,
     code: 'request_not_found',
-    when: 'The feedback names a request that was neither a semantic hit nor a near miss of this project in the last week, or one for others to call right.',
+    when: 'The feedback names no semantic hit or near miss of the last week, or one for others to call right.',
     message:
       'No semantic hit or near miss of the last week has this request_id, or it is for others to call right: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC or with X-Proxy-Cache-Near-Miss, and the user that was named there.',
     param: 'request_id',

@@ -12,10 +12,7 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], says
     ['X-Proxy-Cache-Id', 'X-Proxy-Cache-Reason'],
     'the entry that was served, and [why](#reasons), or why there was none',
   ],
-  [
-    ['X-Proxy-Cache-Near-Miss'],
-    'on misses: the entry that [feedback](semantic-cache.md#people) may call *right*',
-  ],
+  [['X-Proxy-Cache-Near-Miss'], 'on misses: the entry that [feedback](semantic-cache.md#people) may call *right*'],
   [['X-Proxy-Cache-Scope'], 'on hits: [who shares the answer](sharing.md), `project`, `key` or `user`'],
   [
     ['X-Proxy-Cost-USD'],
