@@ -51,7 +51,8 @@ begin
         return 'gone';
     end if;
 
-    -- Redis cannot be reached from here: aliases there were made under an earlier generation, and become invalid.
+    -- Redis cannot be reached from here: aliases there were made under an earlier generation, and become invalid. It also
+    -- tells lookups that there are verdicts.
     update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
     if given = 'wrong' and hit.reason <> 'undecided' and not hit.is_shadow then
         perform raise_event(
