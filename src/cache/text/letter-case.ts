@@ -1,8 +1,8 @@
 /** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
-import { isAcronym, isOnlyName, isWord, mayBeName } from './lexicon.ts'
+import { isAcronym, isOnlyName, isPairName, isWord, mayBeName, usualFormOf } from './lexicon.ts'
 import { isTechnical } from './protected.ts'
 import type { Token } from './tokenize.ts'
-import { auxiliaries, functionWords, openers, wordSet } from './words.ts'
+import { auxiliaries, capitalise, functionWords, openers, wordSet } from './words.ts'
 
 /** After one of these, or at the end, "I" is a symbol: the electric current, or a number. */
 const beforeSymbol = wordSet(`
@@ -19,37 +19,64 @@ const beforeIdentifier = wordSet(
 )
 
 /** The tokens' keys. Quotations, code and measures stay as they are. */
-export function writeLowerCase(tokens: readonly Token[]): string[] {
-  const isShouted = shouts(tokens)
+export function writeLowerCase(written: readonly Token[]): string[] {
+  const tokens = writeUsualCase(written)
   return tokens.map((token, at) => {
     if (token.kind !== 'word') return token.key
     const lower = token.key.toLowerCase()
-    if (isShouted || isEmphasis(tokens, at)) return lower
+    if (isEmphasis(tokens, at)) return lower
     if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
     const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
-    const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at)
+    const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at) || endsName(tokens, at)
     return isSmall || isNameAlone(tokens, at) ? lower : token.key
   })
 }
 
-/** Three words or more, all in capitals, all of them English words. */
-function shouts(tokens: readonly Token[]): boolean {
-  const words = tokens.filter(({ kind }) => kind === 'word').map(({ key }) => key)
-  const isLoud = words.length > 2 && words.every(word => word === word.toUpperCase())
-  return (
-    isLoud && words.some(word => openers.has(word.toLowerCase())) && words.every(word => isCommon(word.toLowerCase()))
+/** Who writes no capital, only capitals, or one on every word says nothing by them: then names are written as most write them. */
+function writeUsualCase(tokens: readonly Token[]): readonly Token[] {
+  const words = tokens.flatMap(({ kind, key }) => (kind === 'word' ? [key] : []))
+  const isSmallText = tokens.every(({ kind, key }) => kind === 'quotation' || isSmall(key) || /^I(?:'|$)/.test(key))
+  const isTitled = !isSmallText && isTitle(words)
+  if (!isSmallText && !isTitled && !shouts(words)) return tokens
+  const lower = tokens.map(({ key }) => key.toLowerCase())
+  return tokens.map((token, at) =>
+    token.kind !== 'word' || (isTitled && isLoud(token)) || (lower[at] === 'i' && isSymbol(tokens, at))
+      ? token
+      : { ...token, key: usualKey(lower, at) },
   )
 }
 
-function isCommon(lower: string): boolean {
+/** Two words or more, all in capitals, and one that asks. */
+function shouts(words: readonly string[]): boolean {
   return (
-    lower.length < 3 ||
-    functionWords.has(lower) ||
-    openers.has(lower) ||
-    lower.includes("'") ||
-    isWord(lower) ||
-    isOnlyName(lower)
+    words.length > 1 &&
+    words.every(word => word === word.toUpperCase()) &&
+    words.some(word => openers.has(word.toLowerCase()))
   )
+}
+
+/** "Why Is The Sky Blue": small words, too, and none but small words in lower case. */
+function isTitle(words: readonly string[]): boolean {
+  return (
+    !/^(?:Will|May|Who)$/.test(words.at(-1) ?? '') &&
+    words
+      .slice(1, -1)
+      .some(word => /^(?!Will|May|Who)[A-Z][a-z]/.test(word) && functionWords.has(word.toLowerCase())) &&
+    words.every((word, at) => !isSmall(word) || (at > 0 && functionWords.has(word)))
+  )
+}
+
+/** "Turkey" for "turkey", but not in "a turkey", "5 mw"; "the us" is the US. */
+function usualKey(lower: readonly string[], at: number): string {
+  const [before = '', whole = '', next = ''] = [lower[at - 1], lower[at], lower[at + 1]]
+  const word = whole.replace(/'s$/, '')
+  if (functionWords.has(word) || openers.has(word))
+    return /^(?:an?|the)$/.test(before) && isAcronym(word) ? whole.toUpperCase() : whole
+  const isPart = isPairName(`${word} ${next}`) || isPairName(`${before} ${word}`)
+  if (!isPart && (beforeIdentifier.has(before) || /^\d/.test(before))) return whole
+  const usual = isPart ? capitalise(word) : usualFormOf(word)
+  const isCommon = !isPart && /^an?$/.test(before) && usual !== usual.toUpperCase() && isWord(word)
+  return isCommon ? whole : usual + whole.slice(word.length)
 }
 
 /** Whether a capitalised word at the beginning is the same in lower case: "Boiling point", but not "Polish food". */
@@ -78,6 +105,7 @@ function isLoud({ kind, key }: Pick<Token, 'kind' | 'key'> = { kind: 'mark', key
 /** A capital without reason: "What is The best way", "the Best way". Beside another capital it may be part of a title. */
 function standsAlone(tokens: readonly Token[], at: number): boolean {
   const { key = '' } = tokens[at] ?? {}
+  if (at === 1 && isDefined(tokens)) return true
   if (!/^(?:The|And|Of|For|With|From|Best|Good|Is|Are|To|In)$/.test(key)) return false
   const [before, next] = [tokens[at - 1], tokens[at + 1]]
   return (
@@ -85,6 +113,15 @@ function standsAlone(tokens: readonly Token[], at: number): boolean {
     next?.kind === 'word' &&
     isSmall(next.key) &&
     (at === 1 || (before?.kind === 'word' && isSmall(before.key)))
+  )
+}
+
+/** "Define Entropy": no title is defined, and no name is meant by what is none. */
+function isDefined([first, second, ...rest]: readonly Token[]): boolean {
+  const lower = second?.key.toLowerCase() ?? ''
+  const isOnly = /^define$/i.test(first?.key ?? '') && rest.every(({ kind }) => kind === 'mark')
+  return (
+    isOnly && second?.key === capitalise(lower) && isWord(lower) && !mayBeName(lower) && usualFormOf(lower) === lower
   )
 }
 
@@ -98,12 +135,24 @@ function isNameAlone(tokens: readonly Token[], at: number): boolean {
   const lower = key.toLowerCase().replace(/'s$/, '')
   if (key.length < 3 || key === lower || functionWords.has(lower) || !isOnlyName(lower)) return false
   const before = tokens[at - 1]?.key.toLowerCase() ?? ''
+  const isCapitals = key === key.toUpperCase() && isAcronym(lower)
   // "An Einstein", "a Panama" mean something else; "what does Marx mean" asks about a person.
-  if (beforeIdentifier.has(before) || /^an?$/.test(before) || tokens.some(token => /^(?:mean|defin)/i.test(token.key)))
+  if (
+    beforeIdentifier.has(before) ||
+    (/^an?$/.test(before) && !isCapitals) ||
+    tokens.some(token => /^(?:mean|defin)/i.test(token.key))
+  )
     return false
   const bare = key.replace(/'s$/, '')
   const isCapitalised = bare.slice(1) === lower.slice(1) && !isAcronym(lower)
   return isCapitalised || bare === bare.toUpperCase() || innerCapital.test(bare)
+}
+
+/** "Berlin Wall": a word that such a name makes one. */
+function endsName(tokens: readonly Token[], at: number): boolean {
+  const { key = '' } = tokens[at] ?? {}
+  if (at === 0 || !/^[A-Z][a-z]/.test(key) || tokens[at - 1]?.key.endsWith("'s")) return false
+  return isNameAlone(tokens, at - 1) && isWord(key.toLowerCase())
 }
 
 /** "JavaScript", "GitHub", "iPhone", "MySQL", "ChatGPT", "eBay". */

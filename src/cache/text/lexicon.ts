@@ -1,8 +1,10 @@
-/** English words: their inflections, names, synonyms, opposites and relatives, from WordNet (compiled by scripts/build-lexicon.ts). */
+/** English words: their inflections, names, synonyms, opposites and relatives, from WordNet, and how most write them (compiled by scripts/build-lexicon.ts). */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { areEverydaySynonyms } from './everyday-synonyms.ts'
+import { areApart, shareSense } from './relatives.ts'
+import { capitalise } from './words.ts'
 
 export type WordKind = 'n' | 'v' | 'a' | 'r'
 /** `plain`: none. `s`: plural, or third person. `d`: past or participle. */
@@ -15,9 +17,8 @@ export interface Lemma {
 }
 
 interface Entry {
-  readonly isName: boolean
-  readonly isAlwaysName: boolean
-  readonly isAcronym: boolean
+  /** `B`: it may be a name. `N`, `U`: it is one; `U` in capitals. `c`, `u` at the end: most write it with a capital, in capitals. */
+  readonly name: string
   /** Numbers of its senses by kind, the most frequent first. */
   readonly senses: Readonly<Record<WordKind, readonly number[]>>
   readonly opposites: readonly string[]
@@ -34,6 +35,7 @@ interface Lexicon {
   readonly irregular: ReadonlyMap<string, readonly Lemma[]>
   /** The number of each sense's more general sense; its own where there is none. */
   readonly parents: Int32Array
+  readonly pairNames: ReadonlySet<string>
 }
 
 let loaded: Lexicon | undefined
@@ -45,13 +47,14 @@ const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
 function lexicon(): Lexicon {
   if (loaded) return loaded
   const packed = readFileSync(new URL('./lexicon.txt.br', import.meta.url))
-  const [lines = '', forms = '', more = ''] = brotliDecompressSync(packed).toString('latin1').split('\n\n')
+  const [lines = '', forms = '', more = '', pairs = ''] = brotliDecompressSync(packed).toString('latin1').split('\n\n')
   const irregular = Map.groupBy(forms.split('\n').map(readForm), ({ form }) => form)
   const parents = Int32Array.from(more.split(','), (up, at) => (up === '' ? at : at - Number.parseInt(up, 36)))
   loaded = {
     lines: `\n${lines}\n`,
     irregular: new Map([...irregular].map(([form, found]) => [form, found.map(({ lemma }) => lemma)])),
     parents,
+    pairNames: new Set(pairs.split('\n')),
   }
   return loaded
 }
@@ -106,9 +109,7 @@ function readLine(line: string | null): Entry | null {
     .map(list => (list === '' ? [] : list.split(',').map(each => Number.parseInt(each, 36))))
   const [n = [], v = [], a = [], r = []] = lists
   return {
-    isName: name !== '',
-    isAlwaysName: name === 'N' || name === 'U',
-    isAcronym: name === 'U',
+    name,
     senses: { n, v, a, r },
     opposites: opposites === '' ? [] : opposites.split(','),
     relatives: relatives === '' ? [] : relatives.split(','),
@@ -163,22 +164,35 @@ export function baseOf(word: string): string {
 /** Whether a lower-case word is an English word, not only a name. */
 export function isWord(word: string): boolean {
   const entry = lookUp(word)
-  return (entry !== null && !entry.isAlwaysName) || lemmasOf(word).some(({ form }) => form !== 'plain')
+  return (entry !== null && !/^[NUcu]/.test(entry.name)) || lemmasOf(word).some(({ form }) => form !== 'plain')
 }
 
 /** Whether it is a name, and no word in lower case: "france", but not "turkey". */
 export function isOnlyName(word: string): boolean {
-  return lookUp(word)?.isAlwaysName === true && lemmasOf(word).every(({ form }) => form === 'plain')
+  return /[NU]/.test(lookUp(word)?.name ?? '') && lemmasOf(word).every(({ form }) => form === 'plain')
+}
+
+/** Whether two lower-case words are a name together, and nothing else: "white house". */
+export function isPairName(pair: string): boolean {
+  return lexicon().pairNames.has(pair)
 }
 
 /** Whether it is written in capitals where it is a name: "html". */
 export function isAcronym(word: string): boolean {
-  return lookUp(word)?.isAcronym === true
+  return lookUp(word)?.name === 'U'
 }
 
 /** Whether it may be a name. */
 export function mayBeName(word: string): boolean {
-  return lookUp(word)?.isName === true
+  return /[BNU]/.test(lookUp(word)?.name ?? '')
+}
+
+/** A lower-case word as most write it: "turkey" as a name, "ram" in capitals. */
+export function usualFormOf(word: string): string {
+  const { name = '' } = lookUp(word) ?? {}
+  const isName = isOnlyName(word)
+  if (name.endsWith('u') || (isName && name === 'U')) return word.toUpperCase()
+  return name.endsWith('c') || isName ? capitalise(word) : word
 }
 
 /** How many senses a lower-case base form has of a kind. */
@@ -212,22 +226,6 @@ export function relationOf(one: string, other: string): Relation {
   const isKind = isKindOf(ours.senses.v, theirs.senses.v) || isKindOf(theirs.senses.v, ours.senses.v)
   if (isKind && !kinds.some(kind => kind !== 'v' && areNear(ours.senses[kind], theirs.senses[kind]))) return 'kind'
   return kinds.some(kind => areNear(ours.senses[kind], theirs.senses[kind])) ? 'neighbour' : null
-}
-
-const prefixes =
-  /^(?:un|in|im|ir|il|dis|de|en|ex|mis|non|anti|over|under|up|down|pre|post|out|hyper|hypo|inter|intra|micro|macro|re)(?=[a-z]{4})/
-
-/** "Encrypt" and "decrypt", "include" and "exclude": one root under two prefixes, or under one. */
-function areApart(one: string, other: string): boolean {
-  const [ours, theirs] = [one.replace(prefixes, ''), other.replace(prefixes, '')]
-  return ours === theirs || ours === other || theirs === one
-}
-
-/** A frequent sense of one is a sense of the other. */
-function shareSense(ours: readonly number[], theirs: readonly number[]): boolean {
-  return (
-    ours.slice(0, 2).some(sense => theirs.includes(sense)) || theirs.slice(0, 2).some(sense => ours.includes(sense))
-  )
 }
 
 /** A frequent sense of the one is a kind of a frequent sense of the other. */

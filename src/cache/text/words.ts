@@ -15,6 +15,10 @@ export function phraseList(text: string): readonly string[] {
   return text.split('|').map(phrase => phrase.trim())
 }
 
+export function capitalise(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
 export const questionWords = wordSet(
   "what which who whom whose when where why how what's who's where's when's why's how's whats",
 )

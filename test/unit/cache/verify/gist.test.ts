@@ -58,7 +58,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-10',
-    gists: 'b17aa0b15e26',
+    gists: '73c50f2efea7',
     anchors: '0ae2ae61558d',
   })
 })
