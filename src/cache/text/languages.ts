@@ -10,6 +10,8 @@ interface Language {
   readonly known: ReadonlySet<string>
   /** Courtesy before a question, and forms of a question with the same meaning. */
   readonly patterns: readonly Pattern[]
+  /** Forms of one question: what is, how do I, where is, why, what does it cost. What fits one is in this language. */
+  readonly frames: readonly Pattern[]
   /** A text with one of these is about wording. */
   readonly wording: RegExp
 }
@@ -34,6 +36,20 @@ const languages: readonly Language[] = [
         '$1 $3 $2',
       ],
     ],
+    frames: [
+      [/^(?:was ist|was sind) (?:denn|eigentlich) /i, 'was ist '],
+      [
+        /^(?:was bedeutet|was versteht man unter|erkläre?|definiere) (?!(?:das|es|sie|ihn|dies\S*|mir|uns|ich)$)(?=(?:d(?:ie|as) |eine? )?\S+$)/i,
+        'was ist ',
+      ],
+      [
+        /^wie (?:kann|könnte) (?:ich|man) (?!.*\b(?:mein\S*|mich|mir|uns\S*|sein\S*|sich)\b)(?=.*n$)/i,
+        'wie kann man ',
+      ],
+      [/^wo (?:liegt|befindet sich) /i, 'wo ist '],
+      [/^(?:wieso|weshalb) /i, 'warum '],
+      [/^wie ?viel kostet /i, 'was kostet '],
+    ],
     wording:
       /\b(?:übersetz|korrigier|formulier|umformulier|zusammenfass|fasse|buchstab|wort\b|wörter|satz\b|sätze|silbe|zeichen|text|absatz|rechtschreib|grammatik|schreib|geschrieben|sag|heißt|sagt\b|reimt|groß|klein|richtig|falsch|fehler|wiederhol|folgende|artikel|plural|komma|antwort|brief|gruß|höflich|nachricht|frage)/i,
   },
@@ -52,6 +68,14 @@ const languages: readonly Language[] = [
       [/^(?:sais-tu|savez-vous) /i, ''],
       [/(?: [,.!?] merci(?: beaucoup| d'avance)?|(?: [,.!?])? s'il (?:te|vous) plaît)(?: [.!?])?$/i, ''],
       [/^comment (?:puis-je|peut-on|faire pour|est-ce que je peux|je peux) (?=\S+(?:er|ir|re)\b)/i, 'comment '],
+    ],
+    frames: [
+      [/^(?:c'est quoi|qu'est-ce que c'est que) /i, "qu'est-ce que "],
+      [/^qu'est-ce qu'(?=une? )/i, "qu'est-ce que "],
+      [/^(?:explique|expliquez|définis|définissez) (?=(?:(?:la|le|les|une?) |l')\S+$)/i, "qu'est-ce que "],
+      [/^comment (?=\S+(?:er|ir|re)\b)/i, 'comment '],
+      [/^où (?:se trouve(?:nt)?|se situe) /i, 'où est '],
+      [/^combien (?:ça )?coûte /i, 'combien coûte '],
     ],
     wording:
       /\b(?:tradui|traduc|corrig|résum|reformul|épel|orthograph|grammair|mot|mots|phrase|phrases|texte|lettre|lettres|accent|virgule|répèt|répét|écri|dire\b|dit\b|signifi|pronon|pluriel|conjug|poli)/i,
@@ -73,6 +97,16 @@ const languages: readonly Language[] = [
       ],
       [/(?: [,.!?] (?:muchas )?gracias(?: de antemano)?|(?: [,.!?])? por favor)(?: [.!?])?$/i, ''],
     ],
+    frames: [
+      [/^que (?=(?:es|son) )/i, 'qué '],
+      [/^como (?=(?:puedo|se puede|hago) )/i, 'cómo '],
+      [/^cual (?=es )/i, 'cuál '],
+      [/^donde (?=está )/i, 'dónde '],
+      [/^(?:explica|explique|define|defina) (?=(?:el|la|los|las|una?) \S+$)/i, 'qué es '],
+      [/^cómo (?:(?:puedo|podría|se puede|hago para) )?(?=\S+(?:ar|er|ir)(?: |$))/i, 'cómo '],
+      [/^dónde (?:queda|se encuentra) /i, 'dónde está '],
+      [/^cuánto vale /i, 'cuánto cuesta '],
+    ],
     wording:
       /\b(?:traduc|corrig|resum|reformul|deletre|ortograf|gramátic|palabra|frase|oración|texto|letra|acento|tilde|coma\b|repit|repet|escrib|dice|decir\b|significa|pronunci|plural|conjug|cortés)/i,
   },
@@ -89,6 +123,13 @@ const languages: readonly Language[] = [
       [/^(?:puoi|potresti|può|potrebbe) (?:dirmi|spiegarmi) /i, ''],
       [/^(?:dimmi|mi dica|spiegami|sai|sa)(?: ,)? (?=che|chi|qual|come|dove|quando|quant|perché|cos)/i, ''],
       [/(?: [,.!?] grazie(?: mille| in anticipo)?|(?: [,.!?])? per (?:favore|piacere))(?: [.!?])?$/i, ''],
+    ],
+    frames: [
+      [/^(?:che )?(?:cos'è|cosa è) /i, "cos'è "],
+      [/^(?:spiega|spieghi|definisci) (?=(?:(?:il|lo|la|un|uno|una) |l'|un')\S+$)/i, "cos'è "],
+      [/^come (?:(?:posso|potrei|si può|si fa a|faccio a|fare a) )?(?=\S+(?:are|ere|ire|rre)(?: |$))/i, 'come '],
+      [/^dove (?:si trova|è) |^dov'è /i, 'dove si trova '],
+      [/^come mai /i, 'perché '],
     ],
     wording:
       /\b(?:tradu|corregg|riassum|riformul|sillab|ortograf|grammatic|parol|frase|frasi|testo|letter|accent|virgol|ripet|scriv|scritt|dice|dire\b|significa|pronunci|plural|coniug|cortes)/i,
@@ -110,6 +151,16 @@ const languages: readonly Language[] = [
       ],
       [/(?: [,.!?] (?:muito )?obrigad[oa](?: desde já)?|(?: [,.!?])? por favor)(?: [.!?])?$/i, ''],
     ],
+    frames: [
+      [/^(?:o )?que é (?!que )/i, 'o que é '],
+      [/^(?:explique|explica|defina|define) (?=(?:o|a|uma?) \S+$)/i, 'o que é '],
+      [
+        /^como (?:é que )?(?:(?:eu posso|posso|podemos|se pode|faço para|fazer para) )?(?=\S+(?:ar|er|ir|ôr)(?: |$))/i,
+        'como ',
+      ],
+      [/^onde (?:fica|se encontra|está) /i, 'onde fica '],
+      [/^(?:porque|por quê) /i, 'por que '],
+    ],
     wording:
       /\b(?:tradu|corrij|corrig|resum|reformul|soletr|ortograf|gramátic|palavra|frase|texto|letra|acento|vírgula|repit|repet|escrev|escrit|diz\b|dizer\b|significa|pronunci|plural|conjug|educad)/i,
   },
@@ -123,22 +174,23 @@ export function writeForeign(tokens: readonly Token[]): string | null {
   )
   if (!isPlain || tokens.length > MAX_WORDS) return null
   const sentence = tokens.map(({ key }) => key).join(' ')
-  for (const language of languages) {
-    const written = writeIn(language, sentence)
-    if (written !== null) return written
-  }
-  return null
+  const written = languages.map(language => writeIn(language, sentence)).filter(each => each !== null)
+  return (written.find(({ isFramed }) => isFramed) ?? written[0])?.question ?? null
 }
 
-function writeIn({ openers, known, patterns, wording }: Language, sentence: string): string | null {
+function writeIn(
+  { openers, known, patterns, frames, wording }: Language,
+  sentence: string,
+): { question: string; isFramed: boolean } | null {
   const opened = sentence.replace(/[¿¡] ?/g, '')
   const asked = patterns
     .reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), opened.replace(/ [?.]$/, ''))
     .trim()
   if (wording.test(asked)) return null
-  const [first = '', ...rest] = asked.split(' ')
+  const isFramed = frames.some(([pattern]) => pattern.test(asked))
+  const framed = frames.reduce((before, [pattern, instead]) => before.replace(pattern, instead), asked)
+  const [first = '', ...rest] = framed.split(' ')
   const lower = first.toLowerCase()
-  if (!openers.has(lower) || rest.length === 0 || !rest.some(word => known.has(word)) || / [.!?]/.test(asked))
-    return null
-  return [lower, ...rest].join(' ')
+  if (!openers.has(lower) || rest.length === 0 || / [.!?]/.test(asked)) return null
+  return isFramed || rest.some(word => known.has(word)) ? { question: [lower, ...rest].join(' '), isFramed } : null
 }

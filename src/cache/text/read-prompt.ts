@@ -61,7 +61,9 @@ function readAnew(text: string, context: ContextKind, owner: string): PromptRead
   const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
   const english = tokens && tokens.length > 0 ? writeEnglish(tokens) : null
   const written = tokens && presentsQuestion(tokens) ? trimmed.replace(/\s+/g, ' ') : trimmed
-  const normalized = english ?? (tokens && writeForeign(tokens)) ?? writeVerbatim(written)
+  const [, quoted] = /^«\s*([^«»]+?)\s*»$/u.exec(trimmed) ?? []
+  const asked = quoted === undefined ? tokens : tokenize(quoted)
+  const normalized = english ?? (asked && writeForeign(asked)) ?? writeVerbatim(written)
   return { text, normalized, isProse: english !== null, isSemantic: true, context, owner }
 }
 
@@ -73,9 +75,15 @@ const asksWithoutMark = /(?:[吗嗎么麼谁誰少几幾か]|니까)[？?]$/u
 /** Without the mark, these may not ask. */
 const endsLikeQuestion = /(?:[呢里裡儿兒はの]|[까요니나는은])？$/u
 
+/** With one of Hindi's question words, one sentence asks whether a mark, or a full stop, ends it or not. */
+const asksInHindi =
+  /^[\p{Script=Devanagari}\p{M}\s]*(?<!\p{L})(?:कौन|कहाँ|कहां|कब|कैसे|क्यों|कितन|किस|क्या(?= है| हैं))[\p{Script=Devanagari}\p{M}\s]*[।?]?$/u
+const aboutHindi = /वाक्य|शब्द|अक्षर|चिह्न|अनुवाद|लिख/u
+
 /** In scripts without letter case, a question's mark may be missing, or of either width; nothing else is normalized. */
 function writeVerbatim(trimmed: string): string {
   const end = trimmed.slice(-3)
+  if (asksInHindi.test(trimmed) && !aboutHindi.test(trimmed)) return trimmed.replace(/\s*[।?]$/u, '')
   if (aboutMarks.test(trimmed)) return trimmed
   if (asksWithoutMark.test(end)) return trimmed.slice(0, -1)
   return endsLikeQuestion.test(end) ? `${trimmed.slice(0, -1)}?` : trimmed

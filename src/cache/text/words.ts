@@ -59,6 +59,6 @@ export const foreignWords = wordSet(`
   der das den dem des ein eine einen einem einer eines ist sind und oder nicht ich du er sie wir ihr wie wo wann warum welche welcher welches
   le la les une des du est sont et ou je tu il elle nous vous ils elles que qui quoi quel quelle comment pourquoi dans avec
   el los las una es y yo ella nosotros usted ustedes quien donde cuando por del gli sono io lui lei noi voi che quando perché di della
-  os uma é são eu ele ela nós vocês quem onde não het een zijn niet jij hij zij wij wat waar wanneer waarom hoe bin bist kann
+  os uma é são eu ele ela nós vocês quem onde não het een zijn niet jij hij zij wij wat waar wanneer waarom hoe bin bist kann bedeutet kostet
   jest nie jak gdzie kto czy się
 `)
