@@ -1,7 +1,7 @@
 /** Writes English questions and requests in one way, by the table of patterns. */
 import { writeCalculation } from './calculation.ts'
 import { writeLowerCase } from './letter-case.ts'
-import { isWord, lemmasOf } from './lexicon.ts'
+import { isThing, isWord, lemmasOf } from './lexicon.ts'
 import * as patterns from './patterns.ts'
 import { asksForMaker, isProtected, mayHoldTitle, speaksOfItself } from './protected.ts'
 import type { Token } from './tokenize.ts'
@@ -198,10 +198,19 @@ function writeThing(sentence: string, bare: string, isTitled: boolean): string |
   if (calculated !== null) return calculated
   const written = patterns.bareThing.exec(bare)?.[1]
   const words = written?.split(' ') ?? []
-  const isThing =
-    (sentence.endsWith(' ?') || / of /.test(bare)) && words.length > 0 && words.every(mayBeOfThing) && isNoun(words)
-  if (!isThing || isTitled || written === undefined) return null
+  const isNamed =
+    (sentence.endsWith(' ?') || / of /.test(bare) || isAttribute(words)) &&
+    words.length > 0 &&
+    words.every(mayBeOfThing) &&
+    isNoun(words)
+  if (!isNamed || isTitled || written === undefined) return null
   return writeQuestion(`what is ${bare}`)
+}
+
+/** "Flu symptoms", "Everest height": who names them asks for them. "Dad jokes" asks for some, and not what they are. */
+function isAttribute(words: readonly string[]): boolean {
+  const head = lemmasOf(words.at(-1) ?? '').find(({ kind }) => kind === 'n')?.word ?? ''
+  return words.length > 1 && isThing(head, ['quality', 'magnitude', 'evidence', 'payment'])
 }
 
 const inThings = wordSet('of in the a an for to and between on at from with by')

@@ -66,6 +66,8 @@ export const questions: readonly Pattern[] = [
   [/^how (?:do|can) i (?=[a-z])/, 'how to '],
   [/^(?:what are )?(?:the |some )?steps to (?=[a-z])/, 'how to '],
   [/^is there (?:a|any) way to (?=[a-z])/, 'how to '],
+  // "Best time to visit Japan", but not "best wishes for you".
+  [/^(?:the )?(?=difference between |best (?:[a-z]*[^s ] ){1,3}(?:to|for) )/, 'what is the '],
   [/^which (?!of |one )(?=\S+ \S+ \S)/, 'what '],
   [/^where can i /, 'where do i '],
   [/^is it possible (?:for me )?to /, 'can i '],
