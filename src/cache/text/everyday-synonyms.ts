@@ -1,7 +1,7 @@
 /** Everyday words that mean the same, of which WordNet keeps most apart. */
 
 /** Everyday words with one meaning in nearly all places. */
-const closeSynonyms = wordGroups(`
+export const closeSynonyms = wordGroups(`
   cancel terminate|recover retrieve|remove delete|reduce decrease|raise increase|fast quick rapid|find locate|price cost|start begin|buy purchase
   disadvantage downside drawback con|advantage benefit pro upside|child kid|fix repair|big large|sick ill|television tv
 `)
@@ -12,11 +12,6 @@ const moreSynonyms = closeSynonyms.concat(
   secure protect|contact reach|salary pay
 `),
 )
-
-/** The first of a base form's close synonyms; itself where there are none. */
-export function plainestOf(word: string): string {
-  return closeSynonyms.find(group => group.includes(word))?.[0] ?? word
-}
 
 /** Whether two base forms have one meaning in many places. */
 export function areEverydaySynonyms(one: string, other: string): boolean {

@@ -1,14 +1,15 @@
 /** Reads a question once, and reduces it to what it asks. */
 import { LRUCache } from 'lru-cache'
-import { plainestOf } from '../text/everyday-synonyms.ts'
 import { lemmasOf } from '../text/lexicon.ts'
+import { plainestOf } from '../text/plainest.ts'
+import { mayHoldTitle } from '../text/protected.ts'
 import { type ContentWord, type Plainness, type Question, takeQuestionApart } from './question.ts'
 
 /**
  * Part of the names of the spaces in which gists are embedded. Vectors are only compared within a space, so another number is due when
  * `gistOf` or `anchorOf` returns another text for any that was normalized before. A text that is normalized otherwise needs none: it is another text.
  */
-export const GIST_FORM = 'gist-10'
+export const GIST_FORM = 'gist-11'
 
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
 const questionsRead = new LRUCache<string, Question | Plainness>({ max: 512 })
@@ -28,7 +29,9 @@ export function gistOf(normalized: string, owner = ''): string {
   const question = readQuestion(normalized, owner)
   if (typeof question === 'string') return normalized
   const { frame, words, tail } = question
-  const gist = words.map(word => (word.before === '' ? plainFormOf(word) : `${word.before} ${plainFormOf(word)}`))
+  // "Scary Movie" is no "scary film".
+  const write = mayHoldTitle(words.map(({ text }) => text)) ? ({ text }: ContentWord) => text : plainFormOf
+  const gist = words.map(word => (word.before === '' ? write(word) : `${word.before} ${write(word)}`))
   return [frame, ...gist, tail].filter(Boolean).join(' ')
 }
 
@@ -49,7 +52,12 @@ export function anchorOf(normalized: string, owner = ''): string {
   return JSON.stringify([frame, tail, words.length, small.toSorted(), fixed.toSorted()])
 }
 
+/** "Kids" as "child", "biggest" as "most large". */
 function plainFormOf({ text, lemmas }: ContentWord): string {
-  const isPlural = lemmas.every(({ form }) => form !== 'plain')
-  return plainestOf((isPlural ? lemmas.find(({ form }) => form === 's')?.word : undefined) ?? text)
+  const isInflected = lemmas.every(({ form }) => form !== 'plain')
+  const most = text === 'best' ? undefined : lemmas.find(({ form }) => form === 'est')
+  const lemma = isInflected ? (lemmas.find(({ form }) => form === 's') ?? lemmas[0]) : undefined
+  return most
+    ? `most ${plainestOf(most.word)}`
+    : `${lemma?.form === 'er' ? 'more ' : ''}${plainestOf(lemma?.word ?? text)}`
 }

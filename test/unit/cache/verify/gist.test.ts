@@ -8,10 +8,14 @@ import { pairs } from '../text/pairs.ts'
 describe('a gist is what a question asks', () => {
   test.each([
     ['How do I decrease my blood pressure?', 'how reduce blood pressure'],
-    ['How do I turn on my phone?', 'how turn on self phone'],
+    ['How do I turn on my phone?', 'how turn on self telephone'],
     ['How do I secure a job abroad?', 'how secure job abroad'],
     ['How do I end a meeting early?', 'how end meeting early'],
     ['What are the side effects of aspirin?', 'what side effects of aspirin'],
+    ['How do I make a virtual environment?', 'how make virtual environment'],
+    ['How do I create a virtual environment?', 'how make virtual environment'],
+    ['What is the biggest lake?', 'what most large lake'],
+    ['Who wrote the kids movie?', 'who wrote kids movie'],
     ['x = 5;', 'x = 5;'],
   ])('%s: %s', (text, gist) => {
     expect(gistOf(readPrompt(text).normalized)).toBe(gist)
@@ -57,8 +61,8 @@ test('other gists and anchors have another name', () => {
       .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
-    form: 'gist-10',
-    gists: '73c50f2efea7',
+    form: 'gist-11',
+    gists: '3d80e9525bb5',
     anchors: '0ae2ae61558d',
   })
 })
