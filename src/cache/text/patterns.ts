@@ -63,7 +63,8 @@ const term = `(?!${reference}(?: |$))(?!.* (?:as|is|for|in|with|of) )(?=[a-z0-9 
 /** Question patterns, in this order. */
 export const questions: readonly Pattern[] = [
   [/^(what|how|where|why|when|who) exactly (?=(?:is|are|was|were|do|does|did|can|to) )/, '$1 '],
-  [/^how (?:do|can) i (?=[a-z])/, 'how to '],
+  // "How do I cite your website" is asked of whose it is, "how to cite your website" by its owner.
+  [/^how (?:do|can) i (?=[a-z])(?!.*\byour\b)/, 'how to '],
   [/^(?:what are )?(?:the |some )?steps to (?=[a-z])/, 'how to '],
   [/^is there (?:a|any) way to (?=[a-z])/, 'how to '],
   // "Best time to visit Japan", but not "best wishes for you".

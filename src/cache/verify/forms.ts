@@ -16,7 +16,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [
-    /^what (?:is|are|would be)(?: the| a| an| some(?: of the)?| any)?(?: (?:best|good|right|proper|correct|most effective|effective|great|better|ideal))* (?:ways?|steps|methods?|process|procedures?|techniques?|tips|approach|means)(?: (?:that|by which) i can| i can)? (?:to|of|for|on) (?=[a-z])/,
+    /^what (?:is|are|would be)(?: the| a| an| some(?: of the)?| any)?(?: (?:best|good|right|proper|correct|most effective|effective|great|better|ideal))* (?:ways?|steps|methods?|process|procedures?|techniques?|tips(?= to )|approach|means)(?: (?:that|by which) i can| i can)? (?:to|of|for|on) (?=[a-z])/,
     'how',
   ],
   [
@@ -26,6 +26,12 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [/^why (?:(?:is|are|do|does|did|was|were|can|should|would|have|has) )?/, 'why'],
+  // Who asks for some wants a list, no definition. Whole Foods is one, whole foods are many; so is the force in a film.
+  [
+    /^what are some (?:of the )?(?=[a-z-]+(?: [a-z-]+){0,2}$)(?!(?:best|good|great|top|most|different|various) |.* (?:of|to|for|in|on) )/,
+    'name',
+  ],
+  [/^what are (?:(?=[A-Z][a-z]+ [A-Z][a-z]+s$)|the (?=(?:[a-z]+ ){1,2}in ))/, 'what are'],
   [new RegExp(`^what ${being}`), 'what'],
   [new RegExp(`^who (?!are )${being}`), 'who'],
   [new RegExp(`^who ${being}`), 'who are'],
@@ -68,6 +74,13 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
     /^(?:how far (?:away )?(?:is|are) (?:it from (.+) to|(?!it )(.+) from)|how far apart are (.+) and|what is (?:the )?distance from (.+) to) (.+)$/,
     'what is distance between $1$2$3$4 and $5',
   ],
+  [
+    /^what are (?:the|some) ((?!(?:best|good|great|top|most) )[a-z-]+(?: [a-z-]+)?) that (?!i |you |we |they |he |she |it |the |my |your |people )/,
+    'which $1 ',
+  ],
+  [/^is it (?:(?:good|wise|advisable)|an? good idea) to (?!be |.*\b(?:you|your)\b)/, 'should i '],
+  [/^should (?:you|one) (?!.*\b(?:i|me|my|you|your|we|us|our)\b)/, 'should i '],
+  [/(?<= [Pp]ostgre)sql(?= |$)/gi, 's'],
   [/^how many people live in /, 'what is population of '],
   [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
   [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],
@@ -105,13 +118,30 @@ function writeMeasure(sentence: string): string {
   return measure === undefined ? sentence : `what is ${measure} of ${thing}`
 }
 
+/** "Is eating raw fish safe" as "is it safe to eat raw fish"; but "drinking water" may be what is drunk. */
+function writeGerund(sentence: string): string {
+  const [, gerund = '', object = '', judged = ''] = /^is ([a-z]+ing) ([a-z]+ .+) ([a-z]+)$/.exec(sentence) ?? []
+  const base = lemmasOf(gerund).find(({ kind, form }) => kind === 'v' && form === 'ing')?.word
+  const isJudged = lemmasOf(judged)[0]?.kind === 'a' || lemmasOf(judged).every(({ kind }) => kind === 'a')
+  return base === undefined || judged === '' || !isJudged ? sentence : `is it ${judged} to ${base} ${object}`
+}
+
+/** "Why did my card get declined" as "why was my card declined"; not of a state, "why did she get married". */
+function writePassive(sentence: string): string {
+  const [found = '', one = '', other = '', verb = ''] =
+    /^why (?:did (.+) get|has (.+) been) ([a-z]+ed)(?= |$)/.exec(sentence) ?? []
+  if (found === '' || lemmasOf(verb).some(({ kind, form }) => kind === 'a' && form === 'plain')) return sentence
+  return `why was ${one}${other} ${verb}${sentence.slice(found.length)}`
+}
+
 /** Writes what is one question in one way. */
 export function writeAlike(normalized: string): string {
   const sentence = writeWords(normalized)
     .replace(/ [?.!]$/, '')
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
     .replace(/'s?(?= |$)/g, " 's")
-  const written = rewrites.reduce((before, [pattern, instead]) => before.replace(pattern, instead), sentence)
+  const active = writePassive(writeGerund(sentence.trim()))
+  const written = rewrites.reduce((before, [pattern, instead]) => before.replace(pattern, instead), active)
   return writeMeasure(written.trim())
 }
 

@@ -61,8 +61,8 @@ test('other gists and anchors have another name', () => {
       .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
-    form: 'gist-11',
-    gists: '3d80e9525bb5',
-    anchors: '0ae2ae61558d',
+    form: 'gist-12',
+    gists: 'fc49f42eb751',
+    anchors: 'b50757d7a3fa',
   })
 })
