@@ -37,7 +37,7 @@ function PolicyForm({ project }: { project: Project }) {
   }
   return (
     <>
-      {mayChange && !isChanged && <LearnOffer project={project} settings={settings} />}
+      {mayChange && <LearnOffer project={project} settings={settings} />}
       <form onSubmit={submit} className="space-y-5">
         {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (
           <Card key={area} title={area}>
