@@ -42,10 +42,7 @@ const languages: readonly Language[] = [
         /^(?:was bedeutet|was versteht man unter|erkläre?|definiere) (?!(?:das|es|sie|ihn|dies\S*|mir|uns|ich)$)(?=(?:d(?:ie|as) |eine? )?\S+$)/i,
         'was ist ',
       ],
-      [
-        /^wie (?:kann|könnte) (?:ich|man) (?!.*\b(?:mein\S*|mich|mir|uns\S*|sein\S*|sich)\b)(?=.*n$)/i,
-        'wie kann man ',
-      ],
+      [/^wie (?:kann|könnte) (?:ich|man) (?!.*\b(?:mein\S*|mich|mir|uns\S*|sein\S*|sich)\b)(?=.*n$)/i, 'wie kann man '],
       [/^wo (?:liegt|befindet sich) /i, 'wo ist '],
       [/^(?:wieso|weshalb) /i, 'warum '],
       [/^wie ?viel kostet /i, 'was kostet '],

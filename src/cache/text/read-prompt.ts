@@ -61,8 +61,8 @@ function readAnew(text: string, context: ContextKind, owner: string): PromptRead
   const tokens = trimmed.length > MAX_PROSE_CHARS ? null : tokenize(text)
   const english = tokens && tokens.length > 0 ? writeEnglish(tokens) : null
   const written = tokens && presentsQuestion(tokens) ? trimmed.replace(/\s+/g, ' ') : trimmed
-  const [, quoted] = /^«\s*([^«»]+?)\s*»$/u.exec(trimmed) ?? []
-  const asked = quoted === undefined ? tokens : tokenize(quoted)
+  const [, quoted = ''] = /^«([^«»]+)»$/u.exec(trimmed) ?? []
+  const asked = quoted.trim() === '' ? tokens : tokenize(quoted.trim())
   const normalized = english ?? (asked && writeForeign(asked)) ?? writeVerbatim(written)
   return { text, normalized, isProse: english !== null, isSemantic: true, context, owner }
 }
@@ -83,7 +83,7 @@ const aboutHindi = /वाक्य|शब्द|अक्षर|चिह्न
 /** In scripts without letter case, a question's mark may be missing, or of either width; nothing else is normalized. */
 function writeVerbatim(trimmed: string): string {
   const end = trimmed.slice(-3)
-  if (asksInHindi.test(trimmed) && !aboutHindi.test(trimmed)) return trimmed.replace(/\s*[।?]$/u, '')
+  if (asksInHindi.test(trimmed) && !aboutHindi.test(trimmed)) return trimmed.replace(/[।?]$/u, '').trimEnd()
   if (aboutMarks.test(trimmed)) return trimmed
   if (asksWithoutMark.test(end)) return trimmed.slice(0, -1)
   return endsLikeQuestion.test(end) ? `${trimmed.slice(0, -1)}?` : trimmed
