@@ -31,7 +31,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     /^what are some (?:of the )?(?=[a-z-]+(?: [a-z-]+){0,2}$)(?!(?:best|good|great|top|most|different|various) |.* (?:of|to|for|in|on) )/,
     'name',
   ],
-  [/^what are (?:(?=[A-Z][a-z]+ [A-Z][a-z]+s$)|the (?=(?:[a-z]+ ){1,2}in ))/, 'what are'],
+  [/^what are (?:(?=[A-Z][a-z]+ [A-Z][a-z]+s$)|the (?!best |good |great |top |most )(?=(?:[a-z]+ ){1,2}in ))/, 'what are'],
   [new RegExp(`^what ${being}`), 'what'],
   [new RegExp(`^who (?!are )${being}`), 'who'],
   [new RegExp(`^who ${being}`), 'who are'],

@@ -62,7 +62,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-12',
-    gists: 'fc49f42eb751',
-    anchors: 'b50757d7a3fa',
+    gists: 'c58119e7c7e9',
+    anchors: '5ad66cec50b9',
   })
 })
