@@ -16,7 +16,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [
-    /^what (?:is|are|would be)(?: the| a| an| some(?: of the)?| any)?(?: (?:best|good|right|proper|correct|most effective|effective|great|better|ideal))* (?:ways?|steps|methods?|process|procedures?|techniques?|tips(?= to )|approach|means)(?: (?:that|by which) i can| i can)? (?:to|of|for|on) (?=[a-z])/,
+    /^what (?:is|are|would be)(?: the| a| an| some(?: of the)?| any)?(?: (?:best|good|right|proper|correct|most effective|effective|great|better|ideal))* (?:ways?|steps|methods?|process|procedures?|techniques?|tips(?= (?:to|(?:for|on) [a-z]+ing) )|approach|means)(?: (?:that|by which) i can| i can)? (?:to|of|for|on) (?=[a-z])/,
     'how',
   ],
   [
@@ -26,12 +26,12 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [/^why (?:(?:is|are|do|does|did|was|were|can|should|would|have|has) )?/, 'why'],
-  // Who asks for some wants a list, no definition. Whole Foods is one, whole foods are many; so is the force in a film.
+  // Who asks for some wants a list, no definition. Whole Foods is one, whole foods are many.
   [
     /^what are some (?:of the )?(?=[a-z-]+(?: [a-z-]+){0,2}$)(?!(?:best|good|great|top|most|different|various) |.* (?:of|to|for|in|on) )/,
     'name',
   ],
-  [/^what are (?:(?=[A-Z][a-z]+ [A-Z][a-z]+s$)|the (?!best |good |great |top |most )(?=(?:[a-z]+ ){1,2}in ))/, 'what are'],
+  [/^what are (?=[A-Z][a-z]+ [A-Z][a-z]+s$)/, 'what are'],
   [new RegExp(`^what ${being}`), 'what'],
   [new RegExp(`^who (?!are )${being}`), 'who'],
   [new RegExp(`^who ${being}`), 'who are'],

@@ -62,7 +62,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-12',
-    gists: 'c58119e7c7e9',
-    anchors: '5ad66cec50b9',
+    gists: '9d74df7d0b70',
+    anchors: '8e2c54be9cde',
   })
 })
