@@ -7,10 +7,10 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 type Body = Record<string, unknown>
 
-const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-/** Of the same normalized text, and of a text that is proved to ask the same and 0.875 similar. */
+const QUESTION = 'Explain how photosynthesis works in the leaves of rare plants, with photographs'
+/** Of the same normalized text, and of a text that is proved to ask the same and 0.843 similar. */
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of uncommon plants, with photographs'
 
 const user = (content: unknown) => ({ role: 'user', content })
 const chat = (fields: Body = {}): Body => ({ model: 'openai/gpt-4o-mini', messages: [user(QUESTION)], ...fields })

@@ -78,7 +78,7 @@ describeBackends('an embedder of meaning', backend => {
     ['How do I organise my phone contacts?', 'How can I organize my phone contacts?', 1],
     ['What is the colour of Mount Everest?', 'Tell me the color of Mount Everest', 1],
     ['Why is remote work so popular?', 'What is the reason remote work is so popular?', 1],
-    ['Can a doctor repair my broken phone?', 'Can a physician repair my broken phone?', 0.97],
+    ['Can a doctor repair my broken phone?', 'Can a doctor mend my broken phone?', 0.97],
     ['Is it hard to learn remote work?', 'Is it difficult to learn remote work?', 0.97],
   ])('%j, then %j: verified, of similarity %d', async (stored, asked, similarity) => {
     const answer = await askAfter(stored, asked)

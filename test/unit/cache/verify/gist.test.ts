@@ -8,12 +8,12 @@ import { pairs } from '../text/pairs.ts'
 describe('a gist is what a question asks', () => {
   test.each([
     ['How do I decrease my blood pressure?', 'how reduce blood pressure'],
-    ['How do I turn on my phone?', 'how turn on self telephone'],
+    ['How do I turn on my phone?', 'how turn on self phone'],
     ['How do I secure a job abroad?', 'how secure job abroad'],
     ['How do I end a meeting early?', 'how end meeting early'],
     ['What are the side effects of aspirin?', 'what side effects of aspirin'],
-    ['How do I make a virtual environment?', 'how make virtual environment'],
-    ['How do I create a virtual environment?', 'how make virtual environment'],
+    ['How do I fix a wooden sofa?', 'how fix wooden couch'],
+    ['How do I repair a wooden couch?', 'how fix wooden couch'],
     ['What is the biggest lake?', 'what most large lake'],
     ['Who wrote the kids movie?', 'who wrote kids movie'],
     ['x = 5;', 'x = 5;'],
@@ -62,7 +62,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-12',
-    gists: '9d74df7d0b70',
+    gists: '0fd8b9e4fda6',
     anchors: '8e2c54be9cde',
   })
 })
