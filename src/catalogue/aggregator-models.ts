@@ -17,10 +17,8 @@ export interface OfferedModel {
 
 export interface ModelPage {
   models: OfferedModel[]
-  /** Models without a fixed price, or without a name that routes to the aggregator. */
+  /** Models without a fixed price, or without a usable name. */
   skipped: number
-  /** Address of the next page as given; null on the last page. */
-  next: string | null
 }
 
 const MAX_INTEGER = 2_147_483_647
@@ -31,14 +29,13 @@ const MAX_USD_PER_MILLION = 100_000
 export function readModelPage(body: unknown): ModelPage {
   if (!isJsonObject(body) || !Array.isArray(body.data)) throw new Error('the answer has no list of models in `data`')
   const models = body.data.flatMap((item: unknown) => readModel(item) ?? [])
-  const next = isJsonObject(body.links) && typeof body.links.next === 'string' ? body.links.next : null
-  return { models, skipped: body.data.length - models.length, next }
+  return { models, skipped: body.data.length - models.length }
 }
 
 function readModel(item: unknown): OfferedModel | null {
   if (!isJsonObject(item) || !isJsonObject(item.pricing)) return null
   const { id, pricing } = item
-  if (typeof id !== 'string' || !/^[^/\s]+\/\S{1,200}$/.test(id)) return null
+  if (typeof id !== 'string' || !/^\S{1,250}$/.test(id)) return null
   const input = readPrice(pricing.prompt)
   const output = readPrice(pricing.completion)
   if (input === null || output === null) return null

@@ -5,7 +5,8 @@ import { nowIso } from '../event-loop/clock.ts'
 import { type TokenUsage, type ToolCalls, USUAL_TIERS } from '../formats/token-usage.ts'
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
-import { aggregatorNames, familyOf, providerOfName } from './native-names.ts'
+import { aggregatorNames, familyOf, isOwnName, nativeName, providerOfName } from './native-names.ts'
+import type { NameList } from './offered-names.ts'
 
 type UnitPrices = CatalogueModel['unitPrices']
 type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'> & { provider?: string }
@@ -123,12 +124,17 @@ export const AGGREGATOR = 'aggregator'
 
 export interface Catalogue {
   /**
-   * Finds the model as a provider (or AGGREGATOR) offers it. A snapshot that is not listed counts as its family. For the aggregator, a
-   * name without a vendor counts as the model it stands for there. Undefined when the price is unknown.
+   * Finds the model as a provider (or AGGREGATOR) offers it. A snapshot that is not listed counts as its family, and a name with or without
+   * its vendor as the model it stands for at that provider. Undefined when the price is unknown.
    */
   find(provider: string, model: string): CatalogueModel | undefined
-  /** The aggregator's name for a model without a vendor, listed or not; undefined when no vendor's names look like it. */
-  aliasOf(model: string): string | undefined
+  /**
+   * The aggregator's name for a model without a vendor, listed or not; undefined when no vendor's names look like it. `own` is the
+   * aggregator's own list, where it is known.
+   */
+  aliasOf(model: string, own?: NameList): string | undefined
+  /** The native name of a direct provider's model that is named as aggregators do: `vendor/model`; undefined when it has none such. */
+  nativeOf(provider: string, model: string): string | undefined
   /** Direct providers that offer a native model of this name. */
   directProvidersOf(model: string): readonly string[]
   /** Models that a provider (or AGGREGATOR) offers. */
@@ -145,7 +151,8 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
   timer.unref()
   return {
     find: (provider, model) => find(models, provider, model),
-    aliasOf: model => aliasOf(models, model),
+    aliasOf: (model, own) => aliasOf(models, model, own),
+    nativeOf: (provider, model) => nativeOf(models, provider, model),
     directProvidersOf: model => models.direct.get(model) ?? [],
     listedBy: provider => models.listed.get(provider) ?? [],
     close: () => clearInterval(timer),
@@ -156,18 +163,43 @@ type Index = ReturnType<typeof index>
 
 function find(models: Index, provider: string, model: string): CatalogueModel | undefined {
   const offered = models.byName.get(provider)
-  const name = provider === AGGREGATOR && !model.includes('/') ? (aliasOf(models, model) ?? model) : model
-  return offered?.get(name) ?? offered?.get(familyOf(name) ?? name)
+  const named = (name: string) => offered?.get(name) ?? offered?.get(familyOf(name) ?? name)
+  const ofAggregator = () => (model.includes('/') ? undefined : aliasOf(models, model))
+  const other = () => (provider === AGGREGATOR ? ofAggregator() : nativeOf(models, provider, model))
+  return named(model) ?? named(other() ?? model)
 }
 
-/** Tries the native name's own vendor first, then the only listed model of this name, then the most likely name. */
-function aliasOf({ direct, aliases, byName }: Index, model: string): string | undefined {
+/**
+ * Tries the name itself, then the native name's own vendor, then the only listed model of this name: of the aggregator's own list before the
+ * catalogue's. At last the name as it is, where that list has such names, or the most likely one.
+ */
+function aliasOf({ direct, aliases, byName }: Index, model: string, own?: NameList): string | undefined {
   const offered = byName.get(AGGREGATOR)
   const vendor = providerOfName(model)
   const vendors = direct.get(model) ?? (vendor ? [vendor] : [])
   const written = vendors.filter(isVendor).flatMap(name => aggregatorNames(name, model))
-  const named = aliases.get(model) ?? []
-  return written.find(name => offered?.get(name)?.listed) ?? (named.length === 1 ? named[0] : written.at(-1))
+  const isListed = (name: string) => offered?.get(name)?.listed
+  return (
+    (own && firstOf([model, ...written], own.has, own.withVendor(model))) ??
+    (own?.hasPlain ? model : firstOf([model, ...written], isListed, aliases.get(model))) ??
+    written.at(-1)
+  )
+}
+
+/** The first of the likely names that is listed, else the only one of the others. */
+function firstOf(
+  likely: readonly string[],
+  isListed: (name: string) => boolean | undefined,
+  others: readonly string[] = [],
+): string | undefined {
+  return likely.find(isListed) ?? (others.length === 1 ? others[0] : undefined)
+}
+
+function nativeOf({ natives, byName }: Index, provider: string, model: string): string | undefined {
+  const listed = natives.get(`${provider} ${model}`)
+  if (listed !== undefined || !model.startsWith(`${provider}/`)) return listed
+  const name = nativeName(provider, model.slice(provider.length + 1))
+  return byName.get(provider)?.get(name)?.listed || isOwnName(provider, name) ? name : undefined
 }
 
 /** Some serve other vendors' models only. */
@@ -192,5 +224,19 @@ function index(models: readonly CatalogueModel[]) {
   }
   const ofAggregator = (listed.get(AGGREGATOR) ?? []).map(({ model }) => model)
   const aliases = Map.groupBy(ofAggregator, model => model.slice(model.indexOf('/') + 1))
-  return { byName, listed, direct, aliases }
+  return { byName, listed, direct, aliases, natives: indexNatives(listed) }
+}
+
+/** Native names by the provider and an aggregator's name for each; of several snapshots, the name without a date. */
+function indexNatives(listed: ReadonlyMap<string, readonly CatalogueModel[]>): ReadonlyMap<string, string> {
+  const natives = new Map<string, string>()
+  for (const { name: provider } of VENDORS) {
+    for (const { model } of listed.get(provider) ?? []) {
+      for (const name of aggregatorNames(provider, model)) {
+        const other = natives.get(`${provider} ${name}`)
+        if (other === undefined || model.length < other.length) natives.set(`${provider} ${name}`, model)
+      }
+    }
+  }
+  return natives
 }

@@ -1,6 +1,9 @@
 /** Asks the aggregator which models it offers. */
 import type { Config } from '../config/config.ts'
+import { isJsonObject } from '../formats/json/canonical.ts'
 import { type OfferedModel, readModelPage } from './aggregator-models.ts'
+
+type Address = Pick<Config['aggregator'], 'baseUrl' | 'apiKey'>
 
 export interface AggregatorOffer {
   models: OfferedModel[]
@@ -12,19 +15,38 @@ const TIME_LIMIT_MS = 30_000
 const MAX_PAGES = 50
 
 /** Reads all pages of `{AGGREGATOR_BASE_URL}/models`. Throws an error with a message of one line. */
-export async function fetchAggregatorModels({ baseUrl, apiKey }: Config['aggregator']): Promise<AggregatorOffer> {
+export async function fetchAggregatorModels(aggregator: Address): Promise<AggregatorOffer> {
   const models = new Map<string, OfferedModel>()
   let skipped = 0
+  for await (const page of fetchPages(aggregator)) {
+    const read = readModelPage(page)
+    for (const model of read.models) models.set(model.model, model)
+    skipped += read.skipped
+  }
+  if (models.size === 0) throw new Error(`${aggregator.baseUrl}/models lists no model that the catalogue could take`)
+  return { models: [...models.values()], skipped }
+}
+
+/** The names alone, of any list in OpenAI's format. Throws as above. */
+export async function fetchModelNames(aggregator: Address): Promise<string[]> {
+  const names: string[] = []
+  for await (const page of fetchPages(aggregator)) {
+    const listed = isJsonObject(page) ? page.data : page
+    if (!Array.isArray(listed)) throw new Error(`${aggregator.baseUrl}/models is no list of models`)
+    names.push(...listed.flatMap((item: unknown) => (isJsonObject(item) && typeof item.id === 'string' ? item.id : [])))
+  }
+  return names
+}
+
+async function* fetchPages({ baseUrl, apiKey }: Address): AsyncGenerator<unknown> {
   let address: string | null = `${baseUrl}/models`
   for (let page = 0; address !== null; page++) {
     if (page === MAX_PAGES) throw new Error(`${baseUrl}/models has more than ${MAX_PAGES} pages`)
-    const read = readModelPage(await fetchJson(address, apiKey))
-    for (const model of read.models) models.set(model.model, model)
-    skipped += read.skipped
-    address = read.next === null ? null : resolveNext(read.next, baseUrl)
+    const body: unknown = await fetchJson(address, apiKey)
+    yield body
+    const next: unknown = isJsonObject(body) && isJsonObject(body.links) ? body.links.next : null
+    address = typeof next === 'string' ? resolveNext(next, baseUrl) : null
   }
-  if (models.size === 0) throw new Error(`${baseUrl}/models lists no model that the catalogue could take`)
-  return { models: [...models.values()], skipped }
 }
 
 /** Throws for another origin: the aggregator's key is sent to the configured address only. */

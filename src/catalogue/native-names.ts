@@ -2,7 +2,7 @@
 import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 
 /** Letters, digits and a few signs: every vendor's names consist of these. */
-const SOUND = /^[a-z0-9][a-z0-9._:@-]*$/i
+export const SOUND_NAME = /^[a-z0-9][a-z0-9._:@-]*$/i
 
 const PATTERNS = VENDORS.map(({ name, model_names }) => [name, new RegExp(model_names)] as const)
 /** Those that put their own name in front of some models. */
@@ -12,7 +12,7 @@ const PREFIXES = VENDORS.filter(vendor => vendor.prefixes_models).map(
 
 /** The direct providers whose names look like this one, in order of preference; none when another vendor stands in front. */
 export function providersOfName(model: string): DirectProvider[] {
-  const patterns = SOUND.test(model) ? PATTERNS : PREFIXES
+  const patterns = SOUND_NAME.test(model) ? PATTERNS : PREFIXES
   return patterns.flatMap(([name, pattern]) => (pattern.test(model) ? [name] : []))
 }
 
@@ -43,4 +43,21 @@ export function aggregatorNames(vendor: string, model: string): string[] {
   if (vendor !== 'anthropic') return [`${vendor}/${model}`]
   const family = (familyOf(model) ?? model).replace(CLAUDE_VERSION, '-$1.$2')
   return [`${vendor}/${model}`, `${vendor}/${family}`]
+}
+
+/** `claude-haiku-4.5`, as aggregators write it. */
+const CLAUDE_POINT = /-(\d)\.(\d{1,2})(?=-|$)/
+
+/** The vendor's own spelling of a name that an aggregator has without the vendor. */
+export function nativeName(vendor: string, name: string): string {
+  return vendor === 'anthropic' ? name.replace(CLAUDE_POINT, '-$1-$2') : name
+}
+
+/**
+ * Whether a name without its vendor looks like the vendor's own: not a variant of an aggregator's (`:free`), nor of a vendor that puts its name
+ * in front of some models itself.
+ */
+export function isOwnName(vendor: string, name: string): boolean {
+  if (PREFIXES.some(([provider]) => provider === vendor)) return false
+  return providersOfName(name).some(provider => provider === vendor) && (!name.includes(':') || name.startsWith('ft:'))
 }

@@ -1,6 +1,7 @@
 /** The only reader of the environment: every setting, its default, and what is wrong with a bad one. */
 
 import type { RedisTls } from '../stores/redis/redis-url.ts'
+import { type AggregatorConfig, readAggregator } from './aggregator.ts'
 import { type EmbedderConfig, readEmbedder } from './embedder.ts'
 import { type HookConfig, readHook } from './hook.ts'
 import { type OidcConfig, readOidc } from './oidc.ts'
@@ -35,7 +36,7 @@ export interface Config {
   /** Loopback port where psql reaches the embedded database. */
   embeddedPgPort: number
   workers: number
-  aggregator: { name: string; baseUrl: string; apiKey: string | null; speaks: (typeof SPEECHES)[number] }
+  aggregator: AggregatorConfig
   direct: Readonly<Record<DirectProvider, { baseUrl: string }>>
   embedder: EmbedderConfig
   /** 32 bytes that encrypt provider keys. Null with the embedded database: the key is then created in `dataDir` at first use. */
@@ -74,7 +75,6 @@ export interface Config {
 }
 
 export const METRICS_PORT = 9464
-const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 const STANDBY_ALONE = 'DATABASE_STANDBY_URL must be set beside DATABASE_URL, the address of the primary'
@@ -112,12 +112,7 @@ export function readConfig(environment: Environment = process.env): Config {
     dataDir,
     embeddedPgPort,
     workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
-    aggregator: {
-      name: read.name('AGGREGATOR_NAME', 'openrouter'),
-      baseUrl: read.baseUrl('AGGREGATOR_BASE_URL', 'https://openrouter.ai/api/v1'),
-      apiKey: read.optionalText('AGGREGATOR_API_KEY'),
-      speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', SPEECHES),
-    },
+    aggregator: readAggregator(read),
     direct: byVendor(({ name, base_url }) => ({ baseUrl: read.baseUrl(settingOf(name), base_url) })),
     embedder: readEmbedder(read, problems),
     encryptionKey: read.key('ENCRYPTION_KEY'),

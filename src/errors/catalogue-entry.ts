@@ -17,6 +17,8 @@ export interface CatalogueEntry {
 /** Headers when the request was not read to its end: the connection cannot be reused. */
 export const CLOSE = { connection: 'close' } as const
 export const SOON = { 'retry-after': '1' } as const
+/** OpenAI's and Anthropic's clients repeat a 5xx or 429 unless they are told not to. */
+export const NOT_AGAIN = { 'x-should-retry': 'false' } as const
 
 /** Entries of one status and code. */
 export function sharing<

@@ -79,7 +79,7 @@ export const PATH_ERRORS = {
       param: 'model',
     },
     modelMisspelt: {
-      when: 'No provider that this key can use has a model of this name, but there are models with similar names.',
+      when: 'The same, but there are models with similar names.',
       message:
         'Model {model} is not known. Near to it: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
       param: 'model',
@@ -96,7 +96,7 @@ export const PATH_ERRORS = {
       param: 'model',
     },
     modelNotListed: {
-      when: '`GET /v1/models/<name>` names a model that is not in the catalogue.',
+      when: '`GET /v1/models/<name>` names a model that its provider is known to lack, or none has.',
       message: 'Model {model} is not in the catalogue. GET /v1/models lists what this key can use.',
       param: 'model',
     },

@@ -1,23 +1,31 @@
 /** The catalogue's errors with status 500 and above: the operator, the proxy's stores or a provider must fix them. */
-import { type CatalogueEntry, CLOSE, SOON, sharing } from './catalogue-entry.ts'
+import { type CatalogueEntry, CLOSE, NOT_AGAIN, SOON, sharing } from './catalogue-entry.ts'
 
 export const SERVER_ERRORS = {
   // Missing setup by the operator or the project.
   ...sharing(503, 'service_unavailable', {
     noUpstreamForVendor: {
-      when: 'The name starts with a vendor, but there is neither a key for that vendor nor an aggregator.',
+      when: 'There is neither an aggregator nor a key for the vendor in the name.',
       message:
         'No upstream is configured for model {model}: the project must store a key for {providers}, or the operator set AGGREGATOR_API_KEY.',
+      headers: NOT_AGAIN,
     },
     noFileKeeper: {
-      when: 'The request concerns files or batches, but there is neither a key for a provider that stores them nor an aggregator.',
+      when: 'There is neither an aggregator nor a key for a provider that stores files or batches.',
       message:
         'No upstream is configured for files and batches: the project must store a key for openai or groq, or the operator set AGGREGATOR_API_KEY.',
+      headers: NOT_AGAIN,
     },
     noAggregator: {
-      when: 'The name starts with a vendor that only an aggregator reaches, but none is configured.',
+      when: 'Only an aggregator reaches the vendor in the name, and none is configured.',
       message:
         'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
+      headers: NOT_AGAIN,
+    },
+    operatorKeyMissing: {
+      when: 'The aggregator wants a key.',
+      message: 'Upstream {provider} wants a key: the operator must set {setting}.',
+      headers: NOT_AGAIN,
     },
   }),
 
@@ -118,8 +126,13 @@ export const SERVER_ERRORS = {
       message: 'Upstream {provider} could not be reached.',
     },
     upstreamBroken: {
-      when: 'The provider’s answer broke off, is too large, or is not in the endpoint’s format; or the provider refused the operator’s key.',
+      when: 'The provider’s answer broke off, is too large, or is not in the endpoint’s format.',
       message: 'Upstream {provider} {fault}.',
+    },
+    operatorKeyRefused: {
+      when: 'The provider refused the operator’s key.',
+      message: 'Upstream {provider} refused {refused}, whose operator has been told (status {status}).',
+      headers: NOT_AGAIN,
     },
     answerUnreadable: {
       when: 'The provider’s answer is inconsistent and cannot be translated into the endpoint’s format.',

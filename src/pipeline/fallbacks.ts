@@ -73,6 +73,7 @@ async function substituteFor(
   const { request, account: own } = context
   const renaming = { account: own, body: request.body, largeBodies: stages.largeBodies }
   const query = await forModel(context.query, model, renaming)
+  await stages.modelRouter.learnNames(own, model)
   const plan = planRequest(query, unnarrowed(own), stages.modelRouter)
   if (plan.refusal) return null
   if (plan.provider) context.accounting.noteProvider(plan.provider, model)

@@ -4,12 +4,14 @@
  */
 import type { Admission } from '../admission/admission.ts'
 import { hashBearerKey } from '../admission/api-key.ts'
-import { AGGREGATOR } from '../catalogue/catalogue.ts'
+import { VENDORS } from '../config/vendors.ts'
 import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
+import type { OfferedModel } from '../providers/aggregated.ts'
 import { type Alias, findAlias, listAliases } from '../providers/aliases.ts'
 import { isAllowed, type ModelRouter, unnarrowed } from '../providers/model-router.ts'
+import { showModel } from '../providers/no-route.ts'
 
 export interface Caller {
   /** The Authorization header. */
@@ -24,13 +26,14 @@ export interface DirectoryModel {
   type: 'model'
   /** The id: the catalogue has no other name. */
   display_name: string
-  /** Seconds since the epoch: the date of the catalogue's row. */
+  /** Seconds since the epoch: the date of the catalogue's row; 0 for a model that the catalogue does not have. */
   created: number
   /** The same in RFC 3339. */
   created_at: string
   /** The direct provider, or the vendor in the model's name. */
   owned_by: string
-  kind: CatalogueModel['kind']
+  /** Null where it is not known. */
+  kind: CatalogueModel['kind'] | null
   context_length: number | null
   max_output_tokens: number | null
   capabilities: string[]
@@ -60,17 +63,17 @@ export interface ModelDirectory {
 export function createModelDirectory(admission: Admission, modelRouter: ModelRouter): ModelDirectory {
   const identify = ({ authorization, address }: Caller) => admission.identify(hashBearerKey(authorization), address)
 
-  /** Null for one that the key may not ask for, or whose model the catalogue does not have. */
+  /** Null for one that the key may not ask for, or whose model is not there. */
   function findAliased({ name, model }: Alias, account: Account): DirectoryModel | null {
     const known = isAllowed(name, account) && modelRouter.findModel(model, unnarrowed(account))
-    return known && !(known instanceof ProxyError)
-      ? { ...describe(known), id: name, display_name: name, alias_of: model }
-      : null
+    if (!known || known instanceof ProxyError) return null
+    return { ...describe(known), id: name, display_name: name, alias_of: model }
   }
 
   return {
     async list(caller) {
       const account = await identify(caller)
+      await modelRouter.learnNames(account)
       const models = new Map(modelRouter.listModels(account).map(model => [model.model, describe(model)]))
       for (const alias of listAliases(account)) {
         const found = findAliased(alias, account)
@@ -82,35 +85,35 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
 
     async find(caller, id) {
       const account = await identify(caller)
+      await modelRouter.learnNames(account)
       const alias = findAlias(id, account)
       const aliased = alias && findAliased(alias, account)
       if (aliased) return aliased
       const model = modelRouter.findModel(id, account)
-      if (model && !(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
-      throw model && model.status < 500 ? model : refuse('modelNotListed', { model: JSON.stringify(id.slice(0, 100)) })
+      if (!(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
+      throw model.status < 500 ? model : refuse('modelNotListed', { model: showModel(id) })
     },
   }
 }
 
-function describe({
-  provider,
-  model,
-  kind,
-  contextTokens,
-  maxOutputTokens,
-  capabilities,
-  retiresOn,
-  successor,
-  asOf,
-}: CatalogueModel): DirectoryModel {
+const UNKNOWN = { contextTokens: null, maxOutputTokens: null, capabilities: [], retiresOn: null, successor: null }
+
+function describe(offered: OfferedModel): DirectoryModel {
+  const { provider, model, kind } = offered
+  const { contextTokens, maxOutputTokens, capabilities, retiresOn, successor, asOf } = {
+    asOf: 0,
+    ...UNKNOWN,
+    ...offered,
+  }
+  const created = new Date(asOf)
   return {
     id: model,
     object: 'model',
     type: 'model',
     display_name: model,
-    created: Date.parse(asOf) / 1000,
-    created_at: new Date(asOf).toISOString(),
-    owned_by: provider === AGGREGATOR ? (model.split('/')[0] ?? provider) : provider,
+    created: created.getTime() / 1000,
+    created_at: created.toISOString(),
+    owned_by: ownerOf(provider, model),
     kind,
     context_length: contextTokens,
     max_output_tokens: maxOutputTokens,
@@ -118,4 +121,10 @@ function describe({
     retires_on: retiresOn,
     successor,
   }
+}
+
+/** The direct provider; of another's model, the vendor in front of its name, if there is one. */
+function ownerOf(provider: string, model: string): string {
+  const isDirect = VENDORS.some(({ name }) => name === provider)
+  return isDirect || !model.includes('/') ? provider : (model.split('/')[0] ?? provider)
 }

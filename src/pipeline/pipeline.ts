@@ -41,7 +41,9 @@ export function createPipeline(stages: Stages): Pipeline {
       // Asked first, so that a request without tags reads none.
       const isTagged = query.body.metadata !== undefined || request.headers.has('x-proxy-tags')
       accounting.noteQuery(query, isTagged ? readTags(request.headers, query) : null)
-      const isRight = guessed && samePlanInputs(guess, account)
+      const learning = modelRouter.learnNames(account, query.model)
+      if (learning) await learning
+      const isRight = guessed && !learning && samePlanInputs(guess, account)
       const plan = isRight ? guessed : planRequest(query, account, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal

@@ -43,7 +43,7 @@ export interface RunOptions {
 export async function runServer(config: Config, { isWorker }: RunOptions): Promise<void> {
   const log = createLog(config.logLevel)
   // Without a provider, the sandbox answers, and counts each answer: the vocabulary is loaded beside all that follows.
-  if (config.aggregator.apiKey === null) warmCounting()
+  if (!config.aggregator.isSet) warmCounting()
   const [database, embedder] = await Promise.all([openDatabase(config, log), createEmbedder(config.embedder, log)])
   if (database.primary) database.primary.onProblem = problem => notePrimary(problem, log)
   database.disk.onChange = isFull => {

@@ -1,12 +1,18 @@
 /** Finds the provider that answers a model's name for a project. */
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import { providerOfName, providersOfName } from '../catalogue/native-names.ts'
+import { providerOfName, providersOfName, SOUND_NAME } from '../catalogue/native-names.ts'
 import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 import { ProxyError, refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
-import type { CatalogueModel } from '../postgres/list-models.ts'
-import { modelNotFound, noRouteTo } from './no-route.ts'
+import {
+  type Aggregated,
+  type AggregatedOptions,
+  createAggregated,
+  type OfferedModel,
+  VENDOR_AND_MODEL,
+} from './aggregated.ts'
+import { modelNotFound, noRouteTo, showModel } from './no-route.ts'
 import { keeperOfObjects, type WantedKeeper } from './object-keepers.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
@@ -26,9 +32,10 @@ export type Routed = Pick<
 export interface ModelRouter {
   /**
    * Returns the provider for this model, or the error: 404 for an unknown name, 503 when nothing is configured, 403 for a model that the
-   * project does not allow. A name in no list goes to the provider whose names look like it. Errors are returned, not thrown, because the
-   * key must be checked first. `alternatives` are other models that the request names; `askedAs` is the alias that stands for the model, if
-   * it was not named itself: then that is what has to be allowed.
+   * project does not allow. A name in no list goes to the provider whose names look like it; one with a vendor in front to the aggregator
+   * or, without one, to that vendor itself. Errors are returned, not thrown, because the key must be checked first. `alternatives` are other
+   * models that the request names; `askedAs` is the alias that stands for the model, if it was not named itself: then that is what has to be
+   * allowed.
    */
   resolve(model: string, account: Routed, alternatives?: readonly string[], askedAs?: string): Provider | ProxyError
   /** Returns the provider that keeps this project's responses; null when none does. */
@@ -40,46 +47,38 @@ export interface ModelRouter {
   keeperOfObjects(account: Routed, collection: Collection, wanted?: WantedKeeper): Provider | ProxyError
   /** The name of the provider that this model leads to, in the catalogue's prices; null for a name that leads nowhere. */
   nameVendorOf(model: string, account: Routed): DirectProvider | typeof AGGREGATOR | null
-  /** The catalogue's models for which `resolve` finds a provider; of two with one name, the one that it would choose. */
-  listModels(account: Routed): CatalogueModel[]
   /**
-   * The catalogue's entry for the model that this name leads to, or the error. Undefined when a provider would be asked for a model that
-   * the catalogue does not have.
+   * The catalogue's models for which `resolve` finds a provider, and those of an aggregator that has names of its own; of two with one name,
+   * the one that it would choose.
    */
-  findModel(model: string, account: Routed): CatalogueModel | ProxyError | undefined
+  listModels(account: Routed): OfferedModel[]
+  /** The model that this name leads to, or the error: that of `resolve`, and a 404 for a name that its provider is known not to have. */
+  findModel(model: string, account: Routed): OfferedModel | ProxyError
+  /**
+   * Reads the aggregator's own list where this name, which has no vendor, may be one of it; without a name in any case. Undefined when there
+   * is nothing to wait for; otherwise `resolve` may return another provider afterwards.
+   */
+  learnNames(account: Routed, model?: string): Promise<unknown> | undefined
 }
 
-export interface ModelRouterOptions {
-  catalogue: Catalogue
+export interface ModelRouterOptions extends AggregatedOptions {
   sandbox: Provider
-  /** Null when none is configured. */
-  aggregatorFor: ((projectId: number) => Provider) | null
   directFor(name: DirectProvider, account: Routed): Provider
 }
 
 /** In order of preference, in case two have a native model of one name. */
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = VENDORS.map(({ name }) => name)
 
-const VENDOR_AND_MODEL = /^[^/\s]+\/\S+$/
+export function createModelRouter(options: ModelRouterOptions): ModelRouter {
+  const { catalogue, sandbox, aggregatorFor, offered, directFor } = options
+  const aggregated = createAggregated(options)
 
-export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor }: ModelRouterOptions): ModelRouter {
-  function isKnown(model: string): boolean {
-    return VENDOR_AND_MODEL.test(model) || catalogue.directProvidersOf(model).length > 0 || hasProvider(model)
-  }
-
-  function hasProvider(model: string): boolean {
-    return providerOfName(model) !== undefined || catalogue.aliasOf(model) !== undefined
-  }
-
-  /** Uses the aggregator's own name, if the client left out the vendor. */
-  function findInAggregator(model: string, { project_id }: Routed): Provider | undefined {
-    if (!aggregatorFor) return undefined
-    if (VENDOR_AND_MODEL.test(model)) return aggregatorFor(project_id)
-    const alias = catalogue.aliasOf(model)
-    return alias === undefined ? undefined : renameModel(aggregatorFor(project_id), alias)
-  }
-
-  const listModels = (account: Routed) => listOffered(catalogue, account, aggregatorFor !== null)
+  const listModels = (account: Routed) =>
+    listOffered(
+      provider => (provider === AGGREGATOR ? aggregated.listModels() : catalogue.listedBy(provider)),
+      account,
+      aggregatorFor !== null,
+    )
 
   function resolve(
     model: string,
@@ -90,14 +89,13 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
     const refusal = refuseUnallowed([askedAs, ...alternatives], account)
     if (refusal) return refusal
     if (account.key_type === 'test')
-      return isKnown(model) ? sandbox : modelNotFound(model, catalogue, listModels(account))
+      return isKnown(model, catalogue, aggregated) ? sandbox : modelNotFound(model, catalogue, listModels(account))
     const direct = findDirect(catalogue, model, account)
-    if (direct) return directFor(direct, account)
-    const aggregated = findInAggregator(model, account)
-    if (aggregated) return aggregated
+    if (direct) return askedDirectly(options, direct, model, account)
+    const reached = aggregated.find(model, account.project_id) ?? findByVendor(options, model, account)
+    if (reached) return reached
     if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
-    const native = catalogue.directProvidersOf(model)
-    return native.length > 0 ? noRouteTo(model, native) : refuse('noAggregator')
+    return noRouteTo(model, catalogue)
   }
 
   return {
@@ -116,17 +114,52 @@ export function createModelRouter({ catalogue, sandbox, aggregatorFor, directFor
       }),
 
     nameVendorOf: (model, account) =>
-      findDirect(catalogue, model, account) ?? (findInAggregator(model, account) ? AGGREGATOR : null),
+      findDirect(catalogue, model, account) ??
+      (aggregatorFor && aggregated.nameOf(model) !== undefined ? AGGREGATOR : null),
 
     findModel(model, account) {
       const listed = listModels(account).find(known => known.model === model)
       if (listed) return listed
       const provider = resolve(model, account)
       if (provider instanceof ProxyError) return provider
-      const known = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
-      return known?.listed ? known : undefined
+      const { pricedAs, name } = provider
+      const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
+      if (known?.listed) return known
+      const isGone = known !== undefined || (pricedAs === AGGREGATOR && !aggregated.mayHave(model))
+      return isGone ? refuse('modelNotListed', { model: showModel(model) }) : { provider: name, model, kind: null }
+    },
+
+    learnNames(account, model) {
+      if (!aggregatorFor || account.key_type === 'test') return undefined
+      const isOther = model !== undefined && (!SOUND_NAME.test(model) || findDirect(catalogue, model, account))
+      return isOther ? undefined : offered.read()
     },
   }
+}
+
+function isKnown(model: string, catalogue: Catalogue, aggregated: Aggregated): boolean {
+  const isNative = catalogue.directProvidersOf(model).length > 0 || providerOfName(model) !== undefined
+  return isNative || aggregated.nameOf(model) !== undefined
+}
+
+/** The project's own key for the vendor in front of the name, which has the model under its native one. */
+function findByVendor(options: ModelRouterOptions, model: string, account: Routed): Provider | undefined {
+  const provider = DIRECT_PROVIDERS.find(
+    name => account.direct_providers.includes(name) && options.catalogue.nativeOf(name, model) !== undefined,
+  )
+  return provider && askedDirectly(options, provider, model, account)
+}
+
+/** By the native name. */
+function askedDirectly(
+  { catalogue, directFor }: ModelRouterOptions,
+  provider: DirectProvider,
+  model: string,
+  account: Routed,
+): Provider {
+  const isNative = catalogue.directProvidersOf(model).includes(provider)
+  const name = isNative ? undefined : catalogue.nativeOf(provider, model)
+  return name === undefined ? directFor(provider, account) : renameModel(directFor(provider, account), name)
 }
 
 /** By the list of native names, then by what an unlisted name looks like. */
@@ -139,14 +172,17 @@ function findDirect(catalogue: Catalogue, model: string, { direct_providers }: R
 }
 
 /** Sorted by name; a direct provider's model replaces the aggregator's. */
-function listOffered(catalogue: Catalogue, account: Routed, hasAggregator: boolean): CatalogueModel[] {
+function listOffered(
+  listedBy: (provider: string) => readonly OfferedModel[],
+  account: Routed,
+  hasAggregator: boolean,
+): OfferedModel[] {
   const isTest = account.key_type === 'test'
   const offers = (provider: string) =>
     isTest || (provider === AGGREGATOR ? hasAggregator : account.direct_providers.includes(provider))
-  const byName = new Map<string, CatalogueModel>()
+  const byName = new Map<string, OfferedModel>()
   for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()].filter(offers)) {
-    for (const model of catalogue.listedBy(provider))
-      if (isAllowed(model.model, account)) byName.set(model.model, model)
+    for (const model of listedBy(provider)) if (isAllowed(model.model, account)) byName.set(model.model, model)
   }
   return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
 }

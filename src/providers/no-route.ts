@@ -1,22 +1,21 @@
 /** The errors for a model without a route: they say what would make it work. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { providerOfName } from '../catalogue/native-names.ts'
-import { byVendor } from '../config/vendors.ts'
+import { providerOfName, providersOfName } from '../catalogue/native-names.ts'
+import { byVendor, VENDORS } from '../config/vendors.ts'
 import { type ProxyError, refuse } from '../errors/errors.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
-import type { CatalogueModel } from '../postgres/list-models.ts'
 import { COLLECTION_PATHS, type NamedVendor } from './operations.ts'
 import { findSimilar } from './similar-names.ts'
 
 /** 404 for a name without any route. `usable` are the catalogue's models that the key can use. */
-export function modelNotFound(model: string, catalogue: Catalogue, usable: readonly CatalogueModel[]): ProxyError {
+export function modelNotFound(model: string, catalogue: Catalogue, usable: readonly { model: string }[]): ProxyError {
   const native = nativeTo(model, catalogue)
   if (native.length > 0) return needsKey(model, native, catalogue)
   const names = usable.map(listed => listed.model)
   const near = findSimilar(model, names)
-  if (near.length === 0) return refuse('modelUnknown', { model: show(model) })
-  return refuse('modelMisspelt', { model: show(model), near: near.join(', ') })
+  if (near.length === 0) return refuse('modelUnknown', { model: showModel(model) })
+  return refuse('modelMisspelt', { model: showModel(model), near: near.join(', ') })
 }
 
 /** The providers that list the name; else the one whose names look like it. */
@@ -30,7 +29,7 @@ function nativeTo(model: string, catalogue: Catalogue): readonly string[] {
 function needsKey(model: string, native: readonly string[], catalogue: Catalogue): ProxyError {
   const alias = catalogue.aliasOf(model)
   return refuse('modelNeedsKey', {
-    model: show(model),
+    model: showModel(model),
     providers: native.join(' and '),
     alternative: alias
       ? `have the operator set AGGREGATOR_API_KEY to reach it as ${alias}`
@@ -38,9 +37,14 @@ function needsKey(model: string, native: readonly string[], catalogue: Catalogue
   })
 }
 
-/** 503 for a native name with a vendor in front, when there is neither key nor aggregator. */
-export function noRouteTo(model: string, native: readonly string[]): ProxyError {
-  return refuse('noUpstreamForVendor', { model: show(model), providers: native.join(' or ') })
+/** 503 for a name with a vendor in front, when there is neither an aggregator nor a key for a provider that has the model. */
+export function noRouteTo(model: string, catalogue: Catalogue): ProxyError {
+  const looked: readonly string[] = [...catalogue.directProvidersOf(model), ...providersOfName(model)]
+  const native = VENDORS.map(({ name }) => name).filter(
+    name => looked.includes(name) || catalogue.nativeOf(name, model) !== undefined,
+  )
+  if (native.length === 0) return refuse('noAggregator')
+  return refuse('noUpstreamForVendor', { model: showModel(model), providers: native.join(' or ') })
 }
 
 const NAMED: Record<NamedVendor, { title: string; missing: string }> = {
@@ -71,6 +75,7 @@ export function nothingKeptInSandbox(): ProxyError {
   })
 }
 
-function show(model: string): string {
+/** Of a name, what a message may show. */
+export function showModel(model: string): string {
   return JSON.stringify(model.slice(0, 100))
 }

@@ -10,7 +10,9 @@ import { type ProviderOptions, sendAsked, sendPassed } from './send-passed.ts'
 import type { Endpoint, Provider, RealtimeAsked, StoredRequest, UpstreamRequest } from './upstream.ts'
 
 /** The base address ends before `/chat/completions`. */
-export interface OpenAiCompatibleOptions extends ProviderOptions {
+export interface OpenAiCompatibleOptions extends Omit<ProviderOptions, 'apiKey'> {
+  /** Null for one that needs none. */
+  apiKey: string | null
   /** Those that it has; any by default. */
   endpoints?: readonly Endpoint[]
   /** Whether it is OpenAI itself: responses can be fetched later by id, and there is a Realtime API. */
@@ -30,8 +32,8 @@ const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_toke
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   const { name, kind, pricedAs, projectId, baseUrl, apiKey, title = name, endpoints, isOpenAi, passes } = options
-  const own = { authorization: `Bearer ${apiKey}` }
-  const credentials = new Credentials([apiKey])
+  const own: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
+  const credentials = new Credentials(apiKey === null ? [] : [apiKey])
   const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own, credentials })
 
   return {

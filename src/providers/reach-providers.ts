@@ -2,12 +2,14 @@
 
 import { LRUCache } from 'lru-cache'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
+import { fetchModelNames } from '../catalogue/fetch-aggregator-models.ts'
+import { createOfferedNames, type OfferedNames } from '../catalogue/offered-names.ts'
 import type { Config } from '../config/config.ts'
 import { byVendor, type Vendor } from '../config/vendors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
+import { describeCause, reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from './call-upstream.ts'
@@ -17,9 +19,9 @@ import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { createVault, openStoredKey } from './keys/vault.ts'
 import type { ModelRouterOptions } from './model-router.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
+import { createOperatorKeyGuard } from './operator-key.ts'
 import { chatTargets, withTranslations } from './translations/with-translations.ts'
-import { around, type Endpoint, type Provider } from './upstream.ts'
-import { broken } from './upstream-failure.ts'
+import type { Endpoint, Provider } from './upstream.ts'
 import { withRetries } from './with-retries.ts'
 
 export interface ReachOptions {
@@ -29,7 +31,7 @@ export interface ReachOptions {
   log: Log
 }
 
-export interface ReachableProviders extends Pick<ModelRouterOptions, 'aggregatorFor' | 'directFor'> {
+export interface ReachableProviders extends Pick<ModelRouterOptions, 'aggregatorFor' | 'directFor' | 'offered'> {
   circuits: Circuits
   close(): void
 }
@@ -85,16 +87,17 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   return {
     directFor: direct.of,
     aggregatorFor: createAggregator(),
+    offered: offerNames(config.aggregator, log),
     circuits,
     close: direct.close,
   }
 
   /** All projects share one key but not one circuit: a model that fails for one project must not block another. */
   function createAggregator(): ModelRouterOptions['aggregatorFor'] {
-    const { name, baseUrl, apiKey, speaks } = config.aggregator
-    if (apiKey === null) return null
+    const { name, baseUrl, apiKey, isSet, speaks } = config.aggregator
+    if (!isSet) return null
     const shared = { name, kind: AGGREGATOR, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe } as const
-    const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', log })
+    const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: apiKey !== null, log })
     const byProject = new LRUCache<number, Provider>({ max: MAX_PROJECTS })
     return projectId => {
       const known = byProject.get(projectId)
@@ -114,6 +117,18 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   }
 }
 
+/** Where no key is wanted, the list costs nothing, and is read before it is needed: test keys may then use its names, too. */
+function offerNames(aggregator: Config['aggregator'], log: Log): OfferedNames {
+  const isKeyless = aggregator.isSet && aggregator.apiKey === null
+  const offered = createOfferedNames({
+    keepsNames: isKeyless,
+    fetchNames: () => fetchModelNames(aggregator),
+    onFailed: error => log.info({ reason: reasonOf(error) }, 'the aggregator’s own list of models is not known'),
+  })
+  if (isKeyless) void offered.read()
+  return offered
+}
+
 const ONCE_IN_MS = 600_000
 
 /** Raises an event in the project: for one provider once in ten minutes, over all processes. */
@@ -125,35 +140,4 @@ function tellOpened(database: Database, log: Log): NonNullable<CircuitOptions['o
       log.warn({ provider, cause: describeCause(error) }, 'an event could not be raised'),
     )
   }
-}
-
-/** Between two warnings about one provider. */
-const WARN_EVERY_MS = 60_000
-
-export interface OperatorKeyOptions {
-  /** The setting that holds the key. */
-  setting: string
-  log: Pick<Log, 'warn'>
-}
-
-/** Returns a wrapper for each provider that uses the key. A 401 or 403 from them throws a 502. */
-export function createOperatorKeyGuard({ setting, log }: OperatorKeyOptions): (provider: Provider) => Provider {
-  let warnedAtMs = Number.NEGATIVE_INFINITY
-
-  function warn(provider: string, status: number): void {
-    const now = performance.now()
-    if (now - warnedAtMs < WARN_EVERY_MS) return
-    warnedAtMs = now
-    log.warn({ provider, status, setting }, 'upstream refuses the key of the operator')
-  }
-
-  return provider =>
-    around(provider, async ask => {
-      const { name } = provider
-      const answer = await ask()
-      if (answer.status !== 401 && answer.status !== 403) return answer
-      warn(name, answer.status)
-      await answer.body.cancel().catch(() => {})
-      throw broken(name, 'refused the key of this service, whose operator has been told', answer.status)
-    })
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../formats/json/canonical.ts'
 import { parseExactly } from '../formats/json/exact-json.ts'
 import { withValue } from '../formats/read-form.ts'
 import { isLong, runOnBody, withLongBody } from './long-body.ts'
-import type { PassedBody, PassedRequest, Provider } from './upstream.ts'
+import type { PassedBody, PassedRequest, Provider, RealtimeAsked } from './upstream.ts'
 
 export interface RenameInput {
   bytes: Uint8Array
@@ -16,12 +16,14 @@ const RENAME = new Job<RenameInput, Uint8Array>(new URL('./jobs.ts', import.meta
 
 /** Asks for `name`, whatever model the request names; the response keeps the provider's name. */
 export function renameModel(provider: Provider, name: string): Provider {
-  const { pass } = provider
+  const { pass, realtime, withKey } = provider
   return {
     ...provider,
     ...(pass && {
       pass: (request: PassedRequest) => pass({ ...request, body: request.body && renameInBody(request.body, name) }),
     }),
+    ...(realtime && { realtime: (asked: RealtimeAsked) => realtime({ ...asked, model: name }) }),
+    ...(withKey && { withKey: (key: string) => renameModel(withKey(key), name) }),
     ask: async request => {
       if (isLong(request)) {
         const renamed = await renameInLong(request, name)

@@ -326,7 +326,7 @@ describeOnce('files and batches', backend => {
     expect(upstreams.groq.requests.map(({ path }) => path)).toEqual(['/v1/files'])
     await proxy.query(`delete from provider_keys`)
     await expect(client.files.retrieve(file.id)).rejects.toThrow('404 This file or batch was created with the project')
-    const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
+    const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
     const bare = await startProxy({ stores, environment })
     const alone = new OpenAI({ baseURL: bare.baseUrl, apiKey: client.apiKey, maxRetries: 0 })
     await expect(upload(alone)).rejects.toThrow('503 No upstream is configured for files and batches')

@@ -77,7 +77,7 @@ describeOnce('GET /v1/models', backend => {
   })
 
   test('without an aggregator, it lists what the stored keys open', async () => {
-    const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
+    const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
     const bare = await startProxy({ stores, environment })
     expect(ids(await list(key, bare))).toEqual([])
     await storeKey(stores, project, 'groq', 'sk-own')

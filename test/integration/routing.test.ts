@@ -231,7 +231,7 @@ describeOnce('routing', backend => {
     }
 
     test('a native name without the key says where to store one, and the other way', async () => {
-      const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
+      const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
       const bare = await startProxy({ stores, environment })
       expect(await refused('gpt-4o-mini', bare)).toBe(
         'Model "gpt-4o-mini" is a native name of openai, for which this project has stored no key. Store one, or have the operator set AGGREGATOR_API_KEY to reach it as openai/gpt-4o-mini.',
@@ -254,7 +254,7 @@ describeOnce('routing', backend => {
     })
 
     test('without an aggregator, a vendor’s name says who must set what', async () => {
-      const { AGGREGATOR_API_KEY: _, ...environment } = upstreams.environment
+      const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
       const bare = await startProxy({ stores, environment })
       expect(await refused('openai/gpt-4o-mini', bare, 503)).toContain('AGGREGATOR_API_KEY')
       expect(await refused('openai/gpt-oss-120b', bare, 503)).toContain('store a key for groq')

@@ -55,6 +55,10 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
 
   async function answer(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
     const request = recordRequest(message, bytes)
+    if (isList(request)) {
+      const asked = { request, response, flavour: options.flavour ?? 'openai', serial: ++serial, onCut() {}, kept }
+      return respond(asked, { kind: 'answer' })
+    }
     recording.add(request)
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))
     const flavour = options.flavour ?? 'openai'
@@ -127,6 +131,11 @@ function recordRequest(message: IncomingMessage, bytes: Buffer): RecordedRequest
     abortedAtMs: null,
     isAnswered: false,
   }
+}
+
+/** The list of models, which a proxy reads for itself: no test scripts or counts it. */
+function isList({ method, path }: RecordedRequest): boolean {
+  return method === 'GET' && path.endsWith('/models')
 }
 
 function parseJson(text: string): unknown {

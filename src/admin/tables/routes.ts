@@ -54,7 +54,7 @@ function routesBy(modelRouter: AdminOptions['modelRouter']) {
     const way = modelRouter.resolve(asked, account, [], alias?.name)
     const refused = way instanceof ProxyError ? { status: way.status, code: way.code, message: way.message } : null
     const found = modelRouter.findModel(asked, account)
-    const known = found instanceof ProxyError ? null : found
+    const known = found instanceof ProxyError || found.kind === null ? null : found
     return {
       id: model,
       object: 'project.route' as const,

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { aggregatorNames, familyOf, providerOfName } from '../../../src/catalogue/native-names.ts'
+import {
+  aggregatorNames,
+  familyOf,
+  isOwnName,
+  nativeName,
+  providerOfName,
+} from '../../../src/catalogue/native-names.ts'
 
 describe('providerOfName', () => {
   test.each([
@@ -62,4 +68,24 @@ test.each([
   ['anthropic', 'claude-opus-5', ['anthropic/claude-opus-5', 'anthropic/claude-opus-5']],
 ])('an aggregator calls %s’s %s one of %j', (vendor, model, names) => {
   expect(aggregatorNames(vendor, model)).toEqual(names)
+})
+
+test.each([
+  ['anthropic', 'claude-opus-9.1', 'claude-opus-9-1'],
+  ['anthropic', 'claude-3.5-haiku', 'claude-3-5-haiku'],
+  ['anthropic', 'claude-opus-9', 'claude-opus-9'],
+  ['openai', 'gpt-4.1', 'gpt-4.1'],
+])('%s writes %s as %s', (vendor, name, native) => {
+  expect(nativeName(vendor, name)).toBe(native)
+})
+
+test.each([
+  ['openai', 'gpt-9', true],
+  ['openai', 'ft:gpt-4o:acme::a', true],
+  ['openai', 'gpt-9:free', false],
+  ['openai', 'gpt-oss-20b', false],
+  ['openai', 'claude-opus-9', false],
+  ['groq', 'compound-mini', false],
+])('without %s in front, %s is one of its own: %s', (vendor, name, expected) => {
+  expect(isOwnName(vendor, name)).toBe(expected)
 })

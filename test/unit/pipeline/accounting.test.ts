@@ -46,6 +46,7 @@ function openRequest(account = ACCOUNT) {
     catalogue: {
       find: () => undefined,
       aliasOf: () => undefined,
+      nativeOf: () => undefined,
       directProvidersOf: () => [],
       listedBy: () => [],
       close: () => {},

@@ -40,12 +40,14 @@ test('no other model that a request names may be asked, and none is listed, that
     catalogue: {
       find: () => undefined,
       aliasOf: () => undefined,
+      nativeOf: () => undefined,
       directProvidersOf: () => [],
       listedBy: () => models as never,
       close: () => {},
     },
     sandbox: { name: 'sandbox' } as never,
     aggregatorFor: null,
+    offered: { list: null, keepsNames: false, read: () => undefined },
     directFor: () => ({}) as never,
   })
   const account = { key_type: 'test', allowed_models: ['openai/a'], key_allowed_models: null } as unknown as Routed

@@ -1,0 +1,28 @@
+/** Settings of the aggregator, which <vendor>/<model> names go to. */
+import type { Settings } from './settings.ts'
+
+export interface AggregatorConfig {
+  name: string
+  baseUrl: string
+  /** Null for one that needs none. */
+  apiKey: string | null
+  /** Whether there is one: a key is set, or the address of one that may need none. */
+  isSet: boolean
+  speaks: (typeof SPEECHES)[number]
+}
+
+const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
+/** It needs a key. */
+const OPENROUTER = 'https://openrouter.ai/api/v1'
+
+export function readAggregator(read: Settings): AggregatorConfig {
+  const baseUrl = read.baseUrl('AGGREGATOR_BASE_URL', OPENROUTER)
+  const apiKey = read.optionalText('AGGREGATOR_API_KEY')
+  return {
+    name: read.name('AGGREGATOR_NAME', 'openrouter'),
+    baseUrl,
+    apiKey,
+    isSet: apiKey !== null || baseUrl !== OPENROUTER,
+    speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', SPEECHES),
+  }
+}

@@ -1,0 +1,48 @@
+/** What a client gets where a provider refuses the operator's key: nothing about the key, and no error of its own. */
+import { describeError, refuse } from '../errors/errors.ts'
+import type { Log } from '../telemetry/log.ts'
+import { around, type Provider } from './upstream.ts'
+import { UpstreamFailure } from './upstream-failure.ts'
+
+/** Between two warnings about one provider. */
+const WARN_EVERY_MS = 60_000
+
+export interface OperatorKeyOptions {
+  /** The setting that holds the key. */
+  setting: string
+  /** Whether there is one: not every provider wants it. */
+  isSet: boolean
+  log: Pick<Log, 'warn'>
+}
+
+/** Returns a wrapper for each provider that uses the key. A 401 or 403 from them throws a 502, or a 503 where no key is set. */
+export function createOperatorKeyGuard({ setting, isSet, log }: OperatorKeyOptions): (provider: Provider) => Provider {
+  let warnedAtMs = Number.NEGATIVE_INFINITY
+
+  function warn(provider: string, status: number, message: string): void {
+    const now = performance.now()
+    if (now - warnedAtMs < WARN_EVERY_MS) return
+    warnedAtMs = now
+    log.warn({ provider, status, setting }, message)
+  }
+
+  return provider =>
+    around(provider, async ask => {
+      const { name } = provider
+      const answer = await ask()
+      const { status } = answer
+      if (status !== 401 && status !== 403) return answer
+      await answer.body.cancel().catch(() => {})
+      if (!isSet) {
+        warn(name, status, 'upstream wants a key, and none is set')
+        throw refuse('operatorKeyMissing', { provider: name, setting })
+      }
+      warn(name, status, 'upstream refuses the key of the operator')
+      const refused = 'the key of this service'
+      throw new UpstreamFailure(
+        'broken',
+        describeError('operatorKeyRefused', { provider: name, refused, status }),
+        status,
+      )
+    })
+}
