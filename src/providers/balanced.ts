@@ -10,6 +10,7 @@ import type {
   UpstreamRequest,
 } from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
+import { readRefusal } from './whose-refusal.ts'
 import { readRetryAfter } from './with-retries.ts'
 
 export interface WeightedKey {
@@ -26,12 +27,13 @@ export const PROVIDER_KEY = 'x-proxy-provider-key'
 /** Unless the provider says how long. */
 const REST_MS = { limited: 5_000, refused: 60_000 }
 const LONGEST_REST_MS = 60_000
-/** Such an answer made nothing, so that another key may be asked. */
+/** Such an answer made nothing, so that another key may be asked; not after a 403 about the request. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429])
 
 /**
  * Requests whose prompts begin alike take the same key, so that the provider's cache of prompts is hit; another one takes over where the key
- * is refused or its circuit is open. A refused key rests, for a minute at most; when all rest, the first to be ready is asked.
+ * is refused or its circuit is open. A refused key rests, for a minute at most; when all rest, the first to be ready is asked. Of a 403 that
+ * does not say whether it refuses the key, the next key's answer does.
  */
 export function balanceKeys(
   keys: readonly WeightedKey[],
@@ -39,32 +41,23 @@ export function balanceKeys(
 ): Provider {
   const [first] = keys
   if (!first) throw new Error('A provider needs a key')
-  const readyAtMs = new Map<string, number>()
-  const readyAt = ({ name }: WeightedKey) => readyAtMs.get(name) ?? 0
-  function choose(beginning: string): WeightedKey[] {
-    const now = steadyMs()
-    const ready = keys.filter(key => readyAt(key) <= now)
-    if (ready.length > 0) return rankKeys(ready, beginning)
-    return [keys.reduce((soonest, key) => (readyAt(key) < readyAt(soonest) ? key : soonest))]
-  }
-
-  function rest({ name }: WeightedKey, { status, headers }: UpstreamAnswer): void {
-    const usualMs = status === 429 ? REST_MS.limited : REST_MS.refused
-    const restMs = Math.min(LONGEST_REST_MS, readRetryAfter(headers, nowMs()) ?? usualMs)
-    readyAtMs.set(name, steadyMs() + restMs)
-    onRest(name, status, restMs)
-  }
+  const { name, kind, pricedAs, has, pass, askStored, realtime } = first.provider
+  const { choose, rest } = createRests(keys, onRest)
 
   async function ask(beginning: string, askWith: (provider: Provider) => Promise<UpstreamAnswer>) {
     const chosen = choose(beginning)
     const refused: string[] = []
     const earlier: UpstreamAnswer[] = []
+    const doubtful: [WeightedKey, UpstreamAnswer][] = []
     for (const [index, key] of chosen.entries()) {
       const hasNext = index + 1 < chosen.length
       try {
-        const answer = await askWith(key.provider)
-        const isRefused = REFUSED.has(answer.status)
-        if (isRefused) rest(key, answer)
+        const given = await askWith(key.provider)
+        const [blamed, answer] = given.status === 403 ? await readRefusal(given, name) : (['key', given] as const)
+        const isRefused = REFUSED.has(answer.status) && blamed !== 'request'
+        if (isRefused && blamed === 'key') rest(key, answer)
+        else if (isRefused) doubtful.push([key, answer])
+        else if (answer.status < 500) for (const each of doubtful) rest(...each)
         const keys = [...refused, isRefused ? `${key.name} ${answer.status}` : key.name]
         if (!isRefused || !hasNext) return { ...hideEarlier(answer, earlier), keys, attempts: keys.length }
         refused.push(...keys.slice(-1))
@@ -82,7 +75,6 @@ export function balanceKeys(
     throw new Error('A key is always asked')
   }
 
-  const { name, kind, pricedAs, has, pass, askStored, realtime } = first.provider
   return {
     name,
     pricedAs,
@@ -107,6 +99,27 @@ export function balanceKeys(
       },
     }),
   }
+}
+
+/** Which key a request takes, and which rest. */
+function createRests(keys: readonly WeightedKey[], onRest: (key: string, status: number, restMs: number) => void) {
+  const readyAtMs = new Map<string, number>()
+  const readyAt = ({ name }: WeightedKey) => readyAtMs.get(name) ?? 0
+  function choose(beginning: string): WeightedKey[] {
+    const now = steadyMs()
+    const ready = keys.filter(key => readyAt(key) <= now)
+    if (ready.length > 0) return rankKeys(ready, beginning)
+    return [keys.reduce((soonest, key) => (readyAt(key) < readyAt(soonest) ? key : soonest))]
+  }
+
+  function rest({ name }: WeightedKey, { status, headers }: UpstreamAnswer): void {
+    const usualMs = status === 429 ? REST_MS.limited : REST_MS.refused
+    const restMs = Math.min(LONGEST_REST_MS, readRetryAfter(headers, nowMs()) ?? usualMs)
+    readyAtMs.set(name, steadyMs() + restMs)
+    onRest(name, status, restMs)
+  }
+
+  return { choose, rest }
 }
 
 /** By weighted rendezvous hashing: when a key comes or goes, only its own share of the requests changes keys. */

@@ -3,6 +3,7 @@ import { describeError, refuse } from '../errors/errors.ts'
 import type { Log } from '../telemetry/log.ts'
 import { around, type Provider } from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
+import { readRefusal } from './whose-refusal.ts'
 
 /** Between two warnings about one provider. */
 const WARN_EVERY_MS = 60_000
@@ -15,7 +16,10 @@ export interface OperatorKeyOptions {
   log: Pick<Log, 'warn'>
 }
 
-/** Returns a wrapper for each provider that uses the key. A 401 or 403 from them throws a 502, or a 503 where no key is set. */
+/**
+ * Returns a wrapper for each provider that uses the key. A 401, and a 403 that is not about the request, throws a 502, or a 503 where no key
+ * is set; any other answer is the client's.
+ */
 export function createOperatorKeyGuard({ setting, isSet, log }: OperatorKeyOptions): (provider: Provider) => Provider {
   let warnedAtMs = Number.NEGATIVE_INFINITY
 
@@ -29,16 +33,19 @@ export function createOperatorKeyGuard({ setting, isSet, log }: OperatorKeyOptio
   return provider =>
     around(provider, async ask => {
       const { name } = provider
-      const answer = await ask()
-      const { status } = answer
-      if (status !== 401 && status !== 403) return answer
+      const given = await ask()
+      const { status } = given
+      if (status !== 401 && status !== 403) return given
+      const [blamed, answer] = status === 403 ? await readRefusal(given, name) : (['key', given] as const)
+      if (blamed === 'request') return answer
       await answer.body.cancel().catch(() => {})
       if (!isSet) {
         warn(name, status, 'upstream wants a key, and none is set')
         throw refuse('operatorKeyMissing', { provider: name, setting })
       }
-      warn(name, status, 'upstream refuses the key of the operator')
-      const refused = 'the key of this service'
+      const what = blamed === 'key' ? 'the key of the operator' : 'a request, or the key of the operator'
+      warn(name, status, `upstream refuses ${what}`)
+      const refused = blamed === 'key' ? 'the key of this service' : 'this request, or the key of this service'
       throw new UpstreamFailure(
         'broken',
         describeError('operatorKeyRefused', { provider: name, refused, status }),

@@ -80,6 +80,22 @@ describeOnce('several keys of one provider', backend => {
     expect(keyOf(await ask(proxy, key, chat('Hello', { seed: 3 })))).toBe(keyOf(instead))
   })
 
+  test('a 403 about the request, or one that each key is answered, is the client’s: no key rests', async () => {
+    const preferred = keyOf(await ask(proxy, key, chat('Hello', { seed: 1 })))
+    const country = 'Country, region, or territory not supported'
+    upstreams.openai.script({ kind: 'error', status: 403, message: country })
+    const refused = await ask(proxy, key, chat('Hello', { seed: 2 }))
+    expect([refused.status, refused.json.error.message]).toEqual([403, country])
+    expect(sentKeys()).toEqual([preferred, preferred])
+    upstreams.openai.script({ kind: 'error', status: 403, message: 'Forbidden' })
+    expect((await ask(proxy, key, chat('Hello', { seed: 3 }))).status).toBe(403)
+    expect(new Set(sentKeys().slice(2))).toEqual(new Set(KEYS))
+    upstreams.openai.reset()
+    expect(keyOf(await ask(proxy, key, chat('Hello', { seed: 4 })))).toBe(preferred)
+    const still = await spread(Array.from({ length: 24 }, (_, at) => `Question ${at}?`))
+    expect(new Set(still.values())).toEqual(new Set(KEYS))
+  })
+
   async function recordOf(path: string, body: Record<string, unknown>, headers: Record<string, string> = {}) {
     const id = crypto.randomUUID()
     const answer = await readAnswer(await post(proxy, key, path, body, { headers: { 'x-request-id': id, ...headers } }))

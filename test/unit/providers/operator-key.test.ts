@@ -35,3 +35,31 @@ test.each([200, 400, 404, 429, 500])('status %i passes as it is', async status =
   expect(guarded).toMatchObject({ name: 'openrouter', kind: 'aggregator', pricedAs: 'aggregator' })
   expect((await guarded.ask(request)).status).toBe(status)
 })
+
+const FLAGGED = '{"error":{"code":403,"message":"Flagged","metadata":{"reasons":["violence"],"flagged_input":"How"}}}'
+
+test('a 403 about the request is the client’s, as it is, and nobody is warned', async () => {
+  const log = { warn: vi.fn() }
+  const answer = await createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })(
+    giving(403, FLAGGED),
+  ).ask(request)
+  expect([answer.status, await new Response(answer.body).text()]).toEqual([403, FLAGGED])
+  expect(log.warn).not.toHaveBeenCalled()
+})
+
+test('of a 403 that says nothing, neither client nor operator is told more than is known', async () => {
+  const log = { warn: vi.fn() }
+  const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })
+  await expect(guard(giving(403)).ask(request)).rejects.toThrow(
+    'refused this request, or the key of this service, whose operator has been told (status 403)',
+  )
+  expect(log.warn.mock.calls[0]?.[1]).toBe('upstream refuses a request, or the key of the operator')
+})
+
+test('where there is none, a refusal names the setting', async () => {
+  const log = { warn: vi.fn() }
+  const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: false, log })
+  for (const [status, body] of [[401], [403, '{"error":"Missing API key"}'], [403, 'Forbidden']] as const)
+    await expect(guard(giving(status, body)).ask(request)).rejects.toMatchObject({ status: 503 })
+  expect((await guard(giving(403, FLAGGED)).ask(request)).status).toBe(403)
+})

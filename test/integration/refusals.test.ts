@@ -1,0 +1,61 @@
+/** A 403 of the aggregator's, at every door: about the request it is the client's, about the operator's key it is not. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createLog } from '../../src/telemetry/log.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { post, readAnswer } from '../harness/client.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+const model = 'openai/gpt-4o-mini'
+const messages = [{ role: 'user', content: 'Hi' }]
+const DOORS: [path: string, body: Record<string, unknown>][] = [
+  ['/chat/completions', { messages }],
+  ['/chat/completions', { messages, stream: true }],
+  ['/responses', { input: 'Hi' }],
+  ['/responses', { input: 'Hi', stream: true }],
+  ['/messages', { messages, max_tokens: 9 }],
+  ['/messages', { messages, max_tokens: 9, stream: true }],
+  ['/completions', { prompt: 'Hi' }],
+  ['/embeddings', { input: 'Hi' }],
+  ['/moderations', { input: 'Hi' }],
+]
+const FLAGGED = 'Your input was flagged for violence.'
+
+describeOnce('a 403 of the aggregator', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let key: string
+  const warned: unknown[] = []
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const log = Object.assign(createLog('silent'), { warn: (...told: unknown[]) => warned.push(told) })
+    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment, log })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+  beforeEach(() => {
+    upstreams.reset()
+    warned.length = 0
+  })
+
+  test.each(DOORS)('at %s (%j) about the request is passed on, and is asked once', async (path, fields) => {
+    upstreams.aggregator.script({ kind: 'error', status: 403, message: FLAGGED })
+    const answer = await readAnswer(await post(proxy, key, path, { model, ...fields }))
+    expect([answer.status, answer.json.error.message]).toEqual([403, FLAGGED])
+    expect(upstreams.aggregator.requests).toHaveLength(1)
+    expect(warned).toEqual([])
+  })
+
+  test.each(DOORS)('at %s (%j) about the key tells the client nothing of it', async (path, fields) => {
+    upstreams.aggregator.script({ kind: 'error', status: 403, message: 'Key limit exceeded (total limit). See org 7.' })
+    const answer = await readAnswer(await post(proxy, key, path, { model, ...fields }))
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
+    expect(JSON.stringify(answer.json)).toContain('refused the key of this service')
+    expect(JSON.stringify(answer.json)).not.toContain('org 7')
+    expect(upstreams.aggregator.requests).toHaveLength(1)
+  })
+})
