@@ -26,6 +26,7 @@ import { baseUrlOf, portUnavailable } from './address.ts'
 import { type App, createApp } from './app.ts'
 import { reportToSupervisor } from './heartbeat.ts'
 import { watchLoopDelay } from './loop-delay.ts'
+import { tellMisspelt } from './misspelt-settings.ts'
 import { migrateAndLog, openDatabase, refuseOldPrimary } from './open-database.ts'
 import { openMetrics } from './open-metrics.ts'
 import { stopOnSignals } from './stop-server.ts'
@@ -55,7 +56,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       if (state === 'up') log.info({ standby: place }, 'reads that may lag are asked of this standby')
       else log.warn({ standby: place, state }, 'a standby of DATABASE_STANDBY_URL is not used')
     }
-  if (!isWorker) await migrateAndLog(database, log)
+  if (!isWorker) await Promise.all([migrateAndLog(database, log), tellMisspelt(log)])
   const { store, bus } =
     config.redisUrl === null
       ? { store: createInProcessStore(), bus: null }

@@ -3,6 +3,7 @@ import { type Config, ConfigError } from '../config/config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { countsOf, type MetricsSnapshot, mergeSnapshots } from '../telemetry/metrics.ts'
 import { baseUrlOf, portUnavailable } from './address.ts'
+import { tellMisspelt } from './misspelt-settings.ts'
 import { migrateAndLog, openDatabase } from './open-database.ts'
 import { openMetrics } from './open-metrics.ts'
 import { printIntroduction } from './welcome.ts'
@@ -19,7 +20,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
   const database = await openDatabase(config, log)
-  await migrateAndLog(database, log)
+  await Promise.all([migrateAndLog(database, log), tellMisspelt(log)])
 
   const team = new Team(config, log)
   process.on('SIGTERM', () => team.stop())

@@ -7,10 +7,16 @@ const MAX_SHARE = 0.4
 /** Longer names are not compared. */
 const MAX_LENGTH = 100
 
-/** Sorted by similarity; empty when none is similar. A name's vendor counts only if one was asked for. */
-export function findSimilar(asked: string, names: readonly string[]): string[] {
+/**
+ * Sorted by similarity; empty when none is similar. A name's vendor counts only if one was asked for. `limit`: how many letters may differ, by
+ * default a share of them.
+ */
+export function findSimilar(
+  asked: string,
+  names: readonly string[],
+  limit = Math.max(2, Math.floor(asked.length * MAX_SHARE)),
+): string[] {
   if (asked.length > MAX_LENGTH) return []
-  const limit = Math.max(2, Math.floor(asked.length * MAX_SHARE))
   const wanted = asked.toLowerCase()
   const near = [...new Set(names)].map(name => {
     const compared = wanted.includes('/') ? name : name.slice(name.indexOf('/') + 1)

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { findMisspelt, readNames } from '../../../src/process/misspelt-settings.ts'
+
+const SETTINGS = readNames(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
+const nearestOf = (variable: string, others: Record<string, string> = {}) =>
+  findMisspelt({ ...others, [variable]: 'sk-secret' }, SETTINGS).map(({ resembles }) => resembles[0])
+
+test('all settings are known, set or only shown', () => {
+  expect(SETTINGS).toEqual(expect.arrayContaining(['PORT', 'AGGREGATOR_API_KEY', 'OIDC_ISSUER', 'DATABASE_URL']))
+  const all = Object.fromEntries(SETTINGS.flatMap(name => [name, `${name}_FILE`]).map(name => [name, 'x']))
+  expect(findMisspelt(all, SETTINGS)).toEqual([])
+})
+
+test.each([
+  ['AGGREGATOR_API_KEYS', 'AGGREGATOR_API_KEY'],
+  ['AGREGATOR_API_KEY', 'AGGREGATOR_API_KEY'],
+  ['AGGREGATOR_APIKEY', 'AGGREGATOR_API_KEY'],
+  ['AGGREGATOR_KEY', 'AGGREGATOR_API_KEY'],
+  ['AGGREGATOR_URL', 'AGGREGATOR_BASE_URL'],
+  ['aggregator_api_key', 'AGGREGATOR_API_KEY'],
+  ['AGGREGATOR_API_KEYS_FILE', 'AGGREGATOR_API_KEY_FILE'],
+  ['EMBEDDING_API_KEY', 'EMBEDDINGS_API_KEY'],
+  ['DATABASE_URI', 'DATABASE_URL'],
+  ['REDIS_URLS', 'REDIS_URL'],
+  ['ENCRYPTION_KEYS', 'ENCRYPTION_KEY'],
+  ['WORKER', 'WORKERS'],
+  ['UPSTREAM_MAX_RETRY', 'UPSTREAM_MAX_RETRIES'],
+  ['LOGLEVEL', 'LOG_LEVEL'],
+  ['TRUST_PROXIES', undefined],
+])('%s resembles %s', (variable, setting) => {
+  expect(nearestOf(variable)[0]).toBe(setting)
+})
+
+test.each([
+  ...[
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'PWD',
+    'OPENAI_API_KEY',
+    'ANTHROPIC_API_KEY',
+    'GROQ_API_KEY',
+    'DATABASE_USER',
+    'DATABASE_HOST',
+  ],
+  ...[
+    'REDIS_HOST',
+    'REDIS_PORT',
+    'REDIS_PASSWORD',
+    'PGPASSFILE',
+    'OTEL_SERVICE_VERSION',
+    'OTEL_METRICS_EXPORTER',
+    'NODE_ENV',
+  ],
+  ...[
+    'LOGNAME',
+    'POSTGRES_PASSWORD',
+    'KUBERNETES_SERVICE_PORT',
+    'XDG_DATA_DIRS',
+    'UPSTREAM_HOST',
+    'LS_COLORS',
+    '_',
+    '',
+  ],
+])('%s belongs to others', variable => {
+  expect(nearestOf(variable)).toEqual([])
+})
+
+test('what it resembles is set already: then it is something else', () => {
+  expect(nearestOf('AGGREGATOR_API_KEYS', { AGGREGATOR_API_KEY: 'k' })).toEqual([])
+  expect(nearestOf('AGGREGATOR_API_KEYS', { AGGREGATOR_API_KEY_FILE: '/k' })).toEqual([])
+})
+
+test('no value is told', () => {
+  expect(JSON.stringify(findMisspelt({ AGGREGATOR_API_KEYS: 'sk-secret' }, SETTINGS))).not.toContain('secret')
+})
