@@ -61,16 +61,32 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | null {
 /** The embedded database's password file, in its folder. */
 export const EMBEDDED_PASSWORD_FILE = 'psql.pgpass'
 
-/** Whether it is the address where psql reaches the embedded database of this folder: a proxy opens that by itself. */
+/** Where a proxy that holds the folder says at which port psql reaches it. */
+export const EMBEDDED_PORT_FILE = 'psql.port'
+
+/**
+ * Whether it is the address where psql reaches the embedded database of this folder, at the port that is set or the one that a proxy has told:
+ * a proxy opens that by itself.
+ */
 export function isEmbeddedAddress({ hosts, user, password, database }: DatabaseAddress, dataDir: string, port: number) {
   const [host] = hosts
   const isLocal = hosts.length === 1 && ['127.0.0.1', 'localhost', '::1'].includes(host?.host ?? '')
-  if (!isLocal || host?.port !== port || user !== 'postgres' || database !== 'postgres') return false
+  if (!host || !isLocal || user !== 'postgres' || database !== 'postgres') return false
+  if (host.port !== port && host.port !== readEmbeddedPort(dataDir)) return false
   const own = findPassword(
-    { hosts: [{ host: '127.0.0.1', port }], user, database },
+    { hosts: [{ host: '127.0.0.1', port: host.port }], user, database },
     join(dataDir, EMBEDDED_PASSWORD_FILE),
   )
   return own !== null && (password === '' || password === own)
+}
+
+/** Null when none has been told. */
+export function readEmbeddedPort(dataDir: string): number | null {
+  try {
+    return Number(readFileSync(join(dataDir, EMBEDDED_PORT_FILE), 'utf8')) || null
+  } catch {
+    return null
+  }
 }
 
 interface PasswordSources {

@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ConfigError } from '../config/config.ts'
-import { EMBEDDED_PASSWORD_FILE } from '../postgres/address.ts'
+import { EMBEDDED_PASSWORD_FILE, EMBEDDED_PORT_FILE } from '../postgres/address.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 
 const LOCK = 'lock'
@@ -94,14 +94,7 @@ export function psqlPasswordFile(dataDir: string): string {
   return join(resolve(dataDir), EMBEDDED_PASSWORD_FILE)
 }
 
-const PORT_FILE = 'psql.port'
-
 /** Where psql reaches the database, for operators' commands: EMBEDDED_PG_PORT=0 takes any port. */
 export async function notePsqlPort(dataDir: string, port: number): Promise<void> {
-  await writeFile(join(resolve(dataDir), PORT_FILE), String(port), { mode: 0o600 })
-}
-
-/** Of the process that holds the folder; null when it has told none. */
-export async function readPsqlPort(dataDir: string): Promise<number | null> {
-  return Number(await readFile(join(resolve(dataDir), PORT_FILE), 'utf8').catch(() => '')) || null
+  await writeFile(join(resolve(dataDir), EMBEDDED_PORT_FILE), String(port), { mode: 0o600 })
 }

@@ -1,10 +1,11 @@
 /** The database for an operator's command: the configured one, also while a proxy uses the embedded one. */
 import type { Config } from '../config/config.ts'
 import { spellCommand } from '../event-loop/program.ts'
+import { readEmbeddedPort } from '../postgres/address.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { inSchema } from '../postgres/in-schema.ts'
 import { openRealDatabase } from '../postgres/real.ts'
-import { findHolder, readPsqlPassword, readPsqlPort } from './data-dir.ts'
+import { findHolder, readPsqlPassword } from './data-dir.ts'
 import { openDatabase } from './open-database.ts'
 
 /** Runs the command and disconnects. Throws a one-line error when there is no database, or it is not migrated. */
@@ -24,8 +25,9 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
 /** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
 export async function openOperatorDatabase(config: Config): Promise<Database> {
   if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
-  const [password, port] = await Promise.all([readPsqlPassword(config.dataDir), readPsqlPort(config.dataDir)])
-  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port ?? config.embeddedPgPort}/postgres`
+  const password = await readPsqlPassword(config.dataDir)
+  const port = readEmbeddedPort(config.dataDir) ?? config.embeddedPgPort
+  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port}/postgres`
   return inSchema(openRealDatabase({ url, maxConnections: 1 }), config.databaseSchema)
 }
 

@@ -101,5 +101,10 @@ test('knows the address of the embedded database by its password file', () => {
     `${url}2`,
   ]
   expect(others.map(isEmbedded)).toEqual([false, false, false, false])
+  // A proxy with another EMBEDDED_PG_PORT, of which an operator's shell knows nothing.
+  writeFileSync(join(folder, 'psql.pgpass'), '127.0.0.1:*:*:postgres:secret\n', { mode: 0o600 })
+  expect(isEmbedded(url.replace('5433', '6000'))).toBe(false)
+  writeFileSync(join(folder, 'psql.port'), '6000')
+  expect([url.replace('5433', '6000'), url, url.replace('5433', '5432')].map(isEmbedded)).toEqual([true, true, false])
   rmSync(folder, { recursive: true })
 })
