@@ -2,7 +2,7 @@
 import { type JsonObject, textOf } from '../../formats/json/canonical.ts'
 import { readChoice, readGiven, readObject, readText } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
-import { textOfMessage } from './messages.ts'
+import { resultsAtEnd, textOfMessage } from './messages.ts'
 import { quote } from './request-digest.ts'
 import { writeInstance } from './schema-instance.ts'
 
@@ -39,8 +39,10 @@ function writeJson(request: Request, digest: string): string | undefined {
 
 function describeLast(messages: JsonObject[]): string {
   const last = messages.at(-1)
-  const content = quote(textOfMessage(last))
-  if (last?.role !== 'tool' && last?.role !== 'function') return `The last message reads ${content}.`
-  const results = messages.length - (messages.findLastIndex(({ role }) => role !== last.role) + 1)
-  return `Received ${results === 1 ? 'the result of the tool call' : `the results of ${results} tool calls`}: ${content}.`
+  const results = resultsAtEnd(messages)
+  const reads = `The last message reads ${quote(textOfMessage(last))}.`
+  if (results.length === 0) return reads
+  const what = results.length === 1 ? 'the result of the tool call' : `the results of ${results.length} tool calls`
+  const received = `Received ${what}: ${quote(textOfMessage(results.at(-1)))}.`
+  return results.at(-1) === last || textOfMessage(last) === '' ? received : `${received} ${reads}`
 }

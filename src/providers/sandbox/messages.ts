@@ -24,6 +24,15 @@ export function textOfMessage(message: JsonObject | undefined): string {
   return texts.filter(text => typeof text === 'string').join('\n')
 }
 
+/**
+ * The results of tools since the assistant's last message: what the sandbox answers, also where a user's message stands behind them, as it
+ * does when they hold pictures.
+ */
+export function resultsAtEnd(messages: readonly JsonObject[]): JsonObject[] {
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+  return turn.filter(({ role }) => role === 'tool' || role === 'function')
+}
+
 function readMessage(given: unknown, index: number): JsonObject {
   const place = `messages[${index}]`
   const message = readObject(given, place)

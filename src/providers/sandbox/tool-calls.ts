@@ -3,7 +3,7 @@ import { invalidRequest } from '../../errors/errors.ts'
 import { isJsonObject, type JsonObject, textOf } from '../../formats/json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../../formats/json/read-fields.ts'
 import type { Request } from './fields.ts'
-import { textOfMessage } from './messages.ts'
+import { resultsAtEnd, textOfMessage } from './messages.ts'
 
 export interface OfferedFunction {
   name: string
@@ -33,7 +33,8 @@ export function chooseCalls(request: Request, messages: JsonObject[]): Calls {
   const isParallel = readGiven(request, 'parallel_tool_calls') ?? false
   if (typeof isParallel !== 'boolean')
     throw invalidRequest('parallel_tool_calls must be true or false.', 'parallel_tool_calls')
-  const asked = messages.at(-1)?.role === 'user' ? textOfMessage(messages.at(-1)) : null
+  const isQuestion = messages.at(-1)?.role === 'user' && resultsAtEnd(messages).length === 0
+  const asked = isQuestion ? textOfMessage(messages.at(-1)) : null
   if (tools.length > 0) return { style: 'tools', functions: chooseTools(request, tools, asked, isParallel) }
   if (!['auto', 'none'].includes(textOf(readGiven(request, 'tool_choice') ?? 'auto'))) {
     throw invalidRequest("Invalid value for 'tool_choice': it is only allowed when 'tools' are given.", 'tool_choice')

@@ -187,6 +187,27 @@ describe('tools', () => {
     expect(two.message.content).toContain('results of 2 tool calls')
   })
 
+  const PICTURE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+  test.each([
+    ['a picture', [{ role: 'user', content: [PICTURE] }]],
+    ['a picture and words', [{ role: 'user', content: [{ type: 'text', text: 'The picture of get_time:' }, PICTURE] }]],
+    ['a reminder', [{ role: 'user', content: 'Remember get_weather.' }]],
+    [
+      'two messages',
+      [
+        { role: 'user', content: [PICTURE] },
+        { role: 'user', content: [PICTURE] },
+      ],
+    ],
+  ])('a result with %s behind it is a result: nothing is called again', async (_, behind) => {
+    const request = { tools: TOOLS, messages: [...TOOL_RESULT, ...behind] }
+    const { message, finish_reason } = await firstChoice(request)
+    expect([finish_reason, message.tool_calls]).toEqual(['stop', undefined])
+    expect(message.content).toContain('Received the result of the tool call: “22 degrees”')
+    const answered = [...request.messages, { role: 'assistant', content: 'Fine' }, ...ASK.messages]
+    expect(await callsOf({ tools: TOOLS, messages: answered })).toEqual(['get_weather'])
+  })
+
   test('arguments are cut where tokens run out', async () => {
     const choice = await firstChoice({ tools: TOOLS, max_tokens: 9 })
     expect(choice.finish_reason).toBe('length')
