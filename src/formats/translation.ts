@@ -38,6 +38,8 @@ export interface Translation {
 export interface RequestTarget extends ChatTarget {
   /** Whether a tool that the provider cannot run is refused where it could be left out. */
   refusesTools: boolean
+  /** The provider and its model. */
+  origin: string
 }
 
 export type TranslatedEndpoint = TranslationContext['endpoint']
@@ -48,12 +50,13 @@ export function translate(endpoint: TranslatedEndpoint, given: JsonObject, targe
     ? { body: given, dropped: [] }
     : dropHostedTools(endpoint, given)
   if (endpoint === 'responses') {
-    const context = readResponseContext(given, crypto.randomUUID())
-    return { chatRequest: responseToChat(body), droppedTools, context: { endpoint, context } }
+    const context = readResponseContext(given, crypto.randomUUID(), target.origin)
+    return { chatRequest: responseToChat(body, target.origin), droppedTools, context: { endpoint, context } }
   }
   const chatRequest = messageToChat(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
-  const context = { model: textOf(body.model), inputTokens: estimatePromptTokens(chatRequest, 'chat'), requestId }
+  const inputTokens = estimatePromptTokens(chatRequest, 'chat')
+  const context = { model: textOf(body.model), inputTokens, requestId, origin: target.origin }
   return { chatRequest, droppedTools, context: { endpoint, context } }
 }
 
@@ -98,9 +101,9 @@ export function translationOf({ endpoint, context }: TranslationContext): Transl
 export function countInput(endpoint: TranslatedEndpoint, given: JsonObject): JsonObject {
   const { body } = dropHostedTools(endpoint, given)
   if (endpoint === 'responses') {
-    return { object: 'response.input_tokens', input_tokens: countPromptTokens(responseToChat(body), 'chat') }
+    return { object: 'response.input_tokens', input_tokens: countPromptTokens(responseToChat(body, null), 'chat') }
   }
-  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
+  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false, origin: null }
   // A count request has no max_tokens, but the translation requires one.
   return { input_tokens: countPromptTokens(messageToChat({ ...body, max_tokens: 1 }, target), 'chat') }
 }

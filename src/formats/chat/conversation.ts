@@ -1,7 +1,9 @@
 /** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
 
-import { type JsonObject, textOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField, textOf } from '../json/canonical.ts'
 import { placed } from '../own-place.ts'
+import type { Carried } from './carried.ts'
+import { mergeDelta } from './merge-delta.ts'
 
 /** A chat content part: text, image_url, file, input_audio. */
 export type Part = JsonObject & { type: string }
@@ -20,8 +22,11 @@ export interface Conversation {
   /** Adds text of the assistant. */
   assistant(parts: Part[], at: string, refusal?: string): void
   call(called: CalledFunction, at: string): void
-  /** Adds fields to the assistant's message that prove its reasoning to be the model's own. */
-  addProof(fields: JsonObject, at: string): void
+  /**
+   * Adds to the assistant's message, and to its calls, what they carried beyond chat's own fields. `answer` tells answers apart, of which
+   * each may have carried several pieces; null where that is not known.
+   */
+  carry(carried: Carried, at: string, answer: string | null): void
   /** Adds a function's result. Its images and files follow in a user message, because a tool message holds only text. */
   result(callId: string, parts: Part[], at: string): void
   /** Returns all messages. Call once. */
@@ -33,7 +38,8 @@ interface AssistantMessage {
   refusal: string | null
   /** As chat has them. */
   calls: JsonObject[]
-  proof: JsonObject
+  /** Pieces of one answer are merged, as a stream's are. */
+  carried: Carried & { answer: string | null }
   /** Of its text, if it has some. */
   at: string
 }
@@ -48,7 +54,7 @@ export function createConversation(): Conversation {
 
   function openAssistant(at: string): AssistantMessage {
     pushMedia()
-    open ??= { parts: [], refusal: null, calls: [], proof: {}, at }
+    open ??= { parts: [], refusal: null, calls: [], carried: { fields: {}, calls: {}, answer: null }, at }
     return open
   }
 
@@ -82,12 +88,14 @@ export function createConversation(): Conversation {
     call({ id, ...called }, at) {
       openAssistant(at).calls.push(placed({ id, type: 'function', function: called }, at))
     },
-    addProof(fields, at) {
-      const { proof } = openAssistant(at)
-      for (const [name, added] of Object.entries(fields)) {
-        const known = proof[name]
-        proof[name] = Array.isArray(known) && Array.isArray(added) ? [...known, ...added] : added
-      }
+    carry({ fields, calls }, at, answer) {
+      const known = open?.carried.answer ?? null
+      // Another answer is another message, unless a call awaits its result.
+      if (known !== null && answer !== null && known !== answer && open?.calls.length === 0) closeAssistant()
+      const { carried } = openAssistant(at)
+      carried.answer ??= answer
+      mergeDelta(carried.fields, fields)
+      mergeDelta(carried.calls, calls)
     },
     result(callId, parts, at) {
       closeAssistant()
@@ -106,13 +114,17 @@ export function createConversation(): Conversation {
   }
 }
 
-function writeAssistant({ parts, refusal, calls, proof, at }: AssistantMessage): JsonObject[] {
+function writeAssistant({ parts, refusal, calls, carried, at }: AssistantMessage): JsonObject[] {
   // Reasoning alone is not a message.
   if (parts.length === 0 && refusal === null && calls.length === 0) return []
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
   if (refusal !== null) message.refusal = refusal
   if (calls.length > 0) message.tool_calls = calls
-  return [placed({ ...message, ...proof }, at)]
+  for (const call of calls) {
+    const added = readField(carried.calls, textOf(call.id))
+    if (isJsonObject(added)) mergeDelta(call, added)
+  }
+  return [placed({ ...message, ...carried.fields }, at)]
 }
 
 /** A single plain text is written as a string, which every provider accepts. */

@@ -3,8 +3,8 @@
 import { type ProxyError, quoteError, refuse } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { isJsonObject, type JsonObject, numberOf, objectsOf, readField, textOf } from '../json/canonical.ts'
-import { mergeDelta } from './merge-delta.ts'
-import { readProof, readThought } from './thought.ts'
+import { PendingCarried } from './carried.ts'
+import { readThought } from './thought.ts'
 
 export interface AnswerHead {
   /** '' when the provider gave none. */
@@ -20,7 +20,9 @@ export interface AnswerSteps {
   /** `logprobs` belong to the tokens of this text; empty when they were not asked for. */
   addText(text: string, logprobs: unknown[]): void
   addRefusal(text: string): void
-  /** Calls come one after another. `id` is '' when the provider gave none. */
+  /** For a call that its provider gave none. */
+  makeCallId(): string
+  /** Calls come one after another. */
   startCall(id: string, name: string): void
   /** Takes a fragment of the last call's arguments. */
   continueCall(fragment: string): void
@@ -30,19 +32,10 @@ export interface AnswerSteps {
 
 interface Call {
   index: number
+  /** As the provider gave it, or not. */
   id: string
+  ownId: string
   name: string
-}
-
-/** The fields that prove the reasoning to be the model's own, as far as they have arrived and were not taken. */
-export class PendingProof {
-  fields: JsonObject = {}
-
-  take(): JsonObject {
-    const taken = this.fields
-    this.fields = {}
-    return taken
-  }
 }
 
 /** Reads only the first choice: the target formats have no others. */
@@ -53,7 +46,7 @@ export class AnswerReader {
   /** The last one reported; null when there was none. */
   finishReason: string | null = null
   usage: JsonObject | null = null
-  readonly pendingProof = new PendingProof()
+  readonly carried = new PendingCarried()
 
   constructor(steps: AnswerSteps) {
     this.#steps = steps
@@ -75,7 +68,7 @@ export class AnswerReader {
 
   #readDelta(delta: JsonObject, logprobs: unknown): void {
     const steps = this.#steps
-    mergeDelta(this.pendingProof.fields, structuredClone(readProof(delta)))
+    this.carried.addMessage(delta)
     const thought = readThought(delta)
     if (thought !== '') steps.addReasoning(thought)
     const { content, refusal, annotations } = delta
@@ -92,9 +85,13 @@ export class AnswerReader {
     const last = this.#calls.at(-1)
     const index = numberOf(fragment.index, last?.index ?? 0)
     if (typeof name === 'string' && name !== '' && !isSame(last, index, id)) {
-      this.#calls.push({ index, id, name })
-      this.#steps.startCall(id, name)
+      const ownId = id === '' ? this.#steps.makeCallId() : id
+      this.#calls.push({ index, id, ownId, name })
+      // What it carried may come before it.
+      this.carried.addCall(ownId, fragment)
+      this.#steps.startCall(ownId, name)
     } else if (last?.index !== index) throw refuse('answerUnreadable', { fault: 'mixed up the calls of its answer' })
+    else this.carried.addCall(last.ownId, fragment)
     if (typeof text === 'string' && text !== '') this.#steps.continueCall(text)
   }
 }

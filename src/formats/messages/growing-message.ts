@@ -1,7 +1,7 @@
 /** Builds a Messages response from a chat response, event by event: each step continues the open block of its kind, or opens a new one. */
 
-import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
-import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
+import { type PendingCarried, packCarried } from '../chat/carried.ts'
+import type { AnswerHead, AnswerSteps } from '../chat/read-chat-answer.ts'
 import { type JsonObject, sha256 } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { writeUsage } from './message-usage.ts'
@@ -12,12 +12,14 @@ export interface MessageContext {
   /** An estimate, reported before the provider has counted. */
   inputTokens: number
   requestId: string
+  /** The provider and its model, to which what an answer carries is bound. */
+  origin: string
 }
 
 export class GrowingMessage implements AnswerSteps {
   readonly #writer: MessageWriter
   readonly #context: MessageContext
-  readonly #proof: () => PendingProof
+  readonly #carried: () => PendingCarried
   #open: 'thinking' | 'text' | 'tool_use' | null = null
   #blocks = 0
   /** Ids are derived from it. */
@@ -26,10 +28,10 @@ export class GrowingMessage implements AnswerSteps {
   /** The text of the model's refusal; null when it did not refuse. */
   refusal: string | null = null
 
-  constructor(writer: MessageWriter, context: MessageContext, proof: () => PendingProof) {
+  constructor(writer: MessageWriter, context: MessageContext, carried: () => PendingCarried) {
     this.#writer = writer
     this.#context = context
-    this.#proof = proof
+    this.#carried = carried
   }
 
   begin(head: AnswerHead): void {
@@ -52,10 +54,13 @@ export class GrowingMessage implements AnswerSteps {
     this.addText(text)
   }
 
+  makeCallId(): string {
+    return `toolu_${this.#base.slice(0, 20)}${this.#blocks}`
+  }
+
   startCall(id: string, name: string): void {
     this.hasCalls = true
-    const callId = id === '' ? `toolu_${this.#base.slice(0, 20)}${this.#blocks}` : id
-    this.#openBlock('tool_use', { type: 'tool_use', id: callId, name, input: {}, caller: { type: 'direct' } })
+    this.#openBlock('tool_use', { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } })
   }
 
   continueCall(fragment: string): void {
@@ -68,33 +73,37 @@ export class GrowingMessage implements AnswerSteps {
   /** Call after the last step. */
   end(): void {
     if (this.#open === 'thinking') this.#sign()
-    else this.#addProof()
+    else this.#addCarried()
     this.#writer.close()
   }
 
   #openBlock(kind: 'thinking' | 'text' | 'tool_use', block: JsonObject): void {
-    if (kind !== 'thinking') this.#proveBefore()
+    if (kind !== 'thinking') this.#writeWhole()
     this.#open = kind
     this.#blocks++
     this.#writer.open(block)
   }
 
   /** Writes what has arrived whole. The rest follows at the end, in a block of its own: blocks end before the next one begins. */
-  #proveBefore(): void {
-    const { fields } = this.#proof()
+  #writeWhole(): void {
+    const carried = this.#carried()
     if (this.#open === 'thinking') {
-      if (!isGrowing(fields)) this.#sign()
-    } else if (isWhole(fields)) this.#addProof()
+      if (!carried.isGrowing) this.#sign()
+    } else if (carried.isWhole) this.#addCarried()
+  }
+
+  #pack(): string | null {
+    return packCarried(this.#carried().take(), this.#context.origin)
   }
 
   #sign(): void {
-    const signature = packProof(this.#proof().take())
+    const signature = this.#pack()
     if (signature !== null) this.#writer.delta({ type: 'signature_delta', signature })
   }
 
-  /** A proof without text is a block that clients send back unread. */
-  #addProof(): void {
-    const data = packProof(this.#proof().take())
+  /** Without a thought's text, it is a block that clients send back unread. */
+  #addCarried(): void {
+    const data = this.#pack()
     if (data === null) return
     this.#writer.open({ type: 'redacted_thinking', data })
     this.#open = null

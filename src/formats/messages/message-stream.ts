@@ -19,7 +19,7 @@ export function messageFromChat(answer: JsonObject, context: MessageContext): Js
 
 export function createMessageStream(context: MessageContext): StreamTranslation {
   const writer = createMessageWriter()
-  const message = new GrowingMessage(writer, context, () => reader.pendingProof)
+  const message = new GrowingMessage(writer, context, () => reader.carried)
   const reader = new AnswerReader(message)
 
   return {

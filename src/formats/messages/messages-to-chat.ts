@@ -1,8 +1,8 @@
 /** Translates a Messages conversation and its content blocks to chat messages. */
 
 import { invalidRequest } from '../../errors/errors.ts'
+import { type Carried, unpackCarried } from '../chat/carried.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
-import { unpackProof } from '../chat/thought.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { placed, placeOf } from '../own-place.ts'
@@ -49,19 +49,20 @@ function readResult(block: JsonObject, param: string, conversation: Conversation
 function readAssistant(blocks: JsonObject[], param: string, conversation: Conversation, options: BlockOptions): void {
   const parts: Part[] = []
   const calls: Parameters<Conversation['call']>[] = []
-  const proofs: (JsonObject | null)[] = []
+  const carried: Carried[] = []
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
     if (block.type === 'tool_use') calls.push([readCall(block, at), at])
-    // Reasoning without its proof is dropped: another model cannot use it.
-    else if (block.type === 'thinking') proofs.push(unpackProof(block.signature))
-    else if (block.type === 'redacted_thinking') proofs.push(unpackProof(block.data))
-    else parts.push(...translateBlock(block, at, options))
+    else if (block.type === 'thinking' || block.type === 'redacted_thinking') {
+      // Without what it carried, a thought is dropped: another model cannot use it.
+      const packed = block.type === 'thinking' ? block.signature : block.data
+      carried.push(...[unpackCarried(packed, options.origin)].filter(each => each !== null))
+    } else parts.push(...translateBlock(block, at, options))
   }
+  if (parts.length === 0 && calls.length === 0) return
+  for (const each of carried) conversation.carry(each, param, param)
   if (parts.length > 0) conversation.assistant(parts, param)
   for (const call of calls) conversation.call(...call)
-  if (parts.length === 0 && calls.length === 0) return
-  for (const proof of proofs) conversation.addProof(proof ?? {}, param)
 }
 
 function readCall(block: JsonObject, param: string): Parameters<Conversation['call']>[0] {
@@ -75,6 +76,8 @@ function readCall(block: JsonObject, param: string): Parameters<Conversation['ca
 export interface BlockOptions {
   /** Whether the provider supports `cache_control`. Others may refuse an unknown field. */
   keepsCacheMarks: boolean
+  /** The provider and its model; null: whatever was carried is read, whoever it is for. */
+  origin: string | null
 }
 
 /** `content` is one text or a list of blocks. Returns an empty list when it is absent. */

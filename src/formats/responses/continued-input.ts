@@ -7,6 +7,11 @@ import { parseExactly } from '../json/exact-json.ts'
 const RESPONSE_ID = /^resp_[0-9a-f]{44}$/
 const ITEM_ID = /^[a-z]{2,3}_([0-9a-f]{44})i?[0-9a-f]{4}$/
 
+/** Names the translated response that an item belongs to; null for any other id, and for none. */
+export function answerOf(itemId: unknown): string | null {
+  return typeof itemId === 'string' ? (ITEM_ID.exec(itemId)?.[1] ?? null) : null
+}
+
 /** Whether the proxy has made the id itself. */
 export function isOwnResponseId(id: unknown): id is string {
   return typeof id === 'string' && RESPONSE_ID.test(id)

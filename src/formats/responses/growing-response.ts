@@ -1,8 +1,8 @@
 /** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import type { AnswerHead, AnswerSteps, PendingProof } from '../chat/read-chat-answer.ts'
-import { isGrowing, isWhole, packProof } from '../chat/thought.ts'
+import { type PendingCarried, packCarried } from '../chat/carried.ts'
+import type { AnswerHead, AnswerSteps } from '../chat/read-chat-answer.ts'
 import { type JsonObject, textOf } from '../json/canonical.ts'
 import {
   type CallItem,
@@ -20,7 +20,7 @@ import { type ResponseContext, type ResponseParts, writeResponse } from './write
 export class GrowingResponse implements AnswerSteps {
   readonly #writer: EventWriter
   readonly #context: ResponseContext
-  readonly #proof: () => PendingProof
+  readonly #carried: () => PendingCarried
   readonly #items: OpenItem[] = []
   /** The reasoning whose proof is still arriving: it ends once that is whole. */
   #waiting: ReasoningItem | null = null
@@ -28,10 +28,10 @@ export class GrowingResponse implements AnswerSteps {
   /** The items' ids are derived from it. */
   #base: string
 
-  constructor(writer: EventWriter, context: ResponseContext, proof: () => PendingProof) {
+  constructor(writer: EventWriter, context: ResponseContext, carried: () => PendingCarried) {
     this.#writer = writer
     this.#context = context
-    this.#proof = proof
+    this.#carried = carried
     this.#head = { id: '', model: textOf(context.body.model), createdSeconds: nowSeconds() }
     this.#base = hashId(context.requestId)
   }
@@ -55,8 +55,11 @@ export class GrowingResponse implements AnswerSteps {
     this.#message().addRefusal(text)
   }
 
-  startCall(id: string, name: string): void {
-    const callId = id === '' ? `call_${this.#base}${this.#items.length}` : id
+  makeCallId(): string {
+    return `call_${this.#base}${this.#items.length}`
+  }
+
+  startCall(callId: string, name: string): void {
     // A call of a tool that was not offered keeps the name it was called by.
     const tool = this.#context.tools.get(name) ?? { name, namespace: '', isCustom: false }
     this.#add(openCall(this.#place(tool.isCustom ? 'ctc' : 'fc'), { ...tool, callId }))
@@ -80,7 +83,7 @@ export class GrowingResponse implements AnswerSteps {
     if (!hasSpoken && incompleteReason === undefined) this.#message().addText('', [])
     this.#proveWaiting()
     this.#closeLast(status, true)
-    this.#addLateProof()
+    this.#addLate()
     const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
     this.#writer.write(`response.${status}`, { response: this.#write(ended) })
   }
@@ -103,7 +106,7 @@ export class GrowingResponse implements AnswerSteps {
   }
 
   #place(prefix: string) {
-    if (prefix !== 'rs') this.#addWholeProof()
+    if (prefix !== 'rs') this.#addWhole()
     this.#closeLast('completed')
     return this.#placeAt(prefix, this.#items.length)
   }
@@ -125,24 +128,24 @@ export class GrowingResponse implements AnswerSteps {
 
   #closeReasoning(item: ReasoningItem, isEnd: boolean): void {
     item.closeText()
-    const waits = !isEnd && this.#context.keepsProof && this.#waiting === null && isGrowing(this.#proof().fields)
-    if (waits) this.#waiting = item
+    if (!isEnd && this.#waiting === null && this.#carried().isGrowing) this.#waiting = item
     else this.#prove(item)
   }
 
   #prove(item: ReasoningItem): void {
-    const packed = this.#takeProof()
+    const packed = this.#pack()
     if (packed !== null) item.prove(packed)
     item.close('completed')
   }
 
-  #takeProof(): string | null {
-    return this.#context.keepsProof ? packProof(this.#proof().take()) : null
+  /** Asked for or not: it comes back by itself, or by its item's id. */
+  #pack(): string | null {
+    return packCarried(this.#carried().take(), this.#context.origin)
   }
 
-  /** A proof that is whole ends the reasoning that waits for it; without any text, it comes before what the model does next. */
-  #addWholeProof(): void {
-    if (!isWhole(this.#proof().fields) || !this.#context.keepsProof) return
+  /** What is whole ends the reasoning that waits for it; without any text, it comes before what the model does next. */
+  #addWhole(): void {
+    if (!this.#carried().isWhole) return
     if (this.#waiting) this.#proveWaiting()
     else if (this.#items.at(-1)?.kind !== 'reasoning') this.#reasoning()
   }
@@ -153,8 +156,8 @@ export class GrowingResponse implements AnswerSteps {
   }
 
   /** What arrived after its reasoning had ended, or belongs to none, follows as an item of its own. */
-  #addLateProof(): void {
-    const packed = this.#takeProof()
+  #addLate(): void {
+    const packed = this.#pack()
     if (packed === null) return
     const index = this.#items.length
     const late = openReasoning(this.#placeAt('rs', index))

@@ -1,16 +1,17 @@
 /** Translates the items of a Responses request and their content to chat messages. */
 
 import { invalidRequest } from '../../errors/errors.ts'
+import { unpackCarried } from '../chat/carried.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
-import { unpackProof } from '../chat/thought.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { pickGiven, readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { placed } from '../own-place.ts'
+import { answerOf } from './continued-input.ts'
 import { notTranslated } from './response-fields.ts'
 import { chatNameOf, readNamespace, wrapInput } from './response-tools-to-chat.ts'
 
-/** Throws a 400 that names the invalid item. */
-export function translateInput(body: JsonObject): JsonObject[] {
+/** Throws a 400 that names the invalid item. `origin`: the provider and its model; null: whatever was carried is read. */
+export function translateInput(body: JsonObject, origin: string | null): JsonObject[] {
   const conversation = createConversation()
   const instructions = readGiven(body, 'instructions')
   if (instructions !== undefined) conversation.system(translateContent(instructions, 'instructions'), 'instructions')
@@ -19,7 +20,7 @@ export function translateInput(body: JsonObject): JsonObject[] {
   else {
     for (const [index, item] of readList(input, 'input').entries()) {
       const param = `input[${index}]`
-      translateItem(readObject(item, param), param, conversation)
+      translateItem(readObject(item, param), param, { conversation, origin })
     }
   }
   const messages = conversation.finish()
@@ -27,27 +28,35 @@ export function translateInput(body: JsonObject): JsonObject[] {
   throw invalidRequest('input must hold something to answer.', 'input')
 }
 
-const TRANSLATIONS: Record<string, (item: JsonObject, param: string, conversation: Conversation) => void> = {
+interface Reading {
+  conversation: Conversation
+  origin: string | null
+}
+
+const TRANSLATIONS: Record<string, (item: JsonObject, param: string, reading: Reading) => void> = {
   message: translateMessage,
-  function_call(item, param, conversation) {
+  function_call(item, param, { conversation }) {
     const text = readText(item.arguments, `${param}.arguments`)
     conversation.call({ ...readCall(item, param), arguments: text }, param)
   },
-  custom_tool_call(item, param, conversation) {
+  custom_tool_call(item, param, { conversation }) {
     const text = wrapInput(readText(item.input, `${param}.input`))
     conversation.call({ ...readCall(item, param), arguments: text }, param)
   },
   function_call_output: translateOutput,
   custom_tool_call_output: translateOutput,
-  // Reasoning without its proof is dropped: another vendor's model cannot use it.
-  reasoning: (item, param, conversation) => conversation.addProof(unpackProof(item.encrypted_content) ?? {}, param),
+  reasoning(item, param, { conversation, origin }) {
+    const carried = unpackCarried(item.encrypted_content, origin)
+    // Without what it carried, reasoning is dropped: another model cannot use it.
+    if (carried) conversation.carry(carried, param, answerOf(item.id))
+  },
 }
 
-function translateItem(item: JsonObject, param: string, conversation: Conversation): void {
+function translateItem(item: JsonObject, param: string, reading: Reading): void {
   const type = item.type === undefined ? 'message' : readText(item.type, `${param}.type`)
   const translate = Object.hasOwn(TRANSLATIONS, type) ? TRANSLATIONS[type] : undefined
   if (!translate) throw notTranslated(`${param}.type`, 'this kind of item has no counterpart in chat completions.')
-  translate(item, param, conversation)
+  translate(item, param, reading)
 }
 
 function readCall(item: JsonObject, param: string): { id: string; name: string } {
@@ -55,12 +64,12 @@ function readCall(item: JsonObject, param: string): { id: string; name: string }
   return { id: readText(item.call_id, `${param}.call_id`), name: chatNameOf(own) }
 }
 
-function translateOutput(item: JsonObject, param: string, conversation: Conversation): void {
+function translateOutput(item: JsonObject, param: string, { conversation }: Reading): void {
   const parts = translateContent(item.output, `${param}.output`)
   conversation.result(readText(item.call_id, `${param}.call_id`), parts, param)
 }
 
-function translateMessage(item: JsonObject, param: string, conversation: Conversation): void {
+function translateMessage(item: JsonObject, param: string, { conversation }: Reading): void {
   const role = readChoice(item.role, `${param}.role`, ['user', 'assistant', 'system', 'developer'])
   const at = `${param}.content`
   if (role === 'user') conversation.user(translateContent(item.content, at), at)

@@ -19,13 +19,13 @@ const SAME = [
 ]
 
 /** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
-export function responseToChat(body: JsonObject): JsonObject {
+export function responseToChat(body: JsonObject, origin: string | null): JsonObject {
   const unknown = takeUnknownFields(body)
   const limit = readGiven(body, 'max_output_tokens')
   return {
     ...unknown,
     model: body.model,
-    messages: translateInput(body),
+    messages: translateInput(body, origin),
     ...translateTools(body),
     ...translateText(body),
     ...translateReasoning(body),

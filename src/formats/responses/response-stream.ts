@@ -16,7 +16,7 @@ export function responseFromChat(answer: JsonObject, context: ResponseContext): 
 
 export function createResponseStream(context: ResponseContext): StreamTranslation {
   const writer = createEventWriter()
-  const response = new GrowingResponse(writer, context, () => reader.pendingProof)
+  const response = new GrowingResponse(writer, context, () => reader.carried)
   const reader = new AnswerReader(response)
 
   return {

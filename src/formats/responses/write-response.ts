@@ -93,21 +93,20 @@ export interface ResponseContext {
   body: JsonObject
   /** By their names in chat. */
   tools: ReadonlyMap<string, OwnTool>
-  /** True when the reasoning will come back, by itself or by its id, and so needs the proof that it is the model's own. */
-  keepsProof: boolean
   keepsLogprobs: boolean
   /** Replaces the response's id when the provider gives none. */
   requestId: string
+  /** The provider and its model, to which what an answer carries is bound. */
+  origin: string
 }
 
-export function readResponseContext(body: JsonObject, requestId: string): ResponseContext {
+export function readResponseContext(body: JsonObject, requestId: string, origin: string): ResponseContext {
   const top = body.top_logprobs
   return {
     body,
     tools: toolsByChatName(body),
-    // A response that is kept is continued by its id, with its proof.
-    keepsProof: body.store !== false || includes(body, 'reasoning.encrypted_content'),
     keepsLogprobs: includes(body, 'message.output_text.logprobs') || (typeof top === 'number' && top > 0),
     requestId,
+    origin,
   }
 }

@@ -16,11 +16,14 @@ import { countRequest, tellOwnRequest, translateRequest } from './translate-requ
 /** Names the tools of the request that were left out. */
 export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
 
+/** What the catalogue says. */
+type ModelTarget = Omit<ChatTarget, 'origin'>
+
 export interface TranslationOptions {
   /** Operations that the provider supports besides chat. */
   has: readonly Endpoint[]
   /** What the catalogue knows about a model. */
-  targetOf(model: string): ChatTarget
+  targetOf(model: string): ModelTarget
 }
 
 export function withTranslations(provider: Provider, { has, targetOf }: TranslationOptions): Provider {
@@ -31,7 +34,9 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       const { endpoint } = request
       if (has.includes(endpoint) || !isTranslated(endpoint)) return provider.ask(request)
       if (request.onlyCounts) return answerCount(await countRequest(request, endpoint))
-      const target = { ...targetOf(textOf(request.body.model)), refusesTools: request.refusesTools ?? false }
+      const model = textOf(request.body.model)
+      const origin = `${provider.name} ${model}`
+      const target = { ...targetOf(model), origin, refusesTools: request.refusesTools ?? false }
       const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
       const tell: Tell = details => tellOwnRequest(request, endpoint, target, details)
       const answer = await askByChat(provider, chat, context, tell)
@@ -98,7 +103,7 @@ async function tellError(text: string, tell: Tell): Promise<string> {
 }
 
 /** `pricedAs` is the provider's name in the catalogue; null when it has none. */
-export function chatTargets(catalogue: Catalogue, pricedAs: string | null): (model: string) => ChatTarget {
+export function chatTargets(catalogue: Catalogue, pricedAs: string | null): (model: string) => ModelTarget {
   return model => {
     const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
     return {

@@ -13,7 +13,7 @@ test('a long request is translated as a short one is, and says that it was', asy
       return { status: 500, headers: new Headers(), body: new Blob(['{}']).stream(), mayStore: () => true }
     },
   }
-  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
+  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false, origin: 'p m' }
   const translating = withTranslations(provider, { has: [], targetOf: () => target })
   const body = { model: 'm', input: 'Hi' }
   const bodyText = JSON.stringify(body)

@@ -14,7 +14,7 @@ import { splitMessage } from '../../../../src/formats/messages/split-message.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
 import { chatAnswers } from '../../chat-answers.ts'
 
-const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1' }
+const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1', origin: 'p m' }
 
 /** All events of the answer as its provider would have streamed it. */
 function streamed(answer: JsonObject): TypedEvent[] {
@@ -65,7 +65,7 @@ describe('a translated answer', () => {
       role: 'assistant',
       model: 'some/model-1',
       content: [
-        { type: 'thinking', thinking: 'Greet.', signature: '' },
+        { type: 'thinking', thinking: 'Greet.', signature: expect.stringMatching(/^mp1\./) },
         { type: 'text', text: 'Hi.' },
         { type: 'tool_use', id: 'call_1', name: 'look', input: { a: 1 }, caller: { type: 'direct' } },
         { type: 'tool_use', id: expect.stringMatching(/^toolu_/), name: 'look', input: {}, caller: { type: 'direct' } },

@@ -22,7 +22,7 @@ const body = {
     { type: 'custom', name: 'patch' },
   ],
 }
-const context = readResponseContext(body, 'req_1')
+const context = readResponseContext(body, 'req_1', 'p m')
 
 /** All events of the answer as its provider would have streamed it. */
 function streamed(answer: JsonObject, of = context): TypedEvent[] {
@@ -80,7 +80,12 @@ describe('a translated answer', () => {
       },
     })
     expect(response.output).toEqual([
-      { id: expect.any(String), type: 'reasoning', summary: [{ type: 'summary_text', text: 'Greet.' }] },
+      {
+        id: expect.any(String),
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'Greet.' }],
+        encrypted_content: expect.stringMatching(/^mp1\./),
+      },
       {
         id: expect.any(String),
         type: 'message',
@@ -147,16 +152,16 @@ describe('a translated answer', () => {
     ])
   })
 
-  test('has sealed thoughts where they are asked for, or it is kept', () => {
+  test('has sealed thoughts, whether or not they are asked for, or it is kept', () => {
     const thoughtful = answer({ content: 'Hi.', reasoning_details: [{ type: 'reasoning.encrypted', data: 'A' }] })
     expect(responseFromChat(thoughtful, context).output).toMatchObject([
       { type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^mp1\./) },
       { type: 'message' },
     ])
-    const kept = readResponseContext({ model: 'm', input: 'x' }, 'req_1')
+    const kept = readResponseContext({ model: 'm', input: 'x' }, 'req_1', 'p m')
     expect(responseFromChat(thoughtful, kept).output).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
-    const unasked = readResponseContext({ model: 'm', input: 'x', store: false }, 'req_1')
-    expect(responseFromChat(thoughtful, unasked).output).toMatchObject([{ type: 'message' }])
+    const unasked = readResponseContext({ model: 'm', input: 'x', store: false }, 'req_1', 'p m')
+    expect(responseFromChat(thoughtful, unasked).output).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
   })
 
   const REASON = 'Let me see.'

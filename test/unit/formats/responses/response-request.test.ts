@@ -5,13 +5,15 @@ import { responseToChat } from '../../../../src/formats/responses/response-reque
 import { responseFromChat } from '../../../../src/formats/responses/response-stream.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
 
+const ORIGIN = 'p m'
+
 function messagesOf(input: unknown, more: JsonObject = {}): unknown {
-  return responseToChat({ model: 'm', input, ...more }).messages
+  return responseToChat({ model: 'm', input, ...more }, ORIGIN).messages
 }
 
 function refusalOf(body: JsonObject): ProxyError {
   try {
-    responseToChat({ model: 'm', input: 'x', ...body })
+    responseToChat({ model: 'm', input: 'x', ...body }, ORIGIN)
   } catch (error) {
     if (error instanceof ProxyError) return error
     throw error
@@ -22,31 +24,34 @@ function refusalOf(body: JsonObject): ProxyError {
 describe('responseToChat', () => {
   test('turns every setting into chat’s own', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
-    const chat = responseToChat({
-      model: 'some/model',
-      input: 'Hello',
-      instructions: 'Be brief.',
-      max_output_tokens: 50,
-      temperature: 0.5,
-      top_p: 0.9,
-      parallel_tool_calls: false,
-      tools: [{ type: 'function', name: 'f', description: 'F', parameters: schema, strict: true }],
-      tool_choice: { type: 'function', name: 'f' },
-      text: { format: { type: 'json_schema', name: 'n', schema, strict: true }, verbosity: 'low' },
-      reasoning: { effort: 'high', summary: 'auto' },
-      include: ['message.output_text.logprobs'],
-      top_logprobs: 2,
-      user: 'u',
-      safety_identifier: 's',
-      prompt_cache_key: 'k',
-      metadata: { a: 'b' },
-      store: true,
-      stream: true,
-      truncation: 'disabled',
-      provider: { order: ['a'] },
-      background: false,
-      previous_response_id: null,
-    })
+    const chat = responseToChat(
+      {
+        model: 'some/model',
+        input: 'Hello',
+        instructions: 'Be brief.',
+        max_output_tokens: 50,
+        temperature: 0.5,
+        top_p: 0.9,
+        parallel_tool_calls: false,
+        tools: [{ type: 'function', name: 'f', description: 'F', parameters: schema, strict: true }],
+        tool_choice: { type: 'function', name: 'f' },
+        text: { format: { type: 'json_schema', name: 'n', schema, strict: true }, verbosity: 'low' },
+        reasoning: { effort: 'high', summary: 'auto' },
+        include: ['message.output_text.logprobs'],
+        top_logprobs: 2,
+        user: 'u',
+        safety_identifier: 's',
+        prompt_cache_key: 'k',
+        metadata: { a: 'b' },
+        store: true,
+        stream: true,
+        truncation: 'disabled',
+        provider: { order: ['a'] },
+        background: false,
+        previous_response_id: null,
+      },
+      ORIGIN,
+    )
     expect(chat).toEqual({
       model: 'some/model',
       messages: [
@@ -74,7 +79,10 @@ describe('responseToChat', () => {
   })
 
   test('leaves out what chat takes beside tools alone', () => {
-    const chat = responseToChat({ model: 'm', input: 'x', tools: [], tool_choice: 'auto', parallel_tool_calls: true })
+    const chat = responseToChat(
+      { model: 'm', input: 'x', tools: [], tool_choice: 'auto', parallel_tool_calls: true },
+      ORIGIN,
+    )
     expect(chat).toEqual({ model: 'm', messages: [{ role: 'user', content: 'x' }] })
   })
 
@@ -170,7 +178,10 @@ describe('responseToChat', () => {
       { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: '*** Begin' },
       { type: 'custom_tool_call_output', call_id: 'c1', output: 'Done' },
     ]
-    const chat = responseToChat({ model: 'm', input, tools: [tool], tool_choice: { type: 'custom', name: 'patch' } })
+    const chat = responseToChat(
+      { model: 'm', input, tools: [tool], tool_choice: { type: 'custom', name: 'patch' } },
+      ORIGIN,
+    )
     expect(chat).toMatchObject({
       tools: [
         {
@@ -209,7 +220,7 @@ describe('responseToChat', () => {
       ],
       client_metadata: { session_id: 's' },
     }
-    const chat = responseToChat(body)
+    const chat = responseToChat(body, ORIGIN)
     const names = (chat.tools as { function: { name: string } }[]).map(tool => tool.function.name)
     expect(names).toEqual(['agents__close', 'agents__patch', expect.stringMatching(/^agents__n{47}_[0-9a-f]{8}$/)])
     expect(chat).toMatchObject({ messages: [{ tool_calls: [{ function: { name: 'agents__close' } }] }, {}] })
@@ -219,7 +230,7 @@ describe('responseToChat', () => {
     })
     const message = { role: 'assistant', content: null, tool_calls }
     const answer = { id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
-    expect(responseFromChat(answer, readResponseContext(body, 'req_1')).output).toMatchObject([
+    expect(responseFromChat(answer, readResponseContext(body, 'req_1', ORIGIN)).output).toMatchObject([
       { type: 'function_call', namespace: 'agents', name: 'close', arguments: '{"input":"x"}' },
       { type: 'custom_tool_call', namespace: 'agents', name: 'patch', input: 'x' },
       { type: 'function_call', namespace: 'agents', name: 'n'.repeat(64) },
@@ -232,7 +243,7 @@ describe('responseToChat', () => {
     const message = { role: 'assistant', content: null, reasoning_content: 'Hm.', thinking_blocks, tool_calls: [call] }
     const answer = { id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
     const body = { model: 'm', input: 'x', include: ['reasoning.encrypted_content'] }
-    const { output } = responseFromChat(answer, readResponseContext(body, 'req_1')) as { output: JsonObject[] }
+    const { output } = responseFromChat(answer, readResponseContext(body, 'req_1', ORIGIN)) as { output: JsonObject[] }
     const next = [...output, { type: 'function_call_output', call_id: 'c1', output: 'Sun' }]
     expect(messagesOf(next)).toMatchObject([
       { role: 'assistant', thinking_blocks, tool_calls: [call] },

@@ -1,0 +1,191 @@
+/**
+ * What an assistant's message and its calls carried beyond chat's own fields, whatever its vendor names it: other formats have no place for
+ * it, but vendors require it unchanged in the next request. It is packed into one opaque text, which a client sends back unread.
+ */
+
+import { isBlank, isJsonObject, type JsonObject, parseJsonObject, readField, writeField } from '../json/canonical.ts'
+import { findKeptReferences } from '../kept-references.ts'
+import { mergeDelta } from './merge-delta.ts'
+
+export interface Carried {
+  /** Of the message. */
+  fields: JsonObject
+  /** Of its calls, by their ids. */
+  calls: JsonObject
+}
+
+/** Translations have a place for these, or leave them out knowingly. */
+const OWN_OF_MESSAGE: ReadonlySet<string> = new Set(
+  'role content refusal name annotations audio tool_calls function_call tool_call_id'.split(' '),
+)
+const OWN_OF_CALL: ReadonlySet<string> = new Set(['id', 'index', 'type', 'function', 'custom'])
+const OWN_OF_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments'])
+
+/** Begins a packed text. No vendor's own signature begins with it. */
+export const PACKED = 'mp1.'
+const CHECK_CHARS = 22
+/** Of what is packed together. The longest thoughts have half of it; what is beyond it, such as a picture, is left out. */
+const MOST_BYTES = 1024 * 1024
+/** Of the pieces of all that one answer carries: a stream repeats names and types with each. */
+const MOST_PIECES_CHARS = 8 * MOST_BYTES
+/** Of what is nested in a client's text. */
+const MOST_LEVELS = 64
+const LONGEST_PACKED = PACKED.length + CHECK_CHARS + Math.ceil((MOST_BYTES * 4) / 3)
+
+/** What a message, or a delta of one, carried; without its calls. */
+export function carriedBy(message: JsonObject): JsonObject {
+  return takeOthers(message, OWN_OF_MESSAGE)
+}
+
+/** The same of a call, or of a fragment of one. */
+export function carriedByCall(call: JsonObject): JsonObject {
+  const carried = takeOthers(call, OWN_OF_CALL)
+  const called = readField(call, 'function')
+  const within = isJsonObject(called) ? takeOthers(called, OWN_OF_FUNCTION) : {}
+  return Object.keys(within).length > 0 ? { ...carried, function: within } : carried
+}
+
+/** Without what names something that is kept elsewhere: whose it is would be checked in the request itself alone. */
+function takeOthers(object: JsonObject, own: ReadonlySet<string>): JsonObject {
+  const others: JsonObject = {}
+  for (const name in object) {
+    if (own.has(name) || saysNothing(object[name])) continue
+    if (findKeptReferences({ within: { [name]: object[name] } }, null).length === 0)
+      writeField(others, name, object[name])
+  }
+  return others
+}
+
+function saysNothing(value: unknown): boolean {
+  return isBlank(value) || value === false || (isNested(value) && Object.values(value).every(saysNothing))
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** What an answer carried, as far as it has arrived and was not taken. */
+export class PendingCarried {
+  fields: JsonObject = {}
+  #calls: JsonObject = {}
+  #pieces = 0
+  readonly #leftOut = new Set<string>()
+
+  addMessage(delta: JsonObject): void {
+    for (const [name, value] of Object.entries(carriedBy(delta))) {
+      if (this.#hasRoom(name, value)) mergeDelta(this.fields, { [name]: structuredClone(value) })
+      else delete this.fields[name]
+    }
+  }
+
+  addCall(id: string, fragment: JsonObject): void {
+    const carried = carriedByCall(fragment)
+    if (Object.keys(carried).length === 0) return
+    if (this.#hasRoom(`call ${id}`, carried)) mergeDelta(this.#calls, { [id]: structuredClone(carried) })
+    else delete this.#calls[id]
+  }
+
+  take(): Carried {
+    const taken = { fields: this.fields, calls: this.#calls }
+    this.fields = {}
+    this.#calls = {}
+    return taken
+  }
+
+  get isEmpty(): boolean {
+    return Object.keys(this.fields).length === 0 && Object.keys(this.#calls).length === 0
+  }
+
+  /** Whether there is something, and all of it. */
+  get isWhole(): boolean {
+    return !this.isEmpty && !this.isGrowing
+  }
+
+  /**
+   * Whether a proof that has begun is still growing. Anthropic's blocks arrive whole. Aggregators' details come in pieces, of which the
+   * signature is the last: it may follow the text, or even the response's content.
+   */
+  get isGrowing(): boolean {
+    const { reasoning_details: details } = this.fields
+    if (!Array.isArray(details)) return false
+    const last: unknown = details.at(-1)
+    return !isJsonObject(last) || (last.type !== 'reasoning.encrypted' && !last.signature)
+  }
+
+  /** What has once been too long stays out: a part of it would not be what was sent. */
+  #hasRoom(name: string, value: unknown): boolean {
+    if (this.#leftOut.has(name)) return false
+    this.#pieces += JSON.stringify(value).length
+    if (this.#pieces > MOST_PIECES_CHARS) this.#leftOut.add(name)
+    return this.#pieces <= MOST_PIECES_CHARS
+  }
+}
+
+/** Packs it for the model that has said it, `origin`: the small before the large, as far as there is room. Null for nothing. */
+export function packCarried({ fields, calls }: Carried, origin: string): string | null {
+  const each = [...listed('fields', fields), ...listed('calls', calls)].sort((a, b) => a.bytes - b.bytes)
+  let left = MOST_BYTES - 64
+  const kept = each.filter(({ bytes }) => {
+    const fits = bytes <= left
+    if (fits) left -= bytes
+    return fits
+  })
+  if (kept.length === 0) return null
+  const json = Buffer.from(JSON.stringify({ fields: sortedOf(kept, 'fields'), calls: sortedOf(kept, 'calls') }))
+  return PACKED + checkOf(json, origin) + json.toString('base64url')
+}
+
+interface Listed {
+  kind: 'fields' | 'calls'
+  name: string
+  value: unknown
+  bytes: number
+}
+
+function listed(kind: Listed['kind'], fields: JsonObject): Listed[] {
+  return Object.entries(fields).map(([name, value]) => {
+    return { kind, name, value, bytes: Buffer.byteLength(JSON.stringify({ [name]: value })) }
+  })
+}
+
+/** The order of fields differs between plain and streamed answers. */
+function sortedOf(kept: readonly Listed[], kind: Listed['kind']): JsonObject {
+  const own = kept.filter(each => each.kind === kind).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return Object.fromEntries(own.map(({ name, value }) => [name, value]))
+}
+
+/**
+ * Reverses `packCarried`. Null for any other text, a vendor's own signature for example; for another model's; and for one that was changed.
+ * `origin` null: whoever it is for.
+ */
+export function unpackCarried(text: unknown, origin: string | null): Carried | null {
+  if (typeof text !== 'string' || !isPacked(text) || text.length > LONGEST_PACKED) return null
+  const beginsAt = PACKED.length + CHECK_CHARS
+  const json = Buffer.from(text.slice(beginsAt), 'base64url')
+  const isOurs = origin === null || text.slice(PACKED.length, beginsAt) === checkOf(json, origin)
+  return isOurs ? readCarried(json) : null
+}
+
+/** Whether the text was packed here, for some model. */
+export function isPacked(text: unknown): boolean {
+  return typeof text === 'string' && text.startsWith(PACKED)
+}
+
+/** A client may have written it: what it holds is no more than what it could send as a chat message. */
+function readCarried(json: Buffer): Carried | null {
+  const packed = parseJsonObject(json.toString())
+  if (packed === undefined || isDeeper(packed, MOST_LEVELS)) return null
+  const { fields, calls } = packed
+  const read: Carried = { fields: isJsonObject(fields) ? carriedBy(fields) : {}, calls: {} }
+  for (const [id, call] of Object.entries(isJsonObject(calls) ? calls : {}))
+    if (isJsonObject(call)) writeField(read.calls, id, carriedByCall(call))
+  return read
+}
+
+function isDeeper(value: object, levels: number): boolean {
+  return levels === 0 || Object.values(value).some(each => isNested(each) && isDeeper(each, levels - 1))
+}
+
+function checkOf(json: Buffer, origin: string): string {
+  return new Bun.SHA256().update(origin).update('\n').update(json).digest('base64url').slice(0, CHECK_CHARS)
+}

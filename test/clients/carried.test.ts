@@ -1,0 +1,183 @@
+/** Loops of two calls with vendors that insist on whatever their messages and calls carried, at every door, by the clients' own ways. */
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
+import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
+import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents'
+import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
+import OpenAI from 'openai'
+import type { ResponseInput } from 'openai/resources/responses/responses'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createAssembler } from '../../src/formats/chat/assemble-chat.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { INSISTING, insist, LAST_WORD, TOOL } from '../standin/insisting.ts'
+
+const SCHEMA = { type: 'object' as const, properties: { at: { type: 'string' as const } } }
+const RESULT = 'Blue.'
+const HOW = ['plain', 'streamed'] as const
+const VENDORS = INSISTING.flatMap(({ name, model }) => HOW.map(how => [name, how, model] as const))
+
+describeOnce('what a message carried comes back', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let apiKey: string
+  let openai: OpenAI
+  let anthropic: Anthropic
+  let question: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    upstreams.aggregator.script(insist())
+    apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
+    openai = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
+    anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+    question = `What colour is it? ${crypto.randomUUID()}`
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  /** Three calls of the provider: all calls' results in between, and nothing asked a second time. */
+  function expectSteps(): void {
+    expect(upstreams.aggregator.requests).toHaveLength(3)
+  }
+
+  test.each(VENDORS)('%s at chat, %s', async (_, how, model) => {
+    const tools = [{ type: 'function' as const, function: { name: TOOL, parameters: SCHEMA } }]
+    const messages: object[] = [{ role: 'user', content: question }]
+    for (let step = 0; step < 3; step++) {
+      const answer = await fetch(`${proxy.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}` },
+        body: JSON.stringify({ model, tools, messages, stream: how === 'streamed' }),
+      })
+      const text = await answer.text()
+      expect(answer.status, text).toBe(200)
+      const assembler = createAssembler()
+      for (const line of text.split('\n')) if (line.startsWith('data: ')) assembler.push(line.slice(6))
+      const { choices } = (how === 'plain' ? JSON.parse(text) : assembler.finish().body) as OpenAI.ChatCompletion
+      const message = choices[0]?.message
+      messages.push(message ?? {})
+      const calls = message?.tool_calls ?? []
+      messages.push(...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: RESULT })))
+      if (calls.length === 0) expect(message?.content).toBe(LAST_WORD)
+    }
+    expectSteps()
+  })
+
+  const tools = [{ type: 'function' as const, name: TOOL, parameters: SCHEMA, strict: false }]
+  /** How a client keeps a conversation. */
+  const STATES = {
+    'without storing': { store: false },
+    'without storing, asking for what is sealed': { store: false, include: ['reasoning.encrypted_content' as const] },
+    'with all items, stored': {},
+    'by the id before': { previous: true },
+    'by the ids of items': { references: true },
+  }
+
+  test.each(
+    VENDORS.flatMap(([name, how, model]) => Object.keys(STATES).map(state => [name, how, state, model] as const)),
+  )('%s at /v1/responses, %s, %s', async (_, how, state, model) => {
+    const { previous, references, ...fields } = STATES[state as keyof typeof STATES] as {
+      previous?: boolean
+      references?: boolean
+    }
+    const input: ResponseInput = [{ role: 'user', content: question }]
+    let before: string | null = null
+    let text = ''
+    let own: ResponseInput = input
+    for (let step = 0; step < 3; step++) {
+      const asked: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+        ...{ model, tools, ...fields },
+        input: previous ? own : input,
+        previous_response_id: before,
+      }
+      const response: OpenAI.Responses.Response =
+        how === 'plain'
+          ? await openai.responses.create(asked)
+          : await openai.responses.stream(asked as Parameters<typeof openai.responses.stream>[0]).finalResponse()
+      text = response.output_text
+      if (previous) before = response.id
+      const said = references
+        ? response.output.map(({ id }) => ({ type: 'item_reference' as const, id: String(id) }))
+        : response.output
+      const calls = response.output.filter(
+        ({ type }) => type === 'function_call',
+      ) as OpenAI.Responses.ResponseFunctionToolCall[]
+      own = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: RESULT }))
+      input.push(...(said as ResponseInput), ...own)
+    }
+    expect(text).toBe(LAST_WORD)
+    expectSteps()
+  })
+
+  test.each(VENDORS)('%s at /v1/messages, %s', async (_, how, model) => {
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
+    let said: Anthropic.ContentBlock[] = []
+    for (let step = 0; step < 3; step++) {
+      const asked = { model, max_tokens: 500, messages, tools: [{ name: TOOL, input_schema: SCHEMA }] }
+      const message =
+        how === 'plain' ? await anthropic.messages.create(asked) : await anthropic.messages.stream(asked).finalMessage()
+      said = message.content
+      const uses = said.filter(block => block.type === 'tool_use')
+      messages.push({ role: 'assistant', content: said })
+      const results = uses.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: RESULT }))
+      messages.push({ role: 'user', content: results })
+    }
+    expect(said).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
+    expectSteps()
+  })
+
+  test.each(
+    VENDORS.flatMap(([name, how, model]) =>
+      (['OpenAI', 'Anthropic'] as const).map(of => [name, how, of, model] as const),
+    ),
+  )('%s by the AI SDK, %s, as its package for %s does', async (_, how, of, model) => {
+    const at = { baseURL: proxy.baseUrl, apiKey }
+    const asked = {
+      model: (of === 'OpenAI' ? createOpenAI(at)(model) : createAnthropic(at)(model)) as LanguageModel,
+      prompt: question,
+      maxRetries: 0,
+      stopWhen: stepCountIs(5),
+      tools: {
+        [TOOL]: tool({ description: 'Looks.', inputSchema: jsonSchema(SCHEMA), execute: async () => RESULT }),
+      },
+    }
+    const text = how === 'plain' ? (await generateText(asked)).text : await streamText(asked).text
+    expect(text).toBe(LAST_WORD)
+    expectSteps()
+  })
+
+  test.each(VENDORS)('%s by an agent of OpenAI’s, %s', async (_, how, model) => {
+    const provider = new OpenAIProvider({ openAIClient: openai as never, useResponses: true })
+    const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
+    const parameters = { ...SCHEMA, required: [], additionalProperties: true as const }
+    const look = agentTool({ name: TOOL, description: 'Looks.', parameters, strict: false, execute: () => RESULT })
+    const agent = new Agent({ name: 'a', instructions: 'Look.', model, tools: [look] })
+    if (how === 'plain') expect((await runner.run(agent, question)).finalOutput).toBe(LAST_WORD)
+    else {
+      const result = await runner.run(agent, question, { stream: true })
+      await result.completed
+      expect(result.finalOutput).toBe(LAST_WORD)
+    }
+    expectSteps()
+  })
+
+  test.each(VENDORS)('%s by Anthropic’s tool runner, %s', async (_, how, model) => {
+    const look = betaTool({ name: TOOL, description: 'Looks.', inputSchema: SCHEMA, run: () => RESULT })
+    const asked = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: question }], tools: [look] }
+    const last =
+      how === 'plain'
+        ? await anthropic.beta.messages.toolRunner(asked)
+        : await anthropic.beta.messages.toolRunner({ ...asked, stream: true }).runUntilDone()
+    expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
+    expectSteps()
+  })
+})
