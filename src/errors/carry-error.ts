@@ -6,8 +6,8 @@ export type CarriedError = { refusal: ProxyErrorOptions } | { failure: string }
 
 export function carryError(error: unknown): CarriedError {
   if (!(error instanceof ProxyError)) return { failure: error instanceof Error ? error.message : String(error) }
-  const { status, code, message, type, param, headers } = error
-  return { refusal: { status, code, message, type, headers, ...(param === null ? {} : { param }) } }
+  const { status, code, message, type, param, details, headers } = error
+  return { refusal: { status, code, message, type, headers, ...(param && { param }), ...(details && { details }) } }
 }
 
 export function restoreError(carried: CarriedError): Error {

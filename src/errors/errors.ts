@@ -3,4 +3,4 @@
 export { type CarriedError, carryError, restoreError } from './carry-error.ts'
 export { ClientGone, ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 export { quoteError } from './quote-error.ts'
-export { describeError, invalidRequest, refuse } from './refuse.ts'
+export { describeError, invalidRequest, refuse, withDetails } from './refuse.ts'

@@ -11,6 +11,8 @@ export interface ProxyErrorOptions {
   type?: string
   /** The request field or header at fault. */
   param?: string
+  /** What a client acts on beyond that: Anthropic's `error.details`. */
+  details?: Readonly<Record<string, unknown>>
   /** Extra response headers, such as `Retry-After`. */
   headers?: Record<string, string>
   /** Only logged. */
@@ -23,6 +25,7 @@ export class ProxyError extends Error {
   readonly code: string
   readonly type: string
   readonly param: string | null
+  readonly details: Readonly<Record<string, unknown>> | null
   /** Added to the response's headers. */
   readonly headers: Record<string, string>
 
@@ -33,6 +36,7 @@ export class ProxyError extends Error {
     this.code = options.code
     this.type = options.type ?? typeOfStatus(options.status)
     this.param = options.param ?? null
+    this.details = options.details ?? null
     this.headers = { ...options.headers }
   }
 

@@ -30,6 +30,12 @@ export function invalidRequest(problem: string, param?: string): ProxyError {
   return param === undefined ? refuse('invalidRequest', { problem }) : refuse('invalidField', { problem, param })
 }
 
+/** The same error with what Anthropic's clients act on; OpenAI's are not told. */
+export function withDetails(error: ProxyError, details: Readonly<Record<string, unknown>>): ProxyError {
+  const { status, code, message, type, param, headers, cause } = error
+  return new ProxyError({ status, code, message, type, headers, cause, details, ...(param !== null && { param }) })
+}
+
 /** As `refuse`, for callers with an error class of their own. */
 export function describeError<Name extends ErrorName>(name: Name, ...args: Arguments<Name>): ProxyErrorOptions {
   const { status, code, message, type, param, headers }: CatalogueEntry = ERRORS[name]

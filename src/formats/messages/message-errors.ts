@@ -1,11 +1,12 @@
 /** Anthropic's errors: what they are in OpenAI's terms, and the envelope they are written in. */
 
 import type { ErrorType } from '@anthropic-ai/sdk/resources/shared'
+import type { ProxyError } from '../../errors/errors.ts'
 import { isJsonObject, parseJsonObject } from '../json/canonical.ts'
 
 export interface MessagesError {
   type: 'error'
-  error: { type: string; message: string }
+  error: { type: string; message: string; details?: Readonly<Record<string, unknown>> }
   request_id: string
 }
 
@@ -47,9 +48,12 @@ const TYPES: ReadonlyMap<number, string> = new Map([
 ])
 
 /** The same `request_id` is sent in the `request-id` header, where Anthropic's clients read it. */
-export function writeError({ status, message }: { status: number; message: string }, requestId: string): MessagesError {
+export function writeError(
+  { status, message, details = null }: Pick<ProxyError, 'status' | 'message'> & Partial<Pick<ProxyError, 'details'>>,
+  requestId: string,
+): MessagesError {
   const type = TYPES.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
-  return { type: 'error', error: { type, message }, request_id: requestId }
+  return { type: 'error', error: { type, message, ...(details && { details }) }, request_id: requestId }
 }
 
 /** Translates a provider's error, in OpenAI's form or any other, to Anthropic's. */

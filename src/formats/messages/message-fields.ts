@@ -2,7 +2,7 @@
 
 import type { MessageCreateParams as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest, type ProxyError } from '../../errors/errors.ts'
+import { invalidRequest, type ProxyError, withDetails } from '../../errors/errors.ts'
 import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
 import type { JsonObject } from '../json/canonical.ts'
 
@@ -58,9 +58,15 @@ export const MESSAGE_FIELDS: Record<RuledField, FieldRule> = {
   }),
 }
 
+const THREAD_UNSUPPORTED = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {
-  return takeUnruled(body, MESSAGE_FIELDS, (field, { reason }) => notTranslated(field, reason))
+  return takeUnruled(body, MESSAGE_FIELDS, (field, { reason }) => {
+    const refusal = notTranslated(field, reason)
+    // Anthropic's tool runner asks for a thread first, and goes on without one where it is told so.
+    return field === 'thread' ? withDetails(refusal, THREAD_UNSUPPORTED) : refusal
+  })
 }
 
 /** A 400 for what only Anthropic's own API can do. */

@@ -1,6 +1,6 @@
 /** Prevents a project from naming another project's objects to a provider, whatever they are: files, responses, containers, voices. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
-import { refuse } from '../../errors/errors.ts'
+import { refuse, withDetails } from '../../errors/errors.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { call } from '../../postgres/call.ts'
@@ -34,7 +34,9 @@ export async function checkReferences(
   if (!first) return withKeyOf(database, named, account, provider)
   const param = first.field
   if (first.kind === 'file') throw refuse('fileNotOwn', { param })
-  throw provider.kind === AGGREGATOR ? refuse('notBound', { param }) : refuse('notOwn', { param })
+  const refusal = provider.kind === AGGREGATOR ? refuse('notBound', { param }) : refuse('notOwn', { param })
+  // Anthropic's clients then begin another.
+  throw param === 'thread' ? withDetails(refusal, { error_code: 'thread_not_found' }) : refusal
 }
 
 /** Whether the project may ask the provider for what has this id. */
