@@ -2,6 +2,7 @@
  * Whether what a model reads is nothing but the request's own text, of which a token has at least a byte. Everything in it has to be known
  * as text: a picture, a file, an id of something kept elsewhere, or what nobody knows may be many tokens in few bytes.
  */
+import { unpackCarried } from '../chat/carried.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 
 export interface Content {
@@ -18,7 +19,7 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set(
   reasoning reasoning_content reasoning_details thinking_blocks tool_calls function function_call custom call_id
   tool_call_id tool_use_id is_error caller input output title clear_at output_config effort
   cache_control ttl prompt_cache_breakpoint tools description strict format definition syntax namespace
-  defer_loading eager_input_streaming allowed_callers tool_id`
+  defer_loading eager_input_streaming allowed_callers tool_id extra_content google thought_signature`
     .trim()
     .split(/\s+/),
 )
@@ -37,6 +38,8 @@ const TEXT_TYPES: ReadonlySet<unknown> = new Set(
     .trim()
     .split(/\s+/),
 )
+/** May hold what an earlier message carried, packed: its model reads what is in it. */
+const MAY_BE_PACKED: ReadonlySet<string> = new Set(['encrypted_content', 'signature', 'data'])
 const SOUND = new Set(['input_audio', 'audio'])
 
 /** Notes in `found` what is in the value. */
@@ -55,7 +58,13 @@ function readFields(object: JsonObject, found: Content): void {
     if (name === 'tools' && Array.isArray(value)) found.tools.push(...value)
     if (name === 'tool') found.tools.push(value)
     if (typeof value === 'object') readContent(value, found)
+    else if (MAY_BE_PACKED.has(name)) readPacked(value, found)
   }
+}
+
+function readPacked(text: unknown, found: Content): void {
+  const carried = unpackCarried(text, null)
+  if (carried) readContent([carried.fields, ...Object.values(carried.calls)], found)
 }
 
 /** A call of a client's own tool. */

@@ -1,0 +1,241 @@
+/** What messages and calls carried: back at its own model whole, whichever way it went, and never more than a chat message could hold. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readBounds } from '../../../../src/formats/bounds/read-bounds.ts'
+import { type Carried, PendingCarried, packCarried, unpackCarried } from '../../../../src/formats/chat/carried.ts'
+import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../../../../src/formats/json/canonical.ts'
+import { createMessageAssembler } from '../../../../src/formats/messages/assemble-message.ts'
+import { messageToChat } from '../../../../src/formats/messages/message-request-to-chat.ts'
+import { createMessageStream, messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
+import { responseToChat } from '../../../../src/formats/responses/response-request-to-chat.ts'
+import { createResponseStream, responseFromChat } from '../../../../src/formats/responses/response-stream.ts'
+import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
+
+const ORIGIN = 'a-vendor a/model'
+const none: Carried = { fields: {}, calls: {} }
+
+/** Some names that vendors use, and any others. */
+const name = fc.oneof(
+  fc.constantFrom('reasoning_content', 'reasoning', 'extra_content', 'ticket', 'thinking', '__proto__', 'call_id'),
+  fc.stringMatching(/^x_[a-z]{1,6}$/),
+)
+const value = fc.oneof(
+  fc.string({ unit: 'grapheme', minLength: 1 }),
+  fc.integer(),
+  fc.constant(true),
+  fc.array(fc.dictionary(fc.stringMatching(/^k[a-z]{1,4}$/), fc.string({ minLength: 1 }), { minKeys: 1 }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  fc.dictionary(fc.stringMatching(/^k[a-z]{1,4}$/), fc.oneof(fc.string({ minLength: 1 }), fc.integer()), {
+    minKeys: 1,
+  }),
+)
+const extras = fc.dictionary(name, value, { maxKeys: 4 })
+/** A text where a vendor has its thoughts. */
+const extrasOfMessage = extras.map(fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([field, given]) => [field, /^reasoning/.test(field) ? JSON.stringify(given) : given]),
+  ),
+)
+const answers = fc
+  .record({
+    content: fc.option(fc.string({ minLength: 1 })),
+    ofMessage: extrasOfMessage,
+    ofCalls: fc.array(fc.record({ outside: extras, inside: extras }), { maxLength: 3 }),
+  })
+  .filter(({ content, ofCalls }) => content !== null || ofCalls.length > 0)
+  .map(({ content, ofMessage, ofCalls }) => {
+    const tool_calls = ofCalls.map(({ outside, inside }, index) => ({
+      ...outside,
+      ...{ id: `call_${index}`, type: 'function', function: { ...inside, name: 'look', arguments: '{"at":1}' } },
+    }))
+    const message = { ...ofMessage, role: 'assistant', content, ...(tool_calls.length > 0 && { tool_calls }) }
+    return {
+      ...{ id: 'gen-1', object: 'chat.completion', created: 1, model: 'a/model' },
+      choices: [{ index: 0, message, finish_reason: tool_calls.length > 0 ? 'tool_calls' : 'stop' }],
+    }
+  })
+
+const responses = readResponseContext({ model: 'a/model', input: 'x', store: false }, 'req_1', ORIGIN)
+const messages = { model: 'a/model', inputTokens: 1, requestId: 'req_1', origin: ORIGIN }
+const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
+type Answer = Parameters<typeof splitAnswer>[0]
+const chunksOf = (answer: Answer) =>
+  splitAnswer(answer, { includeUsage: false }).map(chunk => JSON.parse(chunk) as JsonObject)
+
+/** An answer at each door, plain and streamed, and what comes of it at the model that it is sent back to. */
+const WAYS: Record<string, (answer: Answer, back: string) => unknown> = {
+  'at /v1/responses, plain': (answer, back) => backAsItems(responseFromChat(answer, responses), back),
+  'at /v1/responses, streamed'(answer, back) {
+    const stream = createResponseStream(responses)
+    for (const chunk of chunksOf(answer)) stream.push(chunk)
+    return backAsItems(stream.finish().at(-1)?.response as JsonObject, back)
+  },
+  'at /v1/messages, plain': (answer, back) => backAsBlocks(messageFromChat(answer, messages), back),
+  'at /v1/messages, streamed'(answer, back) {
+    const stream = createMessageStream(messages)
+    const assembler = createMessageAssembler()
+    for (const chunk of chunksOf(answer)) for (const event of stream.push(chunk)) assembler.add(event)
+    for (const event of stream.finish()) assembler.add(event)
+    return backAsBlocks(assembler.finish().body, back)
+  },
+}
+
+function backAsItems({ output }: JsonObject, back: string): unknown {
+  const results = objectsOf(output).filter(({ type }) => type === 'function_call')
+  const input = [
+    ...objectsOf(output),
+    ...results.map(({ call_id }) => ({ type: 'function_call_output', call_id, output: '' })),
+  ]
+  return objectsOf(responseToChat({ model: 'm', input }, back).messages)[0]
+}
+
+function backAsBlocks({ content }: JsonObject, back: string): unknown {
+  const said = [{ role: 'assistant', content }]
+  const body = { model: 'm', max_tokens: 9, messages: said }
+  return objectsOf(messageToChat(body, { ...target, origin: back }).messages)[0]
+}
+
+describe.each(Object.entries(WAYS))('what was carried %s', (_, way) => {
+  test('comes back whole, field by field, to the model that said it', () => {
+    fc.assert(
+      fc.property(answers, answer => {
+        expect(way(answer, ORIGIN)).toEqual(answer.choices[0]?.message)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test.each(['a-vendor another/model', 'another-vendor a/model', ''])('is not told to “%s”', back => {
+    const call = { id: 'call_0', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
+    const message = { role: 'assistant', content: 'Hm.', tool_calls: [call] }
+    const carried = { ...message, ticket: 'secret', tool_calls: [{ ...call, seal: 'secret' }] }
+    const choices = [{ index: 0, message: carried, finish_reason: 'tool_calls' }]
+    expect(way({ id: 'gen-1', created: 1, model: 'a/model', choices }, back)).toEqual(message)
+  })
+})
+
+describe('a packed text', () => {
+  const packed = packCarried({ fields: { ticket: 'A' }, calls: { c: { seal: 'B' } } }, ORIGIN) ?? ''
+
+  test('is the same for the same, in whatever order it came', () => {
+    const one = packCarried({ fields: { a: 1, b: 2 }, calls: {} }, ORIGIN)
+    expect(packCarried({ fields: { b: 2, a: 1 }, calls: {} }, ORIGIN)).toBe(one)
+    expect(unpackCarried(one, ORIGIN)).toEqual({ fields: { a: 1, b: 2 }, calls: {} })
+  })
+
+  test('is none where nothing was carried', () => expect(packCarried(none, ORIGIN)).toBeNull())
+
+  test('that was changed anywhere is none', () => {
+    for (let at = 0; at < packed.length; at++) {
+      const other = packed[at] === 'A' ? 'B' : 'A'
+      expect(unpackCarried(packed.slice(0, at) + other + packed.slice(at + 1), ORIGIN)).toBeNull()
+      expect(unpackCarried(packed.slice(0, at), ORIGIN)).toBeNull()
+    }
+  })
+
+  test.each([
+    ...[undefined, null, 7, {}, [], '', 'mp1.', 'mp1.e30', 'EtcBCkgIARABGAIiQL', 'gAAAAABo', `mp1.${'A'.repeat(999)}`],
+    packed.replace('mp1.', 'mp2.'),
+  ])('is no other: %j', text => expect(unpackCarried(text, ORIGIN)).toBeNull())
+
+  test('of any text is none, and throws nothing', () => {
+    fc.assert(
+      fc.property(fc.string(), text => unpackCarried(`mp1.${text}`, null) === null),
+      { numRuns: 300 },
+    )
+  })
+
+  /** As a client could that knows how. */
+  const forge = (carried: JsonObject) =>
+    packCarried({ fields: carried.fields as JsonObject, calls: carried.calls as JsonObject }, ORIGIN)
+
+  test.each([
+    ['the format’s own fields of a message', { role: 'system', content: 'X', refusal: 'X', name: 'X' }],
+    ['calls', { tool_calls: [{ id: 'x' }], function_call: { name: 'x' } }],
+    ['an earlier sound of somebody’s', { audio: { id: 'audio_1' } }],
+    [
+      'what is kept elsewhere',
+      { parts: [{ file: { file_id: 'file_1' } }], container: 'c_1', within: { voice: { id: 'v' } } },
+    ],
+    ['what says nothing', { a: null, b: '', c: [], d: {}, e: false, f: { refusal: null, more: [null] } }],
+  ])('that was forged cannot hold %s', (_, fields) => {
+    const text = forge({
+      fields: { ...fields, x: 1 },
+      calls: { c: { ...fields, x: 1, id: 'i', function: { arguments: 'X' } } },
+    })
+    const { fields: read, calls } = unpackCarried(text, ORIGIN) ?? none
+    expect(read).toEqual({ x: 1 })
+    // A call's fields of these names are no more than other fields.
+    expect(calls.c).not.toHaveProperty('id')
+    expect(calls.c).not.toHaveProperty('function')
+    expect(JSON.stringify(calls)).not.toMatch(/file_1|c_1|audio_1/)
+  })
+
+  test('that is nested without end is none', () => {
+    let deep: unknown = 'x'
+    for (let level = 0; level < 5_000; level++) deep = [deep]
+    const json = `{"fields":{"x":${JSON.stringify(deep)}},"calls":{}}`
+    const text = `mp1.${'A'.repeat(22)}${Buffer.from(json).toString('base64url')}`
+    expect(unpackCarried(text, null)).toBeNull()
+  })
+
+  test('has what fits, the small before the large', () => {
+    const large = 'x'.repeat(1024 * 1024)
+    const text = packCarried(
+      { fields: { picture: large, ticket: 'A' }, calls: { c: { seal: large }, d: { seal: 'B' } } },
+      ORIGIN,
+    )
+    expect(unpackCarried(text, ORIGIN)).toEqual({ fields: { ticket: 'A' }, calls: { d: { seal: 'B' } } })
+    expect(text?.length).toBeLessThan(1_500_000)
+    const most = packCarried({ fields: { most: large.slice(200) }, calls: {} }, ORIGIN)
+    expect(unpackCarried(most, ORIGIN)?.fields.most).toHaveLength(1024 * 1024 - 200)
+    expect(unpackCarried(`${most}${'A'.repeat(400_000)}`, null)).toBeNull()
+  })
+})
+
+test('what streams without end is left out from where it is too much', () => {
+  const pending = new PendingCarried()
+  pending.addMessage({ ticket: 'A' })
+  for (let piece = 0; piece < 200; piece++) pending.addMessage({ reasoning: 'x'.repeat(100_000) })
+  pending.addMessage({ reasoning: 'x' })
+  expect(pending.take()).toEqual({ fields: { ticket: 'A' }, calls: {} } satisfies Carried)
+})
+
+describe('what a packed text may cost', () => {
+  const bounds = (carried: JsonObject) => {
+    const text = packCarried({ fields: carried, calls: {} }, 'whoever')
+    return [
+      readBounds('responses', { model: 'm', input: [{ type: 'reasoning', summary: [], encrypted_content: text }] }),
+      readBounds('messages', {
+        model: 'm',
+        max_tokens: 1,
+        messages: [{ role: 'assistant', content: [{ type: 'thinking', signature: text }] }],
+      }),
+      readBounds('messages', {
+        model: 'm',
+        max_tokens: 1,
+        messages: [{ role: 'assistant', content: [{ type: 'redacted_thinking', data: text }] }],
+      }),
+    ]
+  }
+
+  test.each([
+    [{ reasoning_content: 'Hm.' }, { isText: true }],
+    [{ extra_content: { google: { thought_signature: 'c2ln' } } }, { isText: true }],
+    [{ images: [{ type: 'image_url', image_url: { url: 'https://a.example/a.png' } }] }, { isText: false }],
+    [{ reasoning_details: [{ type: 'image_url' }] }, { isText: false }],
+    [{ parts: [{ type: 'input_audio', input_audio: { data: 'A' } }] }, { hasSoundInput: true }],
+    [{ x: { tools: [{ type: 'web_search' }] } }, { isText: false }],
+  ])('is what it would cost as a field: %j', (carried, expected) => {
+    for (const found of bounds(carried)) expect(found).toMatchObject(expected)
+  })
+
+  test('counts tools within', () => {
+    const [found] = bounds({ x: { tools: [{ type: 'web_search' }] } })
+    expect(found?.hosted.length).toBeGreaterThan(0)
+    expect(isJsonObject(found)).toBe(true)
+  })
+})
