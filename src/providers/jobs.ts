@@ -1,5 +1,6 @@
 /** The worker's jobs for providers: long bodies, and all answers of the sandbox. */
 import type { JobDone } from '../event-loop/off-loop.ts'
+import { dropPacked as withoutPacked } from '../formats/drop-packed.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { parseExactly } from '../formats/json/exact-json.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
@@ -39,6 +40,12 @@ export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobD
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
   const result = { bytes: output, fields: plain(fields), droppedTools, context: withoutInput(context) }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
+}
+
+/** Takes out of a request what earlier answers carried. */
+export function dropPacked({ bytes }: { bytes: Uint8Array }): JobDone<Uint8Array> {
+  const output = new TextEncoder().encode(JSON.stringify(withoutPacked(readObject(bytes))))
+  return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
 /** Says of a request what an error says of the chat request that it became. */

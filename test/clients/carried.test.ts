@@ -3,14 +3,14 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
-import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents'
+import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents'
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAssembler } from '../../src/formats/chat/assemble-chat.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { INSISTING, insist, LAST_WORD, TOOL } from '../standin/insisting.ts'
 
@@ -116,6 +116,48 @@ describeOnce('what a message carried comes back', backend => {
     }
     expect(text).toBe(LAST_WORD)
     expectSteps()
+  })
+
+  test.each([
+    ['another of the aggregator’s', 'openai/gpt-4o-mini', ''],
+    ['OpenAI’s', 'gpt-5-mini', ''],
+    ['Claude', 'claude-haiku-4-5', ''],
+    ['a Llama', 'llama-3.3-70b-versatile', ''],
+    ['OpenAI’s, after much was said', 'gpt-5-mini', 'x'.repeat(300_000)],
+    ['Claude, after much was said', 'claude-haiku-4-5', 'x'.repeat(300_000)],
+  ])('is kept from %s, at every door', async (_, other, much) => {
+    const project = `p-${crypto.randomUUID()}`
+    const own = await proxy.createKey({ project, type: 'project' })
+    for (const vendor of ['openai', 'anthropic', 'groq'] as const)
+      await storeKey(proxy.stores, project, vendor, 'sk-own')
+    const at = { apiKey: own, maxRetries: 0 }
+    const { model } = INSISTING[0] ?? { model: '' }
+    const responses = new OpenAI({ ...at, baseURL: proxy.baseUrl }).responses
+    const input: ResponseInput = [{ role: 'user', content: question + much }]
+    const { output } = await responses.create({ model, tools, input, store: false })
+    expect(JSON.stringify(output)).toContain('"mp1.')
+    const result = (id: unknown) => ({ type: 'function_call_output' as const, call_id: String(id), output: RESULT })
+    const call = output.find(({ type }) => type === 'function_call') as OpenAI.Responses.ResponseFunctionToolCall
+    input.push(...(output as ResponseInput), result(call.call_id))
+    await responses.create({ model: other, tools, input, store: false })
+    const messages = new Anthropic({ ...at, baseURL: proxy.baseUrl.replace(/\/v1$/, '') }).messages
+    const asked = { max_tokens: 500, tools: [{ name: TOOL, input_schema: SCHEMA }] }
+    const said: Anthropic.MessageParam[] = [{ role: 'user', content: question + much }]
+    const { content } = await messages.create({ ...asked, model, messages: said })
+    expect(JSON.stringify(content)).toContain('"mp1.')
+    const use = content.find(({ type }) => type === 'tool_use') as Anthropic.ToolUseBlock
+    said.push({ role: 'assistant', content })
+    said.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: RESULT }] })
+    await messages.create({ ...asked, model: other, messages: said })
+    const all = [upstreams.aggregator, upstreams.openai, upstreams.anthropic, upstreams.groq].flatMap(each =>
+      each.requests.filter(({ body }) => (body as { model?: string })?.model === other),
+    )
+    expect(all).toHaveLength(2)
+    for (const { bodyText } of all) {
+      expect(bodyText).not.toContain('mp1.')
+      expect(bodyText).not.toContain('reasoning_content')
+      expect(bodyText).toContain(RESULT)
+    }
   })
 
   test.each(VENDORS)('%s at /v1/messages, %s', async (_, how, model) => {

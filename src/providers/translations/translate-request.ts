@@ -1,5 +1,6 @@
 /** Translates requests to chat completions, a long one in a worker. */
 import { Job, NOBODY, offLoop } from '../../event-loop/off-loop.ts'
+import { dropPacked, MAY_BE_PACKED } from '../../formats/drop-packed.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import {
   type ErrorDetails,
@@ -31,6 +32,7 @@ export type ToTell = ToTranslate & { details: ErrorDetails }
 
 const JOBS = new URL('../jobs.ts', import.meta.url)
 const TRANSLATE = new Job<ToTranslate, LongTranslated>(JOBS, 'translateRequest')
+const DROP = new Job<{ bytes: Uint8Array }, Uint8Array>(JOBS, 'dropPacked')
 const COUNT = new Job<ToCount, JsonObject>(JOBS, 'countRequest')
 const TELL = new Job<ToTell, ErrorDetails>(JOBS, 'tellOwnRequest')
 
@@ -50,6 +52,20 @@ export async function translateRequest(
   const { chatRequest, ...translated } = translate(endpoint, readExactBody(request), target)
   const bodyText = JSON.stringify(chatRequest)
   return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
+}
+
+/** The request for a provider that has this API of its own, which would refuse what was packed here. */
+export async function withoutPacked(request: UpstreamRequest): Promise<UpstreamRequest> {
+  if (isLong(request)) {
+    const { bodyBytes } = request
+    const bytes = Buffer.from(bodyBytes.buffer, bodyBytes.byteOffset, bodyBytes.length)
+    return bytes.includes(MAY_BE_PACKED)
+      ? withLongBody(request, request.body, await runOnBody(DROP, request, {}))
+      : request
+  }
+  if (!request.bodyText.includes(MAY_BE_PACKED)) return request
+  const bodyText = JSON.stringify(dropPacked(readExactBody(request)))
+  return { ...request, body: dropPacked(request.body), bodyText }
 }
 
 /** Estimates the request's tokens, in the worker. Throws as the translation does. */

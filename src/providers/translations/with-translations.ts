@@ -11,7 +11,7 @@ import { type ErrorDetails, type TranslationContext, translationOf } from '../..
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
-import { countRequest, tellOwnRequest, translateRequest } from './translate-request.ts'
+import { countRequest, tellOwnRequest, translateRequest, withoutPacked } from './translate-request.ts'
 
 /** Names the tools of the request that were left out. */
 export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
@@ -32,7 +32,8 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
     has,
     async ask(request) {
       const { endpoint } = request
-      if (has.includes(endpoint) || !isTranslated(endpoint)) return provider.ask(request)
+      if (!isTranslated(endpoint)) return provider.ask(request)
+      if (has.includes(endpoint)) return provider.ask(await withoutPacked(request))
       if (request.onlyCounts) return answerCount(await countRequest(request, endpoint))
       const model = textOf(request.body.model)
       const origin = `${provider.name} ${model}`
