@@ -110,8 +110,11 @@ export const INSISTING: readonly InsistingVendor[] = [
   },
 ]
 
-/** A script for a stand-in: what it says to each of these vendors' models. Other models are answered as ever. */
-export function insist(): Script {
+/**
+ * A script for a stand-in: what it says to each of these vendors' models. Other models are answered as ever. `called` takes the place of the
+ * tool, for a client with tools of its own.
+ */
+export function insist(called?: { name: string; arguments: JsonObject }): Script {
   /** What was said, by the id of its first call. */
   const sent = new Map<string, JsonObject>()
   let serial = 0
@@ -126,11 +129,16 @@ export function insist(): Script {
       const message = `The ${missing.join(', ')} of an earlier message must be passed back to the API.`
       return { kind: 'error', status: 400, message }
     }
-    const question = messages.findLastIndex(({ role }) => role === 'user')
-    const step = messages.slice(question).filter(({ tool_calls: calls }) => Array.isArray(calls)).length
-    const message = vendor.message(step, `call_${++serial}x${crypto.randomUUID().slice(0, 8)}`)
+    const message = vendor.message(own.length, `call_${++serial}x${crypto.randomUUID().slice(0, 8)}`)
+    if (called) nameTool(message, called)
     if (Array.isArray(message.tool_calls)) sent.set(firstId(message), message)
     return answer(request, vendor, message)
+  }
+}
+
+function nameTool(message: JsonObject, called: { name: string; arguments: JsonObject }): void {
+  for (const each of (message.tool_calls ?? []) as JsonObject[]) {
+    Object.assign(each.function as JsonObject, { name: called.name, arguments: JSON.stringify(called.arguments) })
   }
 }
 

@@ -7,6 +7,7 @@ import { describeOnce } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { INSISTING, insist, LAST_WORD } from '../../standin/insisting.ts'
 import { callWeather } from '../weather-tool.ts'
 import { installClients } from './install-clients.ts'
 
@@ -131,6 +132,18 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       )
       expect(await runCodex(keys[target], model)).toContain('It speaks of a heron.')
       expect(upstreams[standin].requests.at(-1)?.bodyText).toContain(NOTE)
+    })
+
+    test.each(INSISTING.map(({ name, model }) => [name, model]))('Codex: two commands, of %s', async (_, model) => {
+      upstreams.aggregator.script(insist({ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }))
+      expect(await runCodex(keys.aggregator, model ?? '')).toContain(LAST_WORD)
+      expect(upstreams.aggregator.requests).toHaveLength(3)
+    })
+
+    test.each(INSISTING.map(({ name, model }) => [name, model]))('Claude Code: two files, of %s', async (_, model) => {
+      upstreams.aggregator.script(insist({ name: 'Read', arguments: { file_path: join(work, 'note.txt') } }))
+      const { result, num_turns } = JSON.parse(await runClaude(keys.aggregator, model ?? ''))
+      expect([num_turns > 2, result]).toEqual([true, LAST_WORD])
     })
 
     test('opencode: reads a file and tells what it says, of the aggregator’s model', async () => {
