@@ -160,6 +160,27 @@ describeOnce('what a message carried comes back', backend => {
     }
   })
 
+  test.each(['fields that it has written itself', 'whatever it is asked'])('a vendor that refuses %s', async what => {
+    const { model, message } = INSISTING[0] ?? { model: '', message: () => ({}) }
+    upstreams.aggregator.script(({ body }) => {
+      const { messages } = body as { messages: Record<string, unknown>[] }
+      const isFirst = messages.length === 1
+      const refuses = what.startsWith('whatever') ? !isFirst : messages.some(each => 'reasoning_content' in each)
+      if (refuses) return { kind: 'error', status: 400, message: `'messages.${messages.length - 2}' is unsupported` }
+      const choices = [{ index: 0, message: message(isFirst ? 0 : 2, 'call_1'), finish_reason: 'stop' }]
+      const parts = [JSON.stringify({ id: crypto.randomUUID(), model, choices })]
+      return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts }
+    })
+    const input: ResponseInput = [{ role: 'user', content: question }]
+    const { output } = await openai.responses.create({ model, tools, input })
+    input.push(...(output as ResponseInput), { type: 'function_call_output', call_id: 'call_1', output: RESULT })
+    const asked = openai.responses.create({ model, tools, input })
+    if (what.startsWith('whatever')) await expect(asked).rejects.toThrow('400')
+    else expect((await asked).output_text).toBe(LAST_WORD)
+    // Once as it is, and once without what was carried.
+    expect(upstreams.aggregator.requests).toHaveLength(3)
+  })
+
   test.each(VENDORS)('%s at /v1/messages, %s', async (_, how, model) => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
     let said: Anthropic.ContentBlock[] = []

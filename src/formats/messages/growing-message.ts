@@ -70,10 +70,10 @@ export class GrowingMessage implements AnswerSteps {
   /** Does nothing. Anthropic's citations point into the request's documents; other sources have no counterpart there. */
   annotate(): void {}
 
-  /** Call after the last step. */
+  /** Call after the last step. Nothing follows the text that ends a turn: clients take their answer from the last block. */
   end(): void {
     if (this.#open === 'thinking') this.#sign()
-    else this.#addCarried()
+    else if (this.hasCalls || this.#open === null) this.#addCarried()
     this.#writer.close()
   }
 

@@ -54,16 +54,17 @@ export async function translateRequest(
   return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
 }
 
+/** Whether what earlier answers carried may be in it, packed. */
+export function holdsPacked(request: UpstreamRequest): boolean {
+  if (!isLong(request)) return request.bodyText.includes(MAY_BE_PACKED)
+  const { bodyBytes } = request
+  return Buffer.from(bodyBytes.buffer, bodyBytes.byteOffset, bodyBytes.length).includes(MAY_BE_PACKED)
+}
+
 /** The request for a provider that has this API of its own, which would refuse what was packed here. */
 export async function withoutPacked(request: UpstreamRequest): Promise<UpstreamRequest> {
-  if (isLong(request)) {
-    const { bodyBytes } = request
-    const bytes = Buffer.from(bodyBytes.buffer, bodyBytes.byteOffset, bodyBytes.length)
-    return bytes.includes(MAY_BE_PACKED)
-      ? withLongBody(request, request.body, await runOnBody(DROP, request, {}))
-      : request
-  }
-  if (!request.bodyText.includes(MAY_BE_PACKED)) return request
+  if (!holdsPacked(request)) return request
+  if (isLong(request)) return withLongBody(request, request.body, await runOnBody(DROP, request, {}))
   const bodyText = JSON.stringify(dropPacked(readExactBody(request)))
   return { ...request, body: dropPacked(request.body), bodyText }
 }

@@ -7,11 +7,16 @@ import { NOBODY } from '../../event-loop/off-loop.ts'
 import { isTranslated } from '../../formats/format-of.ts'
 import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import { type ErrorDetails, type TranslationContext, translationOf } from '../../formats/translation.ts'
+import {
+  type ErrorDetails,
+  type TranslatedEndpoint,
+  type TranslationContext,
+  translationOf,
+} from '../../formats/translation.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
-import { countRequest, tellOwnRequest, translateRequest, withoutPacked } from './translate-request.ts'
+import { countRequest, holdsPacked, tellOwnRequest, translateRequest, withoutPacked } from './translate-request.ts'
 
 /** Names the tools of the request that were left out. */
 export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
@@ -40,11 +45,25 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       const target = { ...targetOf(model), origin, refusesTools: request.refusesTools ?? false }
       const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
       const tell: Tell = details => tellOwnRequest(request, endpoint, target, details)
-      const answer = await askByChat(provider, chat, context, tell)
+      const first = await askByChat(provider, chat, context, tell)
+      const answer = refuses(first) && holdsPacked(request) ? ((await askBare()) ?? first) : first
       if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS, droppedTools.join(', '))
       return answer
+
+      /** Some refuse fields that they have written themselves, or thoughts of a conversation that came from the cache. Null: it was not that. */
+      async function askBare(): Promise<UpstreamAnswer | null> {
+        const bare = await translateRequest(request, endpoint as TranslatedEndpoint, { ...target, origin: '' })
+        const again = await askByChat(provider, bare.chat, context, tell).catch(() => null)
+        if (again?.status === 200) return again
+        await again?.body.cancel().catch(() => {})
+        return null
+      }
     },
   }
+}
+
+function refuses({ status }: UpstreamAnswer): boolean {
+  return status === 400 || status === 422
 }
 
 /** An estimate, because a provider that only speaks chat cannot count before it responds. */

@@ -117,6 +117,15 @@ describe.each(Object.entries(WAYS))('what was carried %s', (_, way) => {
   })
 })
 
+test('nothing follows the text that ends a turn at /v1/messages, where clients look for the answer', () => {
+  const stream = createMessageStream(messages)
+  const assembler = createMessageAssembler()
+  const deltas = [{ content: 'Hi.' }, { ticket: 'A' }]
+  for (const delta of deltas) for (const event of stream.push({ choices: [{ index: 0, delta }] })) assembler.add(event)
+  for (const event of stream.finish()) assembler.add(event)
+  expect(assembler.finish().body).toMatchObject({ content: [{ type: 'text', text: 'Hi.' }] })
+})
+
 describe('a packed text', () => {
   const packed = packCarried({ fields: { ticket: 'A' }, calls: { c: { seal: 'B' } } }, ORIGIN) ?? ''
 
