@@ -1,5 +1,5 @@
-/** Takes out of a request what earlier answers carried, packed, for a provider with that API of its own: it would refuse what it did not sign. */
-import { isPacked, PACKED } from './chat/carried.ts'
+/** What earlier answers carried, packed, in a request: taken out for a provider that would refuse what it did not sign, or written out to be read. */
+import { isPacked, PACKED, unpackCarried } from './chat/carried.ts'
 import { isJsonObject, type JsonObject } from './json/canonical.ts'
 
 /** A quick search in a body's JSON settles nearly all requests. */
@@ -27,4 +27,16 @@ function holdsPacked(part: unknown): boolean {
   if (!isJsonObject(part)) return false
   if (part.type === 'reasoning') return isPacked(part.encrypted_content)
   return part.type === 'thinking' ? isPacked(part.signature) : part.type === 'redacted_thinking' && isPacked(part.data)
+}
+
+/** The same value with the JSON of what was packed in place of each packed text. */
+export function writeOut(value: unknown): unknown {
+  if (typeof value === 'string') {
+    const carried = isPacked(value) ? unpackCarried(value, null) : null
+    return carried ? JSON.stringify(carried) : value
+  }
+  if (Array.isArray(value)) return value.map(writeOut)
+  return isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, writeOut(each)]))
+    : value
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { packCarried } from '../../src/formats/chat/carried.ts'
 import { stampEntry } from '../../src/postgres/checked-entries.ts'
 import { createMetrics, writeExposition } from '../../src/telemetry/metrics.ts'
 import { type Backend, describeBackends, describeReal, openBus } from '../harness/backends.ts'
@@ -432,6 +433,24 @@ describeBackends('a hook', backend => {
       expect(hook.asked.length).toBeGreaterThanOrEqual(2)
       for (const body of hook.bodies) expect(body).not.toContain(secret)
       expect(hook.asked[0]?.request.tools).toMatchObject([{ server_url: 'https://a.example' }])
+    })
+
+    test('is shown what a packed text holds, which a client may have written', async () => {
+      const { hook, proxy, key } = setup
+      hook.say(({ request }) => ({ verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow', policy: '1' }))
+      const text = packCarried({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, 'whoever')
+      const thought = { type: 'thinking', thinking: 'Hm.', signature: text }
+      const model = 'openai/gpt-4o-mini'
+      const said = { role: 'user', content: 'Well?' }
+      const asked = [
+        ['/responses', { model, input: [said, { type: 'reasoning', summary: [], encrypted_content: text }] }],
+        ['/messages', { model, max_tokens: 9, messages: [said, { role: 'assistant', content: [thought] }] }],
+      ] as const
+      for (const [path, body] of asked) {
+        const sent = await post(proxy, key, path, body)
+        expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining('do not allow it')])
+      }
+      expect(setup.upstreams.aggregator.requests).toEqual([])
     })
   })
 

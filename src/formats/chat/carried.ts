@@ -3,7 +3,15 @@
  * it, but vendors require it unchanged in the next request. It is packed into one opaque text, which a client sends back unread.
  */
 
-import { isBlank, isJsonObject, type JsonObject, parseJsonObject, readField, writeField } from '../json/canonical.ts'
+import {
+  isBlank,
+  isJsonObject,
+  type JsonObject,
+  objectsOf,
+  parseJsonObject,
+  readField,
+  writeField,
+} from '../json/canonical.ts'
 import { findKeptReferences } from '../kept-references.ts'
 import { mergeDelta } from './merge-delta.ts'
 
@@ -43,6 +51,13 @@ export function carriedByCall(call: JsonObject): JsonObject {
   const called = readField(call, 'function')
   const within = isJsonObject(called) ? takeOthers(called, OWN_OF_FUNCTION) : {}
   return Object.keys(within).length > 0 ? { ...carried, function: within } : carried
+}
+
+/** The names of all that a message and its calls carried. */
+export function namesOfCarried(message: JsonObject): string[] {
+  const calls = objectsOf(message.tool_calls).map(carriedByCall)
+  const withinCalls = calls.flatMap(call => Object.keys({ ...call, ...(isJsonObject(call.function) && call.function) }))
+  return message.role === 'assistant' ? [...Object.keys(carriedBy(message)), ...withinCalls] : []
 }
 
 /** Without what names something that is kept elsewhere: whose it is would be checked in the request itself alone. */

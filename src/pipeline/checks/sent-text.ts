@@ -1,5 +1,6 @@
-/** What the hook is shown of a request: its JSON as it was sent, or the texts of its form; without what the client authorizes itself with. */
+/** What the hook is shown of a request: its JSON as it was sent, or the texts of its form; without what the client authorizes itself with, and with what was packed to be read. */
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
+import { MAY_BE_PACKED, writeOut } from '../../formats/drop-packed.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../formats/json/canonical.ts'
 import { type Form, readValue } from '../../formats/read-form.ts'
 import type { Query } from '../query.ts'
@@ -22,7 +23,7 @@ export async function sentText(
 /** The same JSON without what the client authorizes itself with; answers repeat their requests' tools. */
 export async function withoutSecrets(json: Uint8Array, owner: number): Promise<Uint8Array> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length)
-  if (!MCP.some(word => bytes.includes(word))) return json
+  if (!REWRITTEN.some(word => bytes.includes(word))) return json
   const text = bytes.toString()
   return Buffer.from(text.length > LONGEST_ON_LOOP ? await offLoop.run(HIDE, text, { owner }) : hideSecrets(text))
 }
@@ -53,13 +54,15 @@ function textsOf(form: Form): JsonObject {
   )
 }
 
-/** Without these, nobody is authorized. */
-const MCP = ['"mcp"', '"mcp_servers"']
+/** Without these, nobody is authorized, and nothing is packed. */
+const REWRITTEN = ['"mcp"', '"mcp_servers"', MAY_BE_PACKED]
 
 /** Without what an MCP server is told to know the client by, which no model reads: in a request, in one of a batch, in an answer. */
 export function hideSecrets(text: string): string {
   const body = parseJson(text)
-  return isJsonObject(body) ? JSON.stringify(hideIn(body)) : text
+  if (!isJsonObject(body)) return text
+  const hidden = hideIn(body)
+  return JSON.stringify(text.includes(MAY_BE_PACKED) ? writeOut(hidden) : hidden)
 }
 
 function hideIn(body: JsonObject): JsonObject {

@@ -55,7 +55,7 @@ export async function translateRequest(
 }
 
 /** Whether what earlier answers carried may be in it, packed. */
-export function holdsPacked(request: UpstreamRequest): boolean {
+function holdsPacked(request: UpstreamRequest): boolean {
   if (!isLong(request)) return request.bodyText.includes(MAY_BE_PACKED)
   const { bodyBytes } = request
   return Buffer.from(bodyBytes.buffer, bodyBytes.byteOffset, bodyBytes.length).includes(MAY_BE_PACKED)

@@ -4,19 +4,15 @@ import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { carryError, restoreError } from '../../errors/errors.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
 import { NOBODY } from '../../event-loop/off-loop.ts'
+import { namesOfCarried } from '../../formats/chat/carried.ts'
 import { isTranslated } from '../../formats/format-of.ts'
-import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import {
-  type ErrorDetails,
-  type TranslatedEndpoint,
-  type TranslationContext,
-  translationOf,
-} from '../../formats/translation.ts'
+import { type ErrorDetails, type TranslationContext, translationOf } from '../../formats/translation.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
-import { countRequest, holdsPacked, tellOwnRequest, translateRequest, withoutPacked } from './translate-request.ts'
+import { countRequest, tellOwnRequest, translateRequest, withoutPacked } from './translate-request.ts'
 
 /** Names the tools of the request that were left out. */
 export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
@@ -46,24 +42,32 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
       const tell: Tell = details => tellOwnRequest(request, endpoint, target, details)
       const first = await askByChat(provider, chat, context, tell)
-      const answer = refuses(first) && holdsPacked(request) ? ((await askBare()) ?? first) : first
+      const answer = await orWithoutCarried(first, chat, async () => {
+        const bare = await translateRequest(request, endpoint, { ...target, origin: '' })
+        return askByChat(provider, bare.chat, context, tell)
+      })
       if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS, droppedTools.join(', '))
       return answer
-
-      /** Some refuse fields that they have written themselves, or thoughts of a conversation that came from the cache. Null: it was not that. */
-      async function askBare(): Promise<UpstreamAnswer | null> {
-        const bare = await translateRequest(request, endpoint as TranslatedEndpoint, { ...target, origin: '' })
-        const again = await askByChat(provider, bare.chat, context, tell).catch(() => null)
-        if (again?.status === 200) return again
-        await again?.body.cancel().catch(() => {})
-        return null
-      }
     },
   }
 }
 
-function refuses({ status }: UpstreamAnswer): boolean {
-  return status === 400 || status === 422
+/** Some providers refuse a field that they have written themselves: one that the refusal names is asked for once more without any. */
+async function orWithoutCarried(
+  first: UpstreamAnswer,
+  { body }: UpstreamRequest,
+  askBare: () => Promise<UpstreamAnswer>,
+): Promise<UpstreamAnswer> {
+  if (first.status !== 400 && first.status !== 422) return first
+  const names = objectsOf(body.messages).flatMap(namesOfCarried)
+  if (names.length === 0) return first
+  const text = await new Response(first.body).text()
+  if (names.some(name => text.includes(name))) {
+    const again = await askBare().catch(() => null)
+    if (again?.status === 200) return again
+    await again?.body.cancel().catch(() => {})
+  }
+  return { ...first, body: new Blob([text]).stream() }
 }
 
 /** An estimate, because a provider that only speaks chat cannot count before it responds. */
