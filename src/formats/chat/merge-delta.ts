@@ -58,12 +58,28 @@ function mergeValue(target: JsonObject, key: string, existing: unknown, incoming
 /** Each item continues the last item with the same `index`, or is appended. */
 function mergeItems(items: unknown[], fragments: unknown[]): boolean {
   let sound = true
+  const known = items.length * fragments.length > MOST_STEPS ? lastByIndex(items) : null
   for (const fragment of fragments) {
-    const item = isJsonObject(fragment) ? findLastByIndex(items, readField(fragment, 'index')) : undefined
-    if (item === undefined || !isJsonObject(fragment) || isAnother(item, fragment)) items.push(fragment)
-    else if (!mergeDelta(item, fragment)) sound = false
+    const index = isJsonObject(fragment) ? readField(fragment, 'index') : undefined
+    const item = known ? known.get(index) : findLastByIndex(items, index)
+    if (item === undefined || !isJsonObject(fragment) || isAnother(item, fragment)) {
+      items.push(fragment)
+      if (isJsonObject(fragment) && typeof index === 'number') known?.set(index, fragment)
+    } else if (!mergeDelta(item, fragment)) sound = false
   }
   return sound
+}
+
+/** Of long lists, as a client may send them, the items are found by a map. */
+const MOST_STEPS = 4_096
+
+function lastByIndex(items: readonly unknown[]): Map<unknown, JsonObject> {
+  const last = new Map<unknown, JsonObject>()
+  for (const item of items) {
+    const index = isJsonObject(item) ? readField(item, 'index') : undefined
+    if (isJsonObject(item) && typeof index === 'number') last.set(index, item)
+  }
+  return last
 }
 
 /** Tool calls are merged by `index`, or by order when a provider omits it. A name with a new `id` begins another call. */

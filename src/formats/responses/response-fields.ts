@@ -27,7 +27,7 @@ export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
     top_p: 'Sent unchanged.',
     top_logprobs: 'Sent with `logprobs`.',
     include:
-      '`message.output_text.logprobs` becomes `logprobs`; `reasoning.encrypted_content` always holds what the message carried for its model; other values concern hosted tools.',
+      '`message.output_text.logprobs` becomes `logprobs`; `reasoning.encrypted_content` always holds what a message carried; other values concern hosted tools.',
     tools:
       'Functions stay functions, custom tools become functions with one text parameter, and tools of a namespace get its name as a prefix; hosted tools and MCP are left out where the model may choose, else refused.',
     tool_choice: 'Modes, functions, custom tools and `allowed_tools` become chat’s.',

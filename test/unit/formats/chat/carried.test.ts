@@ -126,6 +126,19 @@ test('nothing follows the text that ends a turn at /v1/messages, where clients l
   expect(assembler.finish().body).toMatchObject({ content: [{ type: 'text', text: 'Hi.' }] })
 })
 
+test('two long lists are merged item by item, in no more time than they take to read', () => {
+  const list = (field: string) => Array.from({ length: 20_000 }, (_, index) => ({ index, [field]: 'x' }))
+  const packed = ['a', 'b'].map(field => packCarried({ fields: { details: list(field) }, calls: {} }, ORIGIN))
+  const input = [
+    ...packed.map(encrypted_content => ({ type: 'reasoning', summary: [], encrypted_content })),
+    { type: 'message', role: 'assistant', content: 'Hi.' },
+  ]
+  const began = process.cpuUsage()
+  const [message] = objectsOf(responseToChat({ model: 'm', input }, ORIGIN).messages)
+  expect(process.cpuUsage(began).user).toBeLessThan(1_500_000)
+  expect(message?.details).toEqual(list('a').map(item => ({ ...item, b: 'x' })))
+})
+
 describe('a packed text', () => {
   const packed = packCarried({ fields: { ticket: 'A' }, calls: { c: { seal: 'B' } } }, ORIGIN) ?? ''
 
