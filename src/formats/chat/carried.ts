@@ -129,10 +129,11 @@ export class PendingCarried {
 
   /** What has once been too long stays out: a part of it would not be what was sent. */
   #hasRoom(name: string, value: unknown): boolean {
+    const chars = JSON.stringify(value).length
+    if (this.#pieces + chars > MOST_PIECES_CHARS) this.#leftOut.add(name)
     if (this.#leftOut.has(name)) return false
-    this.#pieces += JSON.stringify(value).length
-    if (this.#pieces > MOST_PIECES_CHARS) this.#leftOut.add(name)
-    return this.#pieces <= MOST_PIECES_CHARS
+    this.#pieces += chars
+    return true
   }
 }
 

@@ -212,6 +212,8 @@ describe('a packed text', () => {
     )
     expect(unpackCarried(text, ORIGIN)).toEqual({ fields: { ticket: 'A' }, calls: { d: { seal: 'B' } } })
     expect(text?.length).toBeLessThan(1_500_000)
+    const halves = packCarried({ fields: { a: large.slice(400_000), b: large.slice(300_000) }, calls: {} }, ORIGIN)
+    expect(Object.keys(unpackCarried(halves, ORIGIN)?.fields ?? {})).toEqual(['a'])
     const most = packCarried({ fields: { most: large.slice(200) }, calls: {} }, ORIGIN)
     expect(unpackCarried(most, ORIGIN)?.fields.most).toHaveLength(1024 * 1024 - 200)
     expect(unpackCarried(`${most}${'A'.repeat(400_000)}`, null)).toBeNull()
@@ -222,8 +224,8 @@ test('what streams without end is left out from where it is too much', () => {
   const pending = new PendingCarried()
   pending.addMessage({ ticket: 'A' })
   for (let piece = 0; piece < 200; piece++) pending.addMessage({ reasoning: 'x'.repeat(100_000) })
-  pending.addMessage({ reasoning: 'x' })
-  expect(pending.take()).toEqual({ fields: { ticket: 'A' }, calls: {} } satisfies Carried)
+  pending.addMessage({ reasoning: 'x', seal: 'B' })
+  expect(pending.take()).toEqual({ fields: { ticket: 'A', seal: 'B' }, calls: {} } satisfies Carried)
 })
 
 describe('what a packed text may cost', () => {
