@@ -1,4 +1,4 @@
-/** What the hook is shown of a request: its JSON as it was sent, or the texts of its form; without what the client authorizes itself with, and with what was packed to be read. */
+/** What the hook is shown of a request: its JSON as it was sent, or the texts of its form; without what authorizes the client, and packed texts unpacked. */
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { MAY_BE_PACKED, writeOut } from '../../formats/drop-packed.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../formats/json/canonical.ts'
