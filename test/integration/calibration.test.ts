@@ -18,7 +18,7 @@ describeBackends('calibration', backend => {
     const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
     const store = (owner: number, pair: number, verdict: string, source: string, similarity: number, kind: string) =>
       database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('b${pair}'),
-        '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, '${kind}')`)
+        '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, '${kind}', null)`)
     // Eight of ten at 0.9 ask the same, and two of ten at 0.6. A person thinks otherwise of one of the eight.
     for (let pair = 0; pair < 20; pair++) {
       const isNear = pair < 10

@@ -85,7 +85,7 @@ describeOnce('evaluate --project', backend => {
       other = 'b',
     ) =>
       database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('${other}${pair}'),
-        '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, nullif('${kind}', ''))`)
+        '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, nullif('${kind}', ''), null)`)
     await store(project, 1, 'same', 'person', 0.97)
     await store(project, 2, 'different', 'person', 0.96)
     await store(project, 3, 'same', 'judge', 0.93, 'words')

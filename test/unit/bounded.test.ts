@@ -21,6 +21,7 @@ const AS_MANY_AS: Record<string, string> = {
   'formats/tokens/encodings.ts loaded': 'vocabularies',
   'postgres/call.ts callees': 'functions of the database',
   'postgres/standbys.ts #reading': 'time limits of statements',
+  'providers/balanced.ts readyAtMs': 'keys of one provider',
   'providers/call-upstream.ts aliveAtMs': 'base addresses of providers',
   'providers/credentials/credentials.ts #spellings': 'first characters of spellings of one key',
   'postgres/embedded/embedded-turns.ts others': 'statements that wait',
