@@ -65,7 +65,7 @@ function Frame({ session }: { session: Session }) {
     id === undefined &&
     !isAdministrator(session) &&
     linksOf('administrators').some(({ path }) => pathname.endsWith(path))
-  // Navigation closes the menu, so that it does not cover the new page.
+  // Navigation closes the menu, so that it does not cover the new page; choosing the page that is shown closes it, too.
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (project) rememberProject(project.id)
@@ -93,7 +93,7 @@ function Frame({ session }: { session: Session }) {
             <Mark /> Model Proxy
           </Link>
           <ProjectSwitch />
-          <Navigation session={session} />
+          <Navigation session={session} onChosen={() => setOpen(false)} />
           <Foot session={session} />
         </div>
       </aside>
@@ -150,15 +150,20 @@ function ProjectSwitch() {
 const LINK = 'block rounded-lg px-3 py-1.5 text-muted hover:bg-sunken hover:text-ink'
 const ACTIVE = { className: '!bg-accent-soft !text-accent-strong font-medium', 'aria-current': 'page' } as const
 
-function Navigation({ session }: { session: Session }) {
+function Navigation({ session, onChosen }: { session: Session; onChosen: () => void }) {
   const { data } = useProjects()
   const { project: inAddress } = useParams({ strict: false })
   const id = inAddress ?? lastProject(data ?? [])?.id
   return (
     <nav aria-label="Pages" className="flex-1 space-y-5">
       {id !== undefined &&
-        (['project', 'settings'] as const).map(menu => <PageLinks key={menu} pages={linksOf(menu, id)} />)}
-      <PageLinks pages={[...(isAdministrator(session) ? linksOf('administrators') : []), ...linksOf('own')]} />
+        (['project', 'settings'] as const).map(menu => (
+          <PageLinks key={menu} pages={linksOf(menu, id)} onChosen={onChosen} />
+        ))}
+      <PageLinks
+        pages={[...(isAdministrator(session) ? linksOf('administrators') : []), ...linksOf('own')]}
+        onChosen={onChosen}
+      />
     </nav>
   )
 }
@@ -169,7 +174,7 @@ function linksOf(menu: string, projectId = ''): { path: string; title: string }[
   )
 }
 
-function PageLinks({ pages }: { pages: ReturnType<typeof linksOf> }) {
+function PageLinks({ pages, onChosen }: { pages: ReturnType<typeof linksOf>; onChosen: () => void }) {
   return (
     <ul className="space-y-0.5 border-line not-first:border-t not-first:pt-4">
       {pages.map(({ path, title }) => (
@@ -179,6 +184,7 @@ function PageLinks({ pages }: { pages: ReturnType<typeof linksOf> }) {
             className={LINK}
             activeProps={ACTIVE}
             activeOptions={{ includeSearch: false, exact: path.endsWith('/settings') }}
+            onClick={onChosen}
           >
             {title}
           </Link>
