@@ -9,9 +9,10 @@ export interface Misspelt {
   resembles: string[]
 }
 
-/** Names their variables, never what is in them. */
+/** Names their variables, never what is in them. Where the example was not copied with the program, it says nothing. */
 export async function tellMisspelt(log: Pick<Log, 'warn'>): Promise<void> {
-  const { default: text } = await import('../../.env.example', { with: { type: 'text' } })
+  const example = import('../../.env.example', { with: { type: 'text' } })
+  const { default: text } = await example.catch(() => ({ default: '' }))
   for (const misspelt of findMisspelt(ownEnvironment, readNames(text)))
     log.warn(misspelt, 'an environment variable is no setting, but resembles one that is not set')
 }
