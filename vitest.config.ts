@@ -9,9 +9,9 @@ export default defineConfig({
     isolate: false,
     ...suiteFiles,
     // For what hangs; no test is to depend on how busy the machine is.
-    testTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    expect: { poll: { timeout: 120_000 } },
+    hookTimeout: 240_000,
     maxWorkers: 2,
     sequence: { sequencer: FileOrder },
     setupFiles: [

@@ -142,7 +142,6 @@ describe.skipIf(!chromiumPath)(title, () => {
       await leave()
       await page.getByRole('button', { name: 'Cancel' }).click()
       expect(await page.getByLabel('Similarity threshold').inputValue()).toBe('0.7')
-      await page.getByRole('button', { name: 'Menu' }).click()
       await leave()
       await page.getByRole('button', { name: 'Leave', exact: true }).click()
       await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()

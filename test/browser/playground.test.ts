@@ -43,7 +43,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Send', exact: true }).click()
     }
     const received = () => upstreams.aggregator.requests.map(({ bodyText }) => JSON.parse(bodyText))
-    const answers = () => expect.poll(() => page.locator('output').allInnerTexts(), { timeout: 30_000 })
+    const answers = () => expect.poll(() => page.locator('output').allInnerTexts())
 
     test('keeps a conversation, with its system prompt, parameters and images, and says what the cache did', async () => {
       upstreams.aggregator.scriptOnce({ kind: 'answer', content: 'Paris.' }, { kind: 'answer', content: 'A dot.' })
@@ -127,7 +127,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       })
       upstreams.aggregator.script({ kind: 'errorInAnswer', afterChunks: 2, shape: 'bare' })
       await send('And tomorrow?')
-      await expect.poll(() => page.getByRole('alert').count(), { timeout: 30_000 }).toBe(2)
+      await expect.poll(() => page.getByRole('alert').count()).toBe(2)
       upstreams.aggregator.script({ kind: 'hang', after: 'nothing' })
       await send('And the day after?')
       await page.getByRole('button', { name: 'Stop' }).click()

@@ -113,7 +113,7 @@ describeOnce('message batches', backend => {
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.cancel()
-    await expect.poll(recorded, { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(recorded).toHaveLength(1)
   })
 
   test('cancelled, deleted', async () => {

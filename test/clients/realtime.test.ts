@@ -66,8 +66,7 @@ describeOnce('realtime', backend => {
       ended: end.promise,
       send: (event: object) => socket.send(JSON.stringify(event)),
       /** Waits for so many events of a type. */
-      has: (type: string, count = 1) =>
-        expect.poll(() => events.filter(each => each.type === type).length, { timeout: 10_000 }).toBe(count),
+      has: (type: string, count = 1) => expect.poll(() => events.filter(each => each.type === type).length).toBe(count),
     }
   }
 

@@ -154,18 +154,18 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     const clients = Array.from({ length: 4 }, load)
     const goesOn = async () => {
       const before = found
-      await waitUntil('the others go on', 30_000, () => found > before + 50)
+      await waitUntil('the others go on', () => found > before + 50)
     }
     await goesOn()
     const pid = await Bun.file(join(environment.CITUS_DIR ?? '', 'worker1/postmaster.pid')).text()
     process.kill(Number(pid.split('\n')[0]), 'SIGQUIT')
-    await waitUntil('its projects are noticed', 30_000, () => (failed[killed] ?? 0) > 10)
+    await waitUntil('its projects are noticed', () => (failed[killed] ?? 0) > 10)
     await goesOn()
     // Vectors that cannot be looked up are asked for.
     expect((await askBoth()).map(({ status }) => status)).toEqual([200, 200])
     await Bun.$`${SCRIPT} up`.quiet()
     expect(failed[other]).toBe(0)
-    await waitUntil('its projects are back', 30_000, async () => {
+    await waitUntil('its projects are back', async () => {
       const before = failed[killed]
       await goesOn()
       return failed[killed] === before

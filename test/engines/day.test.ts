@@ -121,11 +121,7 @@ describeEngines('a day', ['prometheus'], () => {
       })
     }
     socket.close()
-    await waitUntil(
-      'the session and its responses are recorded',
-      10_000,
-      async () => (await readRecords()).length === 3,
-    )
+    await waitUntil('the session and its responses are recorded', async () => (await readRecords()).length === 3)
   }
 
   /** What is not one door's: aliases, what is refused, followers, and batches that are over. */
@@ -192,7 +188,7 @@ describeEngines('a day', ['prometheus'], () => {
     expect(new Set(told.filter(({ status }) => status === 200).map(({ path }) => path)).size).toBeGreaterThan(10)
     let records: Recorded[] = []
     const isRecorded = ({ id }: Told) => records.some(({ request_id }) => request_id === id)
-    await waitUntil('all that was answered is recorded', 30_000, async () => {
+    await waitUntil('all that was answered is recorded', async () => {
       records = await readRecords()
       const isBatchOver = records.some(
         ({ endpoint, completion_tokens }) => endpoint === 'batches' && completion_tokens > 0,
@@ -210,7 +206,7 @@ describeEngines('a day', ['prometheus'], () => {
     }
   })
 
-  test('Prometheus sums up what the records do', { timeout: 120_000 }, async () => {
+  test('Prometheus sums up what the records do', async () => {
     const [sums] = await database.call<Record<string, number>>(
       `select count(*)::int as requests, sum(cost_usd)::float8 as usd, sum(saved_usd)::float8 as saved_usd,
         sum(prompt_tokens)::int as input, sum(completion_tokens)::int as output, sum(tokens_saved)::int as saved,
@@ -252,14 +248,13 @@ describeEngines('a day', ['prometheus'], () => {
     await prometheus.expectValue('max(model_proxy_budget_remaining_usd{per="day"})', 1000 - (spent?.least ?? 0), 6)
   })
 
-  test('a collector receives a span for each, with the same dollars and tokens', { timeout: 120_000 }, async () => {
+  test('a collector receives a span for each, with the same dollars and tokens', async () => {
     // Sessions are not traced.
     const records = (await readRecords()).filter(({ endpoint }) => endpoint !== 'realtime')
     const servers = () =>
       collector.spans.filter(({ kind, attributes }) => kind === SERVER && attributes['model_proxy.request.id'])
     await waitUntil(
       () => `${servers().length} of ${records.length} spans`,
-      30_000,
       async () => servers().length >= records.length,
     )
     const ids = (each: readonly unknown[]) => each.map(String).toSorted()

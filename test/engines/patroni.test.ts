@@ -30,7 +30,7 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
     })
     const account = await openAccounts(before).create()
     await before.close()
-    await waitUntil('the standby follows', 20_000, async () => (await second.takesWrites()) === false)
+    await waitUntil('the standby follows', async () => (await second.takesWrites()) === false)
 
     let isOver = false
     const answers: { status: number; atMs: number }[] = []
@@ -56,9 +56,9 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
     await Bun.sleep(1_000)
     const cutAtMs = performance.now()
     const parted = first.line.part(60_000)
-    await waitUntil('the standby is promoted', 50_000, async () => (await second.takesWrites()) === true)
+    await waitUntil('the standby is promoted', async () => (await second.takesWrites()) === true)
     const promotedAtMs = performance.now()
-    await waitUntil('requests are served again', 20_000, async () => answers.at(-1)?.status === 200)
+    await waitUntil('requests are served again', async () => answers.at(-1)?.status === 200)
     await Bun.sleep(2_000)
     isOver = true
     await running
@@ -78,15 +78,12 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
     })
     const accounts = openAccounts(after)
     const answered = answers.length - refused.length
-    await waitUntil(
-      'all is recorded',
-      15_000,
-      async () => (await accounts.countRecords(account))[200] === answered,
-    ).catch(async () =>
-      expect([await accounts.countRequests(account), (await accounts.countRecords(account))[200]]).toEqual([
-        answered,
-        answered,
-      ]),
+    await waitUntil('all is recorded', async () => (await accounts.countRecords(account))[200] === answered).catch(
+      async () =>
+        expect([await accounts.countRequests(account), (await accounts.countRecords(account))[200]]).toEqual([
+          answered,
+          answered,
+        ]),
     )
     await after.close()
   })

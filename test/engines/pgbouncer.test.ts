@@ -50,13 +50,14 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     const client = async (i: number) => {
       for (; left > 0; ) {
         const n = left--
-        const { status } = await ask(
-          proxies[i % 2] as (typeof proxies)[0],
-          account.key,
-          `Pooled ${n % 3 === 0 ? n : 0}?`,
-        )
-        expect(status).toBe(200)
-        answered++
+        const proxy = proxies[i % 2] as (typeof proxies)[0]
+        const { status, headers } = await ask(proxy, account.key, `Pooled ${n % 3 === 0 ? n : 0}?`)
+        // A machine that is too busy to admit in time says when to ask again.
+        if (status === 503 && headers.has('retry-after')) left++
+        else {
+          expect(status).toBe(200)
+          answered++
+        }
       }
     }
     await Promise.all(Array.from({ length: CLIENTS }, (_, i) => client(i)))
@@ -88,7 +89,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
 
   async function refusedBy(pooler: Pooler): Promise<void> {
     const proxy = spawnProxy({ DATABASE_URL: pooler.url, REDIS_URL: redis.url })
-    await waitUntil('it has ended', 30_000, () => proxy.hasEnded())
+    await waitUntil('it has ended', () => proxy.hasEnded())
     expect(await proxy.ended()).toBe(1)
     expect(proxy.output()).toContain('DATABASE_PREPARED must be off behind this pooler')
   }

@@ -51,7 +51,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     const asked = Array.from({ length: 40 }, (_, index) => `Question number ${index % 10}?`)
     for (const question of asked) expect((await ask(team, key, question)).status).toBe(200)
     await expectValue('sum(model_proxy_requests_total)', asked.length)
-    await waitUntil('all are recorded', 30_000, async () => {
+    await waitUntil('all are recorded', async () => {
       const rows = await database.call<{ count: number }>('select count(*)::int as count from usage_records', [])
       return rows[0]?.count === asked.length
     })
@@ -76,11 +76,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     const served = await ask(team, key, 'Please, what is the capital of France?')
     expect(served.cache).toBe('HIT-SEMANTIC')
     const feedback = { request_id: served.headers.get('x-request-id'), verdict: 'wrong' }
-    await waitUntil(
-      'it is noted',
-      10_000,
-      async () => (await post(team, key, '/cache/feedback', feedback)).status === 200,
-    )
+    await waitUntil('it is noted', async () => (await post(team, key, '/cache/feedback', feedback)).status === 200)
     await expectValue('sum(model_proxy_verdicts_total{by="person",verdict="different"})', 1)
   })
 
@@ -91,20 +87,16 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
       .split('\n')
     const before = (await resultOf('sum(model_proxy_requests_total)')) ?? 0
     process.kill(Number(workers[0]), 'SIGKILL')
-    await waitUntil('another took its place', 30_000, () => team.output().includes('another takes its place'))
+    await waitUntil('another took its place', () => team.output().includes('another takes its place'))
     const { key } = await accounts.create()
     // The victim may be given a connection until the system has ended it.
-    await waitUntil('one is answered', 30_000, async () =>
+    await waitUntil('one is answered', async () =>
       ask(team, key, 'Anybody there?').then(
         ({ status }) => status === 200,
         () => false,
       ),
     )
-    await waitUntil(
-      'it is counted',
-      30_000,
-      async () => ((await resultOf('sum(model_proxy_requests_total)')) ?? 0) > before,
-    )
+    await waitUntil('it is counted', async () => ((await resultOf('sum(model_proxy_requests_total)')) ?? 0) > before)
   })
 
   test('nobody reads them without the token, and promtool finds nothing to correct', async () => {

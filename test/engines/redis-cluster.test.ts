@@ -121,7 +121,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     await node.call('cluster', 'addslotsrange', 100, 16_383)
     upstream.script({ kind: 'answer', content: 'one answer', firstByteDelayMs: 500 })
     let asked = 0
-    await waitUntil('they share a call', 30_000, async () => {
+    await waitUntil('they share a call', async () => {
       const before = upstream.requests.length
       asked++
       await Promise.all(both.map(proxy => ask(proxy, key, `Together ${asked}?`)))
@@ -190,14 +190,14 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     await replica.call('config', 'set', 'cluster-replica-validity-factor', 0)
     replica.freeze()
     await dead.kill()
-    await waitUntil('health tells', 30_000, async () => (await healthOf(proxies[0])) === 'degraded')
+    await waitUntil('health tells', async () => (await healthOf(proxies[0])) === 'degraded')
     const before = statuses.map(({ length }) => length)
     // Each of a project's four clients, on both proxies, asks anew and is answered, while nobody has its slots.
-    await waitUntil('each is served meanwhile', 30_000, () =>
+    await waitUntil('each is served meanwhile', () =>
       statuses.every(({ length }, at) => length >= (before[at] ?? 0) + 8),
     )
     replica.thaw()
-    for (const proxy of proxies) await waitUntil('health is ok', 20_000, async () => (await healthOf(proxy)) === 'ok')
+    for (const proxy of proxies) await waitUntil('health is ok', async () => (await healthOf(proxy)) === 'ok')
     isRunning = false
     await Promise.all(clients)
     const outcomes = statuses.map(each => ({ admitted: admitted(each), of: each.length }))
@@ -214,7 +214,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     upstream.script({ kind: 'answer', contentChars: 800, chunkPauseMs: 100 })
     const asked = Array.from({ length: 12 }, (_, i) => question(`Killed ${i}?`, { stream: true }))
     const leaders = asked.map(body => ask(proxies[0], key, body))
-    await waitUntil('the leaders ask', 30_000, () => upstream.requests.length === asked.length)
+    await waitUntil('the leaders ask', () => upstream.requests.length === asked.length)
     const followers = await Promise.all(asked.map(body => post(proxies[1], key, '/chat/completions', body)))
     const victim = cluster.masters[1] as RedisCluster['masters'][0]
     await victim.kill()
@@ -251,7 +251,6 @@ describeEngines('a Redis Cluster with TLS', ['redis-server', 'redis-cli', 'opens
     const accounts = openAccounts(database)
     await waitUntil(
       'health is ok',
-      10_000,
       async () => ((await (await get(proxy, '/health')).json()) as { status: string }).status === 'ok',
     )
     for (let i = 0; i < 6; i++) {

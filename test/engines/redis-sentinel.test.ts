@@ -36,18 +36,18 @@ describeEngines('three Sentinels', ['redis-server', 'redis-sentinel', 'redis-cli
 
   test('lead to the master; a hanging one is left for its replica, with all windows', async () => {
     const [first, second] = redis.nodes
-    await waitUntil('health is ok', 10_000, isWell)
+    await waitUntil('health is ok', isWell)
     const { key } = await openAccounts(database).create({ perMinute: 100 })
     let admitted = await countAdmitted(key, 40)
     expect(admitted).toBe(40)
     first.freeze()
-    await waitUntil('the replica is master', 30_000, async () => (await roleOf(second)) === 'master')
-    await waitUntil('health is ok', 15_000, isWell)
+    await waitUntil('the replica is master', async () => (await roleOf(second)) === 'master')
+    await waitUntil('health is ok', isWell)
     admitted += await countAdmitted(key, 100)
     expect(admitted).toBe(100)
     // It wakes as a master, and is made a replica: the proxy does not return to it.
     first.thaw()
-    await waitUntil('the old master is a replica', 30_000, async () => (await roleOf(first)) === 'slave')
+    await waitUntil('the old master is a replica', async () => (await roleOf(first)) === 'slave')
     expect(await countAdmitted(key, 20)).toBe(0)
     expect(await isWell()).toBe(true)
   })

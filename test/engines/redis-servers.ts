@@ -25,8 +25,6 @@ export interface Certificates {
   key: string
 }
 
-const READY_WITHIN_MS = 30_000
-
 /** An authority, and one certificate of it for `localhost` that servers and clients share. */
 export async function makeCertificates(): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-tls-'))
@@ -161,20 +159,20 @@ async function formCluster(masters: RedisNode[], replicas: RedisNode[]): Promise
   }
   const knowsAll = async (node: RedisNode) =>
     String(await node.call('cluster', 'nodes')).split('\n').length === nodes.length
-  for (const node of nodes) await waitUntil('all nodes know each other', READY_WITHIN_MS, () => knowsAll(node))
+  for (const node of nodes) await waitUntil('all nodes know each other', () => knowsAll(node))
   for (const [i, replica] of replicas.entries()) {
     const id = String(await masters[i]?.call('cluster', 'myid'))
-    await waitUntil('it follows its master', READY_WITHIN_MS, async () =>
+    await waitUntil('it follows its master', async () =>
       String(await replica.call('cluster', 'replicate', id)).includes('OK'),
     )
   }
   for (const node of nodes) {
-    await waitUntil('the cluster is whole', READY_WITHIN_MS, async () =>
+    await waitUntil('the cluster is whole', async () =>
       String(await node.call('cluster', 'info')).includes('cluster_state:ok'),
     )
   }
   for (const replica of replicas) {
-    await waitUntil('replicas are up', READY_WITHIN_MS, async () =>
+    await waitUntil('replicas are up', async () =>
       String(await replica.call('info', 'replication')).includes('master_link_status:up'),
     )
   }
@@ -195,7 +193,7 @@ export async function startSentinels(): Promise<SentinelGroup> {
   const sentinels = await Promise.all(ports.map(port => startSentinel(folder, port, master.port)))
   for (const port of ports) {
     const redis = new Redis(port, '127.0.0.1')
-    await waitUntil('the Sentinels know each other and the replica', READY_WITHIN_MS, async () => {
+    await waitUntil('the Sentinels know each other and the replica', async () => {
       const state = Object.fromEntries(pairs((await redis.call('sentinel', 'master', 'mymaster')) as string[]))
       return state['num-slaves'] === '1' && state['num-other-sentinels'] === '2'
     })

@@ -57,7 +57,7 @@ export function startPrometheus(metricsPort: number, token: string, ruleFiles: r
         seen = await resultOf(expression)
         return seen !== null && Math.abs(seen - value) < 10 ** -decimals
       }
-      await waitUntil(() => `${expression} is ${seen}, not ${value}`, 30_000, isIt)
+      await waitUntil(() => `${expression} is ${seen}, not ${value}`, isIt)
       expect(seen).toBeCloseTo(value, decimals)
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -134,7 +134,7 @@ describeFaults('a budget of one dollar', () => {
         door.usd === null ? 400 : 200,
       ])
       const told = `${door.path} costs what it costs`
-      await waitUntil(told, 10_000, async () => {
+      await waitUntil(told, async () => {
         const { spent, kept, held } = await stand()
         return held === 0 && Math.abs(spent + kept - before.spent - before.kept - (door.usd ?? 0)) < 0.0005
       })
@@ -147,13 +147,13 @@ describeFaults('a budget of one dollar', () => {
     // The process that is killed begins, so that it has asked for something that it never records.
     const door = (n: number) => DOORS[Math.floor(n / PROCESSES) % DOORS.length] ?? JUDGE
     const first = askAt(door(0), PROCESSES - 1)
-    await waitUntil('it has asked', 60_000, () => upstreams.openai.requests.length > reachedBefore)
+    await waitUntil('it has asked', () => upstreams.openai.requests.length > reachedBefore)
     const others = Array.from({ length: REQUESTS }, (_, n) => n).filter(n => n !== PROCESSES - 1)
     const asked = others.map(async n => ({ ...door(n), status: await askAt(door(n), n) }))
-    await waitUntil('some are asked', 60_000, () => upstreams.openai.requests.length > reachedBefore + 10)
+    await waitUntil('some are asked', () => upstreams.openai.requests.length > reachedBefore + 10)
     cutting.cut()
     proxies.at(-1)?.signal('SIGKILL')
-    await waitUntil('answers of the database are lost', 60_000, () => cutting.swallowed() > 3)
+    await waitUntil('answers of the database are lost', () => cutting.swallowed() > 3)
     cutting.pass()
     const results = await Promise.all(asked)
     await first
@@ -177,7 +177,7 @@ describeFaults('a budget of one dollar', () => {
     }
 
     let held = Number.NaN
-    await waitUntil('all that lives has settled', 60_000, async () => {
+    await waitUntil('all that lives has settled', async () => {
       const last = held
       await Bun.sleep(2_000)
       held = (await stand()).held

@@ -36,7 +36,7 @@ beforeAll(async () => {
     stdout: 'ignore',
     stderr: 'ignore',
   })
-  await waitUntil('it serves', 60_000, async () => (await health()) === 200)
+  await waitUntil('it serves', async () => (await health()) === 200)
 })
 afterAll(async () => {
   idleClients?.kill('SIGKILL')
@@ -61,7 +61,7 @@ test('a thousand connections that idle or begin a next head after an answer, and
   const told: (number | string)[] = []
   const seen = () =>
     `health is told, and told again; the process ended with ${proxy.exitCode}, told: ${told.slice(-20)}`
-  await waitUntil(seen, 40_000, async () => {
+  await waitUntil(seen, async () => {
     told.push(await health())
     return told.slice(-5).filter(status => status === 200).length === 5
   })

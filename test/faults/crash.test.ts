@@ -38,12 +38,12 @@ describeFaults('PostgreSQL crashes', () => {
     const answered = () => load.results.filter(({ status }) => status === 200).length
     for (let crash = 1; crash <= CRASHES; crash++) {
       const before = answered()
-      await waitUntil('requests are answered', 30_000, () => answered() >= before + QUOTA / (2 * CRASHES))
+      await waitUntil('requests are answered', () => answered() >= before + QUOTA / (2 * CRASHES))
       await postgres.stopAtOnce()
       await postgres.start()
     }
     // Not at a refusal: what was reserved for nobody is given back first.
-    await waitUntil('the month is used up', 30_000, async () => {
+    await waitUntil('the month is used up', async () => {
       return answered() >= QUOTA && (await ask(proxy, account.key, 'One more?')).status === 429
     })
     await load.stop()
@@ -55,7 +55,7 @@ describeFaults('PostgreSQL crashes', () => {
     const account = await accounts.create({ perMinute: 100_000, perMonth: 10_000_000 })
     const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: 16, pauseMs: 10 })
     const answered = () => load.results.filter(({ status }) => status === 200)
-    await waitUntil('requests are answered', 30_000, () => answered().length > QUOTA)
+    await waitUntil('requests are answered', () => answered().length > QUOTA)
     const crashedAtMs = performance.now()
     await postgres.stopAtOnce()
     await load.stop()

@@ -48,7 +48,7 @@ async function withDatabase<T>(run: (database: ReturnType<typeof openRealDatabas
 /** Behind a burst, the door's sessions wait their turn, and a driver may lose its patience. */
 async function count(text: string): Promise<number> {
   let found: number | null = null
-  await waitUntil('the database has time to count', 30_000, async () => {
+  await waitUntil('the database has time to count', async () => {
     found = await withDatabase(async database => (await database.call<{ n: number }>(text, []))[0]?.n ?? null).catch(
       () => null,
     )
@@ -61,7 +61,7 @@ const RECORDED = 'select count(*)::int as n from usage_records'
 
 test.skipIf(!psqlPath)('the line for psql that it prints works as printed', async () => {
   // It answers before it has greeted.
-  await waitUntil('the line is printed', 30_000, async () => proxy.output().includes('reach it with'))
+  await waitUntil('the line is printed', async () => proxy.output().includes('reach it with'))
   const url = /reach it with: psql (\S+)/.exec(proxy.output())?.[1] ?? ''
   expect(await runPsql(url, [...bareFlags, '-w', '-c', 'select 1'])).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
 })
@@ -94,10 +94,10 @@ test('200 different questions at once are all answered, and so are those that co
 }, 90_000)
 
 test('killed, it loses a second of what it counted and recorded at most', async () => {
-  await waitUntil('all is recorded', 30_000, async () => (await count(RECORDED)) >= 220)
+  await waitUntil('all is recorded', async () => (await count(RECORDED)) >= 220)
   const [counted, recorded] = [await count(COUNTED), await count(RECORDED)]
   for (let n = 0; n < 5; n++) expect((await ask(proxy, key, `Once more, number ${n}?`)).status).toBe(200)
-  await waitUntil('they are recorded', 30_000, async () => (await count(RECORDED)) === recorded + 5)
+  await waitUntil('they are recorded', async () => (await count(RECORDED)) === recorded + 5)
   // Flushed within half a second; no event says when.
   await Bun.sleep(1_600)
   proxy.signal('SIGKILL')

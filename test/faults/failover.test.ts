@@ -50,14 +50,14 @@ describeFaults('a primary and a standby', () => {
     await first.stop()
     await expect(pingDatabase(both)).rejects.toThrow()
     await setReadOnly(second, false)
-    await waitUntil('the second answers', 30_000, answers(new URL(second.url).port))
+    await waitUntil('the second answers', answers(new URL(second.url).port))
     await pingDatabase(both)
   })
 
   test('a primary that is closed to writes is seen, by those connected to it too, and left for another', async () => {
     await first.start()
     await setReadOnly(second, true)
-    await waitUntil('it is seen', 30_000, () =>
+    await waitUntil('it is seen', () =>
       pingDatabase(both).then(
         () => false,
         () => true,
@@ -65,7 +65,7 @@ describeFaults('a primary and a standby', () => {
     )
     // What is refused a write looks for another server.
     await both.call('create table if not exists written ()', []).catch(() => {})
-    await waitUntil('the first answers', 30_000, async () => {
+    await waitUntil('the first answers', async () => {
       await both.call('create table if not exists written ()', []).catch(() => {})
       return answers(new URL(first.url).port)()
     })
@@ -74,9 +74,9 @@ describeFaults('a primary and a standby', () => {
   test('health says so, and a start names it', async () => {
     const proxy = await startProxyProcess({ DATABASE_URL: first.url })
     await setReadOnly(first, true)
-    await waitUntil('health is down', 30_000, async () => (await get(proxy, '/health')).status === 503)
+    await waitUntil('health is down', async () => (await get(proxy, '/health')).status === 503)
     await setReadOnly(first, false)
-    await waitUntil('health is well', 30_000, async () => (await get(proxy, '/health')).status === 200)
+    await waitUntil('health is well', async () => (await get(proxy, '/health')).status === 200)
   })
 
   test('processes share a quarter of what the server gives, or what they are told', async () => {
@@ -132,18 +132,18 @@ describeFaults('a primary and a standby', () => {
       return row?.count ?? 0
     }
     const load = startLoad({ baseUrl: alone.baseUrl, key, clients: 16, pauseMs: 0 })
-    await waitUntil('it takes its five', 60_000, async () => (await alone.open()) === 5)
+    await waitUntil('it takes its five', async () => (await alone.open()) === 5)
     const others = await Promise.all([start(), start()])
     const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 16, pauseMs: 0 }))
     let seen = { open: [0], onServer: 0 }
     const say = () => `the three share six: they have ${seen.open.join(', ')} open, and the server ${seen.onServer}`
-    await waitUntil(say, 60_000, async () => {
+    await waitUntil(say, async () => {
       const open = await Promise.all([alone, ...others].map(each => each.open()))
       seen = { open, onServer: await connections() }
       return seen.open.every(count => count === 2) && seen.onServer <= 6 + 3 * 2
     })
     for (const each of others) each.signal('SIGTERM')
-    await waitUntil('the first takes its five again', 60_000, async () => (await alone.open()) === 5)
+    await waitUntil('the first takes its five again', async () => (await alone.open()) === 5)
     for (const each of [load, ...loads]) await each.stop()
     pauses.kill()
     const results = [load, ...loads].flatMap(each => each.results)
@@ -152,7 +152,7 @@ describeFaults('a primary and a standby', () => {
     const unknown = results.filter(
       ({ status, startedAtMs, endedAtMs }) => status === 0 && endedAtMs - startedAtMs > 5_000,
     ).length
-    await waitUntil('what was answered is counted', 90_000, async () => {
+    await waitUntil('what was answered is counted', async () => {
       const counted = await accounts.countRequests(account)
       return counted >= answered && counted <= answered + unknown
     })
@@ -163,7 +163,7 @@ describeFaults('a primary and a standby', () => {
   test('a process has no more connections than it may, however many statements wait', async () => {
     const database = openRealDatabase({ url: second.url, maxConnections: 2 })
     await setReadOnly(second, false)
-    await waitUntil('it takes writes', 30_000, () =>
+    await waitUntil('it takes writes', () =>
       pingDatabase(database).then(
         () => true,
         () => false,

@@ -34,7 +34,7 @@ describeReal('answers of the database are lost', backend => {
     const answered = ({ results }: Load) => results.filter(({ status }) => status === 200).length
     const before = loads.map(answered)
     const more = () => loads.every((load, i) => answered(load) > (before[i] ?? 0) + ANSWERS)
-    await waitUntil('requests are answered', 30_000, more)
+    await waitUntil('requests are answered', more)
   }
 
   async function expectExact(account: Account, loads: readonly Load[]): Promise<void> {
@@ -46,7 +46,7 @@ describeReal('answers of the database are lost', backend => {
       counted: await accounts.countRequests(account),
       recorded: (await accounts.countRecords(account))['200'],
     })
-    await waitUntil('what was answered is counted and recorded, and nothing else', 30_000, async () => {
+    await waitUntil('what was answered is counted and recorded, and nothing else', async () => {
       const { counted, recorded } = await books()
       return counted === answered && recorded === answered
     }).catch(async () => expect(await books()).toEqual({ counted: answered, recorded: answered }))
@@ -57,7 +57,7 @@ describeReal('answers of the database are lost', backend => {
     const loads = startLoads(account)
     await waitForAnswers(loads)
     cutting.cut()
-    await waitUntil('each of a session’s first statements was cut', 50_000, () => cutting.swallowed() > CUTS)
+    await waitUntil('each of a session’s first statements was cut', () => cutting.swallowed() > CUTS)
     cutting.pass()
     await waitForAnswers(loads)
     await expectExact(account, loads)

@@ -7,8 +7,8 @@ import { endAfterFile } from '../harness/left-processes.ts'
 import { tieToTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
-const READY_WITHIN_MS = 60_000
-const ENDED_WITHIN_MS = 50_000
+const READY_WITHIN_MS = 120_000
+const ENDED_WITHIN_MS = 120_000
 
 export interface ProxyProcess {
   /** Ends in /v1. */

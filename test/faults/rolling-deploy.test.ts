@@ -78,7 +78,7 @@ describeFaults('two releases side by side', () => {
     const results = loads.flatMap(each => each.results)
     expect(results.filter(({ status }) => status !== 200)).toEqual([])
     const books = async () => [await accounts.countRequests(account), (await accounts.countRecords(account))['200']]
-    await waitUntil('all is counted and recorded', 30_000, async () =>
+    await waitUntil('all is counted and recorded', async () =>
       (await books()).every(count => count === results.length),
     ).catch(async () => expect(await books()).toEqual([results.length, results.length]))
   }

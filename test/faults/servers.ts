@@ -25,8 +25,8 @@ export interface PrivateServer {
   remove(): Promise<void>
 }
 
-const STARTED_WITHIN_MS = 20_000
-const ENDED_WITHIN_MS = 10_000
+const STARTED_WITHIN_MS = 60_000
+const ENDED_WITHIN_MS = 60_000
 
 const postgresFolder = findPostgresFolder()
 const redisServer = Bun.which('redis-server')

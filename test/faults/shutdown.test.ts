@@ -41,7 +41,7 @@ describeReal('shutdown', backend => {
   }
 
   async function waitForUpstream(requests: number): Promise<void> {
-    await waitUntil(`${requests} requests are upstream`, 30_000, async () => standin.requests.length === requests)
+    await waitUntil(`${requests} requests are upstream`, async () => standin.requests.length === requests)
   }
 
   /** A connection that a client keeps open for its next request. */
@@ -78,7 +78,7 @@ describeReal('shutdown', backend => {
 
     proxy.signal('SIGTERM')
     const keptClosed = new Promise(resolve => kept.once('close', resolve))
-    await waitUntil('it takes nothing new', 30_000, () => isRefused(proxy.port))
+    await waitUntil('it takes nothing new', () => isRefused(proxy.port))
     await expect(askFor(proxy, 'Too late?')).rejects.toThrow()
     for (const answer of await Promise.all(plain)) expect(answer).toMatchObject({ status: 200, cache: 'MISS' })
     for (const { status, text } of await Promise.all(streamed)) {

@@ -53,7 +53,7 @@ describeFaults('followers in another process', () => {
   async function shareStreams(name: string, count = STREAMS) {
     const asked = Array.from({ length: count }, (_, i) => question(`${name} ${i}?`, { stream: true }))
     const leaders = asked.map(body => ask(leading, key, body))
-    await waitUntil('the leaders ask', 30_000, () => upstream.requests.length === count)
+    await waitUntil('the leaders ask', () => upstream.requests.length === count)
     const followers = await Promise.all(asked.map(body => post(following, key, '/chat/completions', body)))
     return { leaders, followers: followers.map(response => response.text()) }
   }
@@ -98,7 +98,7 @@ describeFaults('followers in another process', () => {
     const plain = question('Killed plainly?')
     upstream.script({ kind: 'hang', after: 'nothing' })
     const lead = ask(leading, key, plain).catch(() => null)
-    await waitUntil('it asks', 30_000, () => upstream.requests.length === 3)
+    await waitUntil('it asks', () => upstream.requests.length === 3)
     const followed = ask(following, key, plain)
     await Bun.sleep(500)
     leading.signal('SIGKILL')

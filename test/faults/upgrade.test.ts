@@ -116,7 +116,7 @@ describeFaults('an upgrade of a filled database', () => {
     process.stdout.write(`the upgrade took ${tookMs} ms, under ${results.length} requests\n`)
     expect(results.filter(({ status }) => status !== 200)).toEqual([])
     const books = async () => [await accounts.countRequests(account), (await accounts.countRecords(account))['200']]
-    await waitUntil('all is counted and recorded', 30_000, async () =>
+    await waitUntil('all is counted and recorded', async () =>
       (await books()).every(count => count === results.length),
     ).catch(async () => expect(await books()).toEqual([results.length, results.length]))
     const [state] = await database.call<Record<string, number>>(

@@ -34,7 +34,7 @@ async function openScene(): Promise<Scene> {
       for (let i = 0; i < processes; i++) {
         const guard = guardStore(openRedisStore(connectRedis(server.url), INSTALLATION), { processes: () => processes })
         guards.push(guard)
-        await waitUntil('Redis answers', 30_000, () =>
+        await waitUntil('Redis answers', () =>
           guard.ping().then(
             () => true,
             () => false,
@@ -63,7 +63,7 @@ async function pass(stores: readonly GuardedStore[], requests: number): Promise<
 }
 
 async function waitUntilBack(stores: readonly GuardedStore[]): Promise<void> {
-  await waitUntil('Redis is back', 30_000, async () => {
+  await waitUntil('Redis is back', async () => {
     // A window of another key, so that the one of the test is not touched.
     for (const store of stores)
       await store.count({ requests: 1, windows: [{ name: '{1}:probe', limit: 1e9 }], entries: [] })

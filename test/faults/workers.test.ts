@@ -31,7 +31,7 @@ describeFaults('WORKERS=2', () => {
 
   async function startTeam(): Promise<ProxyProcess> {
     const started = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, WORKERS: '2' })
-    await waitUntil('both workers listen', 30_000, async () => countLines(started, '"msg":"listening"') === 2)
+    await waitUntil('both workers listen', async () => countLines(started, '"msg":"listening"') === 2)
     stray.push(...workersOf(started))
     return started
   }
@@ -62,9 +62,9 @@ describeFaults('WORKERS=2', () => {
     if (victim === undefined || other === undefined) throw new Error('There are no two workers')
     process.kill(victim, 'SIGKILL')
     // Until the system has ended it, it may still be given a connection.
-    await waitUntil('it has ended', 30_000, () => countLines(team, 'another takes its place') === 1)
+    await waitUntil('it has ended', () => countLines(team, 'another takes its place') === 1)
     expect((await ask(team, key, 'Anybody there?')).status).toBe(200)
-    await waitUntil('the place is filled', 30_000, async () => countLines(team, '"msg":"listening"') === 3)
+    await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === 3)
     const now = workersOf(team)
     stray.push(...now)
     expect(now).toHaveLength(2)
@@ -77,8 +77,8 @@ describeFaults('WORKERS=2', () => {
     const [victim] = workersOf(team)
     if (victim === undefined) throw new Error('There is no worker')
     process.kill(victim, 'SIGSTOP')
-    await waitUntil('it is ended', 40_000, async () => !isAlive(victim))
-    await waitUntil('the place is filled', 30_000, async () => countLines(team, '"msg":"listening"') === listened + 1)
+    await waitUntil('it is ended', async () => !isAlive(victim))
+    await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === listened + 1)
     // Its log is written a moment later.
     expect(team.output()).toContain('a worker has fallen silent')
     stray.push(...workersOf(team))
@@ -93,13 +93,13 @@ describeFaults('WORKERS=2', () => {
     const readPauses = () => Array.from(team.output().matchAll(/"pauseMs":(\d+)/g), ([, pause]) => Number(pause))
     const before = readPauses().length
     // The first pause is after the worker that was killed, the others after those that could not start.
-    await waitUntil('two have tried', 60_000, () => readPauses().length >= before + 3)
+    await waitUntil('two have tried', () => readPauses().length >= before + 3)
     const [first = 0, second, third] = readPauses().slice(before)
     expect(first).toBeGreaterThan(0)
     expect([second, third]).toEqual([2 * first, 4 * first])
     expect(team.output()).toContain('DATABASE_URL must lead to a PostgreSQL that answers')
     await postgres.start()
-    await waitUntil('the place is filled', 30_000, async () => countLines(team, '"msg":"listening"') === listened + 1)
+    await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === listened + 1)
     stray.push(...workersOf(team))
   })
 
@@ -114,7 +114,7 @@ describeFaults('WORKERS=2', () => {
     team = await startTeam()
     const workers = workersOf(team)
     team.signal('SIGKILL')
-    await waitUntil('no worker is left', 30_000, async () => !workers.some(isAlive))
+    await waitUntil('no worker is left', async () => !workers.some(isAlive))
   })
 })
 

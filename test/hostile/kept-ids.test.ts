@@ -231,7 +231,7 @@ describeReal('two projects that name one unknown id at once', backend => {
     await first.begin(async sql => {
       expect(await sql`select id from claim_ids(1, 'openai', false, ${ids})`).toHaveLength(0)
       second = call(database, 'claim_ids', { of_project: 2, ...ask })
-      await waitUntil('it waits', 10_000, async () => {
+      await waitUntil('it waits', async () => {
         const [{ waiting } = { waiting: 0 }] = await sql<{ waiting: number }[]>`
           select count(*)::integer as waiting from pg_locks where locktype = 'advisory' and not granted
             and database = (select oid from pg_database where datname = current_database())`

@@ -136,7 +136,7 @@ describeReal('a login while its password is changed', backend => {
     await owner.begin(async sql => {
       await sql`update users set password_hash = 'another' where email = ${body.email}`
       login = send(proxy, 'POST', '/dashboard/api/login', { body })
-      await waitUntil('the login waits for the user', 10_000, async () => {
+      await waitUntil('the login waits for the user', async () => {
         await sql`select pg_stat_clear_snapshot()`
         const waiting = await sql`
           select from pg_stat_activity where datname = current_database() and query ~ 'log_in_by|open_session' and wait_event_type = 'Lock'`

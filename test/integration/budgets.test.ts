@@ -404,7 +404,7 @@ describeBackends('budgets', backend => {
     await setBudget(5)
     upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
     const asked = ask(proxy, key, plain('Under way?'))
-    await waitUntil('a reservation', 30_000, async () => {
+    await waitUntil('a reservation', async () => {
       const [row] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
       return row?.held === 2
     })
@@ -420,7 +420,7 @@ describeBackends('budgets', backend => {
   test('the first budget, and the first alert, have the cost of requests that were under way before there was any', async () => {
     upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
     const asked = ask(proxy, key, plain('Under way?'))
-    await waitUntil('it is asked', 5_000, () => upstreams.openai.requests.length === 1)
+    await waitUntil('it is asked', () => upstreams.openai.requests.length === 1)
     await proxy.query(`select set_spend_alert('${project}', 1e-9, '{ops@example.org}')`)
     const [total, ofModel, tokens] = [
       await setBudget(5, { per: 'total' }),
@@ -519,10 +519,10 @@ describeBackends('budgets', backend => {
     upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 500 })
     const leaving = new AbortController()
     const asked = post(proxy, key, '/chat/completions', plain('Gone?'), { signal: leaving.signal }).catch(() => null)
-    await waitUntil('it is asked', 10_000, () => upstreams.openai.requests.length === 1)
+    await waitUntil('it is asked', () => upstreams.openai.requests.length === 1)
     leaving.abort()
     await asked
-    await waitUntil('it is released', 10_000, async () => (await standOf(budget))?.held === 0)
+    await waitUntil('it is released', async () => (await standOf(budget))?.held === 0)
     expect(await standOf(budget)).toMatchObject({ spent: await recordedUsd(), reserved: 0 })
   })
 
@@ -624,7 +624,7 @@ describeBackends('budgets', backend => {
       await expect(budgets.reserve(await spending())).rejects.toMatchObject({ code: 'service_unavailable' })
       expect((await standOf(budget))?.reserved).toBeCloseTo(0.4, 9)
       recover()
-      await waitUntil('it is released', 10_000, async () => (await standOf(budget))?.held === 0)
+      await waitUntil('it is released', async () => (await standOf(budget))?.held === 0)
       await budgets.drain(10_000)
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
     })

@@ -146,7 +146,7 @@ describeReal('invalidate_cache()', backend => {
         insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
         values (${projectId}, ${Buffer.alloc(32)}, 'chat', 'm', 'p', '{}', now() + interval '1 day', 300)`
       invalidated = database.call<{ entries: number }>(INVALIDATE, [])
-      await waitUntil('the invalidation waits for the project', 10_000, async () => {
+      await waitUntil('the invalidation waits for the project', async () => {
         // In one transaction the same is read again and again, unless it is told not to.
         await transaction`select pg_stat_clear_snapshot()`
         const waiting = await transaction`

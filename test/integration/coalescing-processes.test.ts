@@ -91,7 +91,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(1)
     leaving.abort()
     await leader.text().catch(() => {})
-    await waitUntil('the upstream call is ended', 30_000, () => upstream.counts.active === 0)
+    await waitUntil('the upstream call is ended', () => upstream.counts.active === 0)
   })
 
   test('speech and moderations of many at once over 4 proxies are one upstream call each', async () => {
@@ -120,7 +120,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       upstream.script(scenario)
       const asked = question(`Whole, with ${scenario.kind}?`, { stream: true })
       const leader = ask(proxyAt(0), key, asked)
-      await waitUntil('the leader asks', 30_000, () => upstream.counts.active === 1)
+      await waitUntil('the leader asks', () => upstream.counts.active === 1)
       const follower = await ask(proxyAt(1), key, asked)
       expect(follower.headers.get('x-proxy-cache')).toBe('HIT')
       expect(follower.text).toBe((await leader).text)
@@ -176,7 +176,7 @@ describeReal('identical requests in flight over several proxies', backend => {
         async send(to: string, message: Buffer) {
           if (decodeMessage(message)?.kind === KINDS.join && ++joins === 2) {
             mayLead.resolve()
-            await waitUntil('the leader asks', 30_000, () => upstream.counts.active === 1)
+            await waitUntil('the leader asks', () => upstream.counts.active === 1)
           }
           return followerBus.send(to, message)
         },
@@ -197,12 +197,12 @@ describeReal('identical requests in flight over several proxies', backend => {
       if (i === 1) await Bun.sleep(60)
       await post(proxyAt(i), key, '/chat/completions', question('Anyone?'), { signal: leaving.signal })
     })
-    await waitUntil('the upstream is asked', 30_000, () => upstream.counts.active === 1)
+    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
     // For the other to have joined.
     await Bun.sleep(150)
     leaving.abort()
     await Promise.allSettled(clients)
-    await waitUntil('the upstream call is ended', 30_000, () => upstream.counts.aborted === 1)
+    await waitUntil('the upstream call is ended', () => upstream.counts.aborted === 1)
     expect(upstream.requests).toHaveLength(1)
   })
 
@@ -210,7 +210,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     upstream.reset()
     upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
     const leader = ask(proxyAt(0), key, question('Back so soon?', { stream: true }))
-    await waitUntil('the upstream is asked', 30_000, () => upstream.counts.active === 1)
+    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
     const leaving = new AbortController()
     const left = post(proxyAt(1), key, '/chat/completions', question('Back so soon?', { stream: true }), {
       signal: leaving.signal,

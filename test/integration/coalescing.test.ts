@@ -71,7 +71,7 @@ describeOnce('identical requests in flight', backend => {
     })
     upstream.script({ kind: 'answer', content: 'once', firstByteDelayMs: 200 })
     const first = ask(slow, key, question('Late?'))
-    await waitUntil('the upstream is asked', 30_000, () => upstream.counts.active === 1)
+    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
     counted = first
     const second = await ask(slow, key, question('Late?'))
     expect([textOf(await first), textOf(second)]).toEqual(['once', 'once'])
@@ -95,7 +95,7 @@ describeOnce('identical requests in flight', backend => {
     expect(upstream.requests).toHaveLength(1)
     leaving.abort()
     await leader.text().catch(() => {})
-    await waitUntil('the upstream call is ended', 30_000, () => upstream.counts.active === 0)
+    await waitUntil('the upstream call is ended', () => upstream.counts.active === 0)
   })
 
   test('a stream that tells of a failure in its own words is one for all who heard it', async () => {
@@ -141,9 +141,9 @@ describeOnce('identical requests in flight', backend => {
     const leader = post(proxy, key, '/chat/completions', question('Who stays?'), { signal: leaving.signal }).catch(
       () => 'left',
     )
-    await waitUntil('the upstream is asked', 30_000, () => upstream.counts.active === 1)
+    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
     const follower = ask(proxy, key, question('Who stays?'))
-    await waitUntil('the follower is let in', 30_000, async () => (await countAdmitted()) === before + 2)
+    await waitUntil('the follower is let in', async () => (await countAdmitted()) === before + 2)
     // It joins at once.
     await Bun.sleep(30)
     leaving.abort()
@@ -162,12 +162,12 @@ describeOnce('identical requests in flight', backend => {
       const response = await post(proxy, key, '/chat/completions', body, { signal: leaving.signal })
       await response.text()
     })
-    await waitUntil('the upstream is asked', 30_000, () => upstream.counts.active === 1)
+    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
     await Bun.sleep(50)
     leaving.abort()
     await Promise.allSettled(clients)
     // The contract is 100 ms; client, proxy and upstream share one thread here, and the machine may be busy.
-    await waitUntil('the upstream call is ended', 30_000, () => upstream.requests[0]?.abortedAtMs != null)
+    await waitUntil('the upstream call is ended', () => upstream.requests[0]?.abortedAtMs != null)
     expect(upstream.requests).toHaveLength(1)
   })
 

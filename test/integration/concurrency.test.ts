@@ -120,7 +120,7 @@ describeBackends('concurrent requests', backend => {
     const before = 2 * service.proxies.length
     const answers = await burst(account.key, makePrompts(300))
     expect(countByMessage(answers)).toEqual({ answered: 60 - before, '429 Rate limit exceeded': 240 + before })
-    await expect.poll(() => accounts().countRequests(account), { timeout: 2_000 }).toBe(60)
+    await expect.poll(() => accounts().countRequests(account)).toBe(60)
     // The month is asked for nothing that the minute has not let pass.
     const highest = await sql<{ requests: string }>`select max(requests) as requests from counts`.execute(
       queriesOf(stores.database),

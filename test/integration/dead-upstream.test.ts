@@ -82,7 +82,7 @@ describe('requests that wait for a dead upstream', () => {
 
     upstreams.aggregator.script({ kind: 'hang', after: 'nothing' })
     for (let n = 0; n < WAITING; n++) wait(n)
-    await waitUntil('all of them wait', 30_000, () => upstreams.aggregator.counts.active === WAITING)
+    await waitUntil('all of them wait', () => upstreams.aggregator.counts.active === WAITING)
 
     // None of them is answered: what stood in line behind them would never be either.
     const beside = { hit: await processorMsOf(hit), miss: await processorMsOf(missElsewhere) }
@@ -92,7 +92,7 @@ describe('requests that wait for a dead upstream', () => {
     expect(beside.miss).toBeLessThan(usual.miss * 3 + SAMPLES)
 
     for (const one of waiting) one.destroy()
-    await waitUntil('none is upstream', 30_000, () => upstreams.aggregator.counts.active === 0)
+    await waitUntil('none is upstream', () => upstreams.aggregator.counts.active === 0)
   }, 90_000)
 })
 

@@ -122,7 +122,6 @@ async function start(lines: string, until = /./): Promise<string> {
   reading.catch(() => {})
   await waitUntil(
     () => `a proxy that serves; it said: ${printed}`,
-    60_000,
     async () => until.test(printed) && isHealthy(),
   )
   return printed
@@ -137,7 +136,7 @@ async function stop(): Promise<void> {
   if (!server) return
   process.kill(-server.pid, 'SIGINT')
   await server.exited
-  await waitUntil('it stops', 30_000, async () => !(await isHealthy()))
+  await waitUntil('it stops', async () => !(await isHealthy()))
   server = null
 }
 
@@ -242,7 +241,7 @@ test('the hook of the docs starts beside a proxy, and refuses a card number', as
       headers: { authorization: `Bearer ${testKey}` },
       body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }),
     })
-  await waitUntil('the hook answers', 30_000, async () => (await ask('Hello?')).status === 200)
+  await waitUntil('the hook answers', async () => (await ask('Hello?')).status === 200)
   const refused = await ask('Pay with 4111 1111 1111 1111')
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('holds a card number')])
   await stop()

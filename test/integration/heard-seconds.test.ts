@@ -71,7 +71,7 @@ describeBackends('sound by the second', backend => {
       proxy.query<{ usd: number; presumed: boolean | null }>(
         `select cost_usd::float8 as usd, presumed from usage_records where project_id = find_project('${project}')`,
       )
-    await waitUntil('it is recorded', 20_000, async () => {
+    await waitUntil('it is recorded', async () => {
       await proxy.settle()
       return (await read()).length === 1
     })
@@ -161,7 +161,7 @@ describeBackends('sound by the second', backend => {
     upstreams.openai.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60_000 })
     const leaving = new AbortController()
     const asked = send({ path: TRANSLATE, file: OGG, format: undefined }, { signal: leaving.signal }).catch(() => null)
-    await waitUntil('its provider is asked', 20_000, () => upstreams.openai.requests.length === 1)
+    await waitUntil('its provider is asked', () => upstreams.openai.requests.length === 1)
     leaving.abort()
     await asked
     expect(await recorded()).toEqual({ usd: expect.closeTo(60 * USD_A_SECOND, 5), presumed: true })

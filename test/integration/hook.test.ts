@@ -157,7 +157,7 @@ describeBackends('a hook', backend => {
         ['before', undefined],
         ['after', true],
       ])
-      await waitUntil('its row is stamped', 30_000, async () => (await policies(setup)).join() === '2')
+      await waitUntil('its row is stamped', async () => (await policies(setup)).join() === '2')
       expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
       expect(hook.asked).toHaveLength(3)
       expect(asked(setup)).toBe(1)
@@ -230,7 +230,7 @@ describeBackends('a hook', backend => {
         return { verdict: stored && type === 'after' ? 'refuse' : 'allow', policy: isLeader ? '1' : '2' }
       })
       const first = ask(proxy, key, chat(content))
-      await waitUntil('the provider is asked', 30_000, () => asked(setup) === 1)
+      await waitUntil('the provider is asked', () => asked(setup) === 1)
       const second = await ask(proxy, key, chat(content))
       expect([textOf(await first), textOf(second)]).toEqual([CARD, 'fresh'])
       expect(asked(setup)).toBe(2)
@@ -508,7 +508,7 @@ describeBackends('a hook', backend => {
     test('is left alone once it keeps failing', async () => {
       const { hook, proxy, key } = setup
       hook.say(() => new Response(null, { status: 500 }))
-      await waitUntil('it is left alone', 30_000, async () => {
+      await waitUntil('it is left alone', async () => {
         const before = hook.asked.length
         expect(codeOf(await ask(proxy, key, chat('Still?')))).toBe('503 hook_unavailable')
         return hook.asked.length === before
@@ -541,7 +541,7 @@ describeBackends('a hook', backend => {
     test('does not take its time limit from every request while it is down', async () => {
       const { hook, proxy, key } = setup
       hook.say(() => new Promise(() => {}))
-      await waitUntil('it is left alone', 30_000, async () => {
+      await waitUntil('it is left alone', async () => {
         const before = hook.asked.length
         expect((await ask(proxy, key, chat('Down?'))).status).toBe(200)
         return hook.asked.length === before
@@ -572,7 +572,7 @@ describeBackends('a hook', backend => {
 
 /** Until it is asked again. */
 async function closed({ proxy, hook, key }: Setup): Promise<void> {
-  await waitUntil('it is asked again', 30_000, async () => {
+  await waitUntil('it is asked again', async () => {
     const before = hook.asked.length
     await ask(proxy, key, chat(crypto.randomUUID()))
     return hook.asked.length >= before + 2
@@ -624,5 +624,5 @@ async function policies({ proxy }: Setup): Promise<unknown[]> {
 }
 
 function whenAskedAfter({ asked }: TestHook): Promise<number> {
-  return waitUntil('the hook is asked after', 30_000, () => asked.some(({ type }) => type === 'after'))
+  return waitUntil('the hook is asked after', () => asked.some(({ type }) => type === 'after'))
 }

@@ -144,7 +144,7 @@ describeBackends('the cache', backend => {
     const entries = `
       select e.id from cache_entries e join api_keys k on k.project_id = e.project_id
       where k.prefix = '${key.slice(0, 17)}' and e.response like '%"${answer.json.id}"%'`
-    await expect.poll(async () => (await proxy.query(entries)).length, { interval: 5, timeout: 5_000 }).toBe(1)
+    await expect.poll(async () => (await proxy.query(entries)).length, { interval: 5 }).toBe(1)
     return answer
   }
 

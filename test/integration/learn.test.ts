@@ -7,6 +7,7 @@ import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -80,13 +81,7 @@ describeOnce('a project that learns', backend => {
   }
 
   /** Until this is so; a judge is asked when a process comes to it. */
-  async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + 20_000
-    while (!(await isSo())) {
-      if (performance.now() > deadline) throw new Error('It did not come to that')
-      await Bun.sleep(50)
-    }
-  }
+  const eventually = (isSo: () => Promise<boolean>) => waitUntil('it comes to that', isSo)
 
   /** Until nothing waits that the project's judge is to be asked about. */
   async function judged(): Promise<void> {

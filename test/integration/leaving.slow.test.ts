@@ -105,7 +105,7 @@ describeBackends('leaving', backend => {
   }
 
   async function recorded() {
-    await waitUntil('it is recorded', 20_000, async () => (await records()).length === 1)
+    await waitUntil('it is recorded', async () => (await records()).length === 1)
     return (await records())[0] ?? { usd: 0, tokens: 0, presumed: null, status: 0 }
   }
 
@@ -127,7 +127,7 @@ describeBackends('leaving', backend => {
     const leaving = new AbortController()
     const before = asked().length
     const asking = post(proxy, key, path, body, { signal: leaving.signal })
-    if (pieces === 0) await waitUntil('it is asked', 10_000, () => asked().length > before)
+    if (pieces === 0) await waitUntil('it is asked', () => asked().length > before)
     else {
       const reader = (await asking).body?.getReader()
       for (let piece = 0; piece < pieces; piece++) if ((await reader?.read())?.done) break
@@ -171,7 +171,7 @@ describeBackends('leaving', backend => {
           () => {},
         )
       }
-      await waitUntil('both are recorded', 20_000, async () => (await records()).length === 2)
+      await waitUntil('both are recorded', async () => (await records()).length === 2)
       const [cut, hung] = await records()
       expect([cut?.presumed, hung?.presumed]).toEqual([true, true])
       expect((cut?.usd ?? 0) + (hung?.usd ?? 0)).toBeGreaterThanOrEqual(billedUsd())
@@ -181,7 +181,7 @@ describeBackends('leaving', backend => {
         response => response.text(),
         () => {},
       )
-      await waitUntil('it is spent', 20_000, async () => (await stand()).spent > 0)
+      await waitUntil('it is spent', async () => (await stand()).spent > 0)
       expect((await records()).at(-1)).toMatchObject({ presumed: true })
       expect((await stand()).spent).toBeCloseTo(hung?.usd ?? 0, 9)
     })
@@ -206,9 +206,9 @@ describeBackends('leaving', backend => {
         script({ firstByteDelayMs: pieces === 0 ? 300 : 0 }, 20)
         const before = (await records()).length
         await leaveAfter(door, pieces)
-        await waitUntil('it is recorded', 20_000, async () => (await records()).length > before)
+        await waitUntil('it is recorded', async () => (await records()).length > before)
       }
-      await waitUntil('it is billed', 5_000, () => asked().every(({ billed }) => billed !== undefined))
+      await waitUntil('it is billed', () => asked().every(({ billed }) => billed !== undefined))
       const usd = (await records()).reduce((sum, record) => sum + record.usd, 0)
       expect(usd).toBeGreaterThanOrEqual(billedUsd())
       expect(billedUsd()).toBeGreaterThan(0)
@@ -292,7 +292,7 @@ describeBackends('leaving', backend => {
     const second = await post(proxy, key, door.path, door.body)
     leaving.abort()
     expect(await second.text()).toContain('[DONE]')
-    await waitUntil('both are recorded', 20_000, async () => (await records()).length === 2)
+    await waitUntil('both are recorded', async () => (await records()).length === 2)
     expect(asked()).toHaveLength(1)
     const all = await records()
     expect(all.map(({ presumed }) => presumed)).toEqual([null, null])
@@ -327,7 +327,7 @@ describeBackends('leaving', backend => {
         const total = `budget_id in (select id from budgets where project_id = find_project('${project}') and per = 'total')`
         if (!isBudgeted) await proxy.query(`update budget_periods set spent = 1 where ${total}`)
         if (isBudgeted) expect((await stand()).spent).toBeCloseTo(first.usd, 9)
-        await waitUntil('its provider has told', 40_000, async () => (await recorded()).presumed === null)
+        await waitUntil('its provider has told', async () => (await recorded()).presumed === null)
         const { usd } = await recorded()
         expect(usd).toBeCloseTo(billedUsd(), 9)
         expect(usd).toBeGreaterThan(0.15)
@@ -362,8 +362,8 @@ describeBackends('leaving', backend => {
       await (await post(proxy, key, '/responses', background)).text()
       await recorded()
       const open = () => proxy.query(`select 1 from open_responses where project_id = find_project('${project}')`)
-      await waitUntil('it is followed', 5_000, async () => (await open()).length === 1)
-      await waitUntil('it is given up', 20_000, async () => (await open()).length === 0)
+      await waitUntil('it is followed', async () => (await open()).length === 1)
+      await waitUntil('it is given up', async () => (await open()).length === 0)
       expect(await recorded()).toMatchObject({ presumed: true })
     })
   })
@@ -381,7 +381,7 @@ describeBackends('leaving', backend => {
       await response?.body?.getReader().read()
       leaving.abort()
     }
-    await waitUntil('all are over', 30_000, async () => (await stand()).reserved === 0)
+    await waitUntil('all are over', async () => (await stand()).reserved === 0)
     expect(statuses).toContain(429)
     expect(billedUsd()).toBeLessThanOrEqual(3 + (LIMIT * 8 + 5_000) / 1e6)
     expect((await stand()).spent).toBeGreaterThanOrEqual(billedUsd() - 1e-9)

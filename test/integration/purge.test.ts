@@ -159,7 +159,7 @@ describeBackends('a purge by user and key', backend => {
   test('brings nothing back by other words', async () => {
     expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')
     expect(await say(OTHER_WORDS, { user: 'bob' })).toBe('HIT-SEMANTIC')
-    await waitUntil('the wording is copied', 5_000, async () => (await say(OTHER_WORDS)) === 'HIT-SEMANTIC')
+    await waitUntil('the wording is copied', async () => (await say(OTHER_WORDS)) === 'HIT-SEMANTIC')
     await purge({ user: 'alice' })
     expect(await say(OTHER_WORDS, { user: 'bob' }, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(QUESTION, { user: 'bob' })).toBe('MISS')
@@ -169,7 +169,7 @@ describeBackends('a purge by user and key', backend => {
     upstreams.openai.reset()
     upstreams.openai.script({ kind: 'answer', content: 'later', firstByteDelayMs: 500 })
     const slow = ask(proxy, key, { ...CHAT, messages: messages(QUESTION), user: 'alice' })
-    await waitUntil('the provider is asked', 5_000, () => upstreams.openai.requests.length === 1)
+    await waitUntil('the provider is asked', () => upstreams.openai.requests.length === 1)
     expect(await purge({ user: 'alice' })).toEqual({ entries: 0, vectors: 0 })
     expect((await slow).cache).toBe('MISS')
     await proxy.settle()

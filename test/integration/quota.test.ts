@@ -125,7 +125,7 @@ describeBackends('quota', backend => {
     release()
     if (fate === 'late') expect(heldReplies()).toBeGreaterThan(0)
     await quota.settled()
-    await waitUntil('both are given back', 10_000, async () => (await counted()) === 0)
+    await waitUntil('both are given back', async () => (await counted()) === 0)
     // And once: the next one finds the month as it was.
     expect(await openQuota(database).quota.reserve(keyHash, 10_000)).toMatchObject({ reserved: true })
     expect(await counted()).toBe(10_000)
@@ -139,7 +139,7 @@ describeBackends('quota', backend => {
     if (!reserved) throw new Error('There was room')
     become('lost')
     quota.refund(account, 20)
-    await waitUntil('it is taken', 10_000, async () => (await counted()) === 30)
+    await waitUntil('it is taken', async () => (await counted()) === 30)
     become('answered')
     await quota.settled()
     expect(await counted()).toBe(30)
@@ -154,7 +154,7 @@ describeBackends('quota', backend => {
     const waiting = quota.reserve(keyHash, 4).finally(() => {
       isAnswered = true
     })
-    await waitUntil('the disk is asked', 10_000, () => heldReplies() === 1)
+    await waitUntil('the disk is asked', () => heldReplies() === 1)
     expect([isAnswered, await counted()]).toEqual([false, 4])
     release()
     expect(await waiting).toMatchObject({ reserved: true })

@@ -394,10 +394,10 @@ describeOnce('a credential that a provider quotes', backend => {
     const end = Promise.withResolvers<string>()
     socket.onmessage = ({ data }) => void events.push(String(data))
     socket.onclose = ({ reason }) => end.resolve(reason)
-    await expect.poll(() => events.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => events.length).toBe(1)
     const spelled = Object.values(SPELLINGS).map(spell => spell(secrets.openai))
     for (const quoted of spelled) realtime.send({ type: 'error', error: { message: quoted } })
-    await expect.poll(() => events.length, { timeout: 10_000 }).toBe(spelled.length + 1)
+    await expect.poll(() => events.length).toBe(spelled.length + 1)
     for (const event of events.slice(1)) {
       expect(event).toContain('[redacted]')
       expect(shows(event, secrets.openai)).toBe(false)

@@ -17,7 +17,7 @@ export async function runPsql(url: string, args: readonly string[], input = ''):
     stdin: new Blob([input]),
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 20_000,
+    timeout: 120_000,
     env: { ...process.env, PGCONNECT_TIMEOUT: '10' },
   })
   const [stdout, stderr] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text()])

@@ -115,7 +115,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     const reader = response.body?.getReader()
     for (let read = 0; read < 5; read++) await reader?.read()
     leaving.abort()
-    await waitUntil('the upstream call is ended', 30_000, () => upstream.counts.aborted === 1)
+    await waitUntil('the upstream call is ended', () => upstream.counts.aborted === 1)
     await Bun.sleep(50)
     const { records, counted } = await readAccounts(proxy)
     expect(records).toMatchObject([{ status: 499, cache_result: 'MISS' }])
@@ -151,8 +151,8 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
       const outcomes = await Promise.allSettled(streams)
       expect(outcomes.every(outcome => outcome.status === 'rejected')).toBe(true)
     }
-    await waitUntil('no upstream call is left', 30_000, () => upstream.counts.active === 0)
-    await waitUntil('connections are closed', 30_000, () => upstream.openConnections <= 1)
+    await waitUntil('no upstream call is left', () => upstream.counts.active === 0)
+    await waitUntil('connections are closed', () => upstream.openConnections <= 1)
     await proxy.settle()
     process.off('unhandledRejection', note)
     expect(rejections).toEqual([])
@@ -276,7 +276,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
     await call.say('Wait')
     const events = (await readToEnd(read)).trimEnd().split('\n\n')
     expect(JSON.parse(events.at(-1)?.slice(6) ?? '')).toMatchObject({ error: { code: 'upstream_timeout' } })
-    await waitUntil('the upstream call is closed', 30_000, () => call.isClosed)
+    await waitUntil('the upstream call is closed', () => call.isClosed)
     const { records, counted } = await readAccounts(proxy)
     expect(records.at(-1)).toMatchObject({ status: 504, cache_result: 'MISS' })
     expect(counted).toBe(before)
@@ -331,7 +331,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       await plateau(poured)
       client.leave()
       // Behind full buffers, the server hears of it later than of a reading client's leaving.
-      await waitUntil('the upstream call is closed', 30_000, () => call.isClosed)
+      await waitUntil('the upstream call is closed', () => call.isClosed)
       await poured.done
     })
   })

@@ -55,7 +55,7 @@ describeOnce('OpenTelemetry', backend => {
 
   /** Waits for so many spans, and for no more. */
   async function collected(count: number): Promise<{ servers: CollectedSpan[]; clients: CollectedSpan[] }> {
-    await waitUntil(`${count} spans`, 10_000, async () => {
+    await waitUntil(`${count} spans`, async () => {
       await proxy.settle()
       return collector.spans.length >= count
     })
@@ -206,7 +206,7 @@ describeOnce('OpenTelemetry', backend => {
     await proxy.settle()
     await ask(proxy, asking, `Explain how photosynthesis works in leaves, with ${SECRET_WORD}`)
     const learned = () => upstream.requests.filter(({ bodyText }) => bodyText.includes('someone/judge'))
-    await waitUntil('two questions to the judge', 20_000, async () => learned().length === 2)
+    await waitUntil('two questions to the judge', async () => learned().length === 2)
     // Two requests with a call each, and the task with two.
     const { servers, clients } = await collected(7)
     const [task] = spansOf(INTERNAL)

@@ -96,7 +96,7 @@ async function npx(folder: string, until: RegExp) {
 
 /** npx itself ends at once, and tells nobody. */
 const hasStopped = (baseUrl: string) =>
-  waitUntil('it stops', 10_000, async () => !(await fetch(`${baseUrl}/livez`).catch(() => null)))
+  waitUntil('it stops', async () => !(await fetch(`${baseUrl}/livez`).catch(() => null)))
 
 async function ask(baseUrl: string, key: string, content: string, more: object = {}) {
   const response = await fetch(`${baseUrl}/v1/chat/completions`, {
@@ -212,9 +212,7 @@ describe('the program as one file', () => {
     symlinkSync(join(root, 'node_modules'), join(model, 'runtime/node_modules'))
     const environment = { DATA_DIR: temporaryFolderIn('data'), EMBEDDER: 'local', EMBEDDINGS_PATH: model }
     const proxy = await startProxyProcess({ ...bare(), ...environment, LOG_LEVEL: 'info' }, { server: program })
-    await waitUntil('it says which embedder runs', 30_000, () =>
-      /"embedder":"local-[0-9a-f]{16}-384"/.test(proxy.output()),
-    )
+    await waitUntil('it says which embedder runs', () => /"embedder":"local-[0-9a-f]{16}-384"/.test(proxy.output()))
     proxy.signal('SIGTERM')
     expect(await proxy.ended()).toBe(0)
   })
@@ -235,7 +233,7 @@ describe('the program as one file', () => {
       const { databaseUrl, redisUrl } = await backend.open()
       const environment = { ...bare(), WORKERS: '2', DATABASE_URL: databaseUrl ?? '', REDIS_URL: redisUrl ?? '' }
       const proxy = await startProxyProcess({ ...environment, LOG_LEVEL: 'info' }, { server: program })
-      await waitUntil('both workers listen', 30_000, () => proxy.output().match(/"msg":"listening"/g)?.length === 2)
+      await waitUntil('both workers listen', () => proxy.output().match(/"msg":"listening"/g)?.length === 2)
       proxy.signal('SIGTERM')
       expect(await proxy.ended()).toBe(0)
     })

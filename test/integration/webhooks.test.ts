@@ -78,7 +78,6 @@ describeOnce('webhooks', backend => {
   const received = (count: number) =>
     waitUntil(
       () => `${receiver.messages.length} of ${count} messages`,
-      20_000,
       async () => receiver.messages.length >= count,
     )
   /** As if the wait for the next attempt were over. */
@@ -96,9 +95,7 @@ describeOnce('webhooks', backend => {
       expect(body).not.toContain(secret)
     }
     expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
-    await waitUntil('both are settled', 10_000, async () =>
-      (await deliveries()).every(({ state }) => state === 'delivered'),
-    )
+    await waitUntil('both are settled', async () => (await deliveries()).every(({ state }) => state === 'delivered'))
   })
 
   test('an event that is rolled back is told to nobody, one with a name once', async () => {
@@ -119,7 +116,7 @@ describeOnce('webhooks', backend => {
     await raise()
     const waits: number[] = []
     for (let attempt = 1; attempt <= 9; attempt++) {
-      await waitUntil(`attempt ${attempt} is settled`, 20_000, async () => {
+      await waitUntil(`attempt ${attempt} is settled`, async () => {
         const [delivery] = await deliveries()
         const busy = await query('select from webhooks where busy_until > now()')
         return delivery?.attempts === attempt && busy.length === 0
@@ -135,14 +132,14 @@ describeOnce('webhooks', backend => {
     expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     receiver.answerWith(200)
     await query(`select resend_delivery('${project}', ${delivery?.id})`)
-    await waitUntil('sent again', 10_000, async () => (await deliveries())[0]?.state === 'delivered')
+    await waitUntil('sent again', async () => (await deliveries())[0]?.state === 'delivered')
   })
 
   test('after a 410 an address is told nothing more, until somebody sends again', async () => {
     await addWebhook()
     receiver.answerWith(410)
     await raise()
-    await waitUntil('it is given up', 10_000, async () => (await deliveries())[0]?.state === 'failed')
+    await waitUntil('it is given up', async () => (await deliveries())[0]?.state === 'failed')
     await raise()
     expect(await deliveries()).toHaveLength(1)
     receiver.answerWith(200)
@@ -158,7 +155,6 @@ describeOnce('webhooks', backend => {
     for (let i = 0; i < 20; i++) await raise({ i })
     await waitUntil(
       'the other has all',
-      8_000,
       async () => receiver.messages.filter(({ path }) => path === '/other').length === 20,
     )
     expect(receiver.messages.filter(({ path }) => path === '/hang')).toHaveLength(1)
@@ -251,7 +247,7 @@ describeOnce('webhooks', backend => {
     await addWebhook()
     await query(`update webhooks set url = replace(url, 'http:', 'https:')`)
     await raise()
-    await waitUntil('it was tried', 10_000, async () => (await deliveries())[0]?.problem !== null)
+    await waitUntil('it was tried', async () => (await deliveries())[0]?.problem !== null)
     expect((await deliveries())[0]?.problem).toContain('private network')
     expect(receiver.messages).toHaveLength(0)
   })

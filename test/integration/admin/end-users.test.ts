@@ -96,7 +96,7 @@ describeBackends('an end user', backend => {
   }
   /** All sums are added up. */
   const rollUp = () =>
-    waitUntil('all is added up', 10_000, async () => {
+    waitUntil('all is added up', async () => {
       await proxy.query('select roll_up_usage()')
       return (await proxy.query('select from usage_pending')).length === 0
     })
@@ -296,7 +296,7 @@ describeBackends('an end user', backend => {
     upstreams.openai.reset()
     upstreams.openai.script({ kind: 'answer', content: 'later', firstByteDelayMs: 500 })
     const slow = post(proxy, key, '/chat/completions', { ...CHAT, messages: messages(QUESTION), user: 'alice' })
-    await waitUntil('the provider is asked', 5_000, () => upstreams.openai.requests.length === 1)
+    await waitUntil('the provider is asked', () => upstreams.openai.requests.length === 1)
     await forget('alice')
     await (await slow).text()
     await proxy.settle()
@@ -355,7 +355,7 @@ describeReal('forgetting an end user', backend => {
     await forgetting.begin(async transaction => {
       for (const kind of KINDS) await transaction`select model_proxy.forget_end_user_items('acme', 'alice', ${kind})`
       await (await say('two')).text()
-      await waitUntil('it is recorded', 10_000, async () => {
+      await waitUntil('it is recorded', async () => {
         const rows = await proxy.query(`select from usage_records where end_user = 'alice'`)
         return rows.length === 2
       })

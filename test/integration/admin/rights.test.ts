@@ -132,7 +132,7 @@ describeOnce('rights in the database', backend => {
     for (const [first, second, back] of ways) {
       // The first has gone, and its transaction is open, when the second asks.
       const going = database.runScript(`begin; select model_proxy.${first}; select pg_sleep(1); commit`)
-      await waitUntil('the first has gone', 10_000, async () =>
+      await waitUntil('the first has gone', async () =>
         read<boolean>(
           `exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')`,
         ),

@@ -93,7 +93,7 @@ describeOnce('request bodies on the wire', backend => {
     // Their room is free a moment after they were answered.
     const next = [`${head([`Content-Length: ${MIB}`])}${' '.repeat(MIB)}`, 50, head(['Content-Length: 0'])]
     const isTaken = ({ responses }: Awaited<ReturnType<typeof send>>) => responses.every(({ status }) => status === 400)
-    await waitUntil('others are taken', 30_000, async () => {
+    await waitUntil('others are taken', async () => {
       const after = await send(next)
       return after.responses.length === 2 && isTaken(after)
     })

@@ -23,7 +23,7 @@ const isSettled = (promise: Promise<void>) => Promise.race([promise.then(() => t
 test('messages go out in order, and each until it is sent', async () => {
   const { outbox, sent, event } = openOutbox(attempt => attempt > 1)
   for (let i = 0; i < 3; i++) await outbox.put(event())
-  await waitUntil('all are sent', 10_000, () => sent.length === 3)
+  await waitUntil('all are sent', () => sent.length === 3)
   expect(sent).toEqual([0, 1, 2])
   expect(outbox.next).toBe(3)
 })
@@ -31,14 +31,14 @@ test('messages go out in order, and each until it is sent', async () => {
 test('what is not taken is sent again from where it is asked for', async () => {
   const { outbox, sent, event } = openOutbox()
   for (let i = 0; i < 4; i++) await outbox.put(event())
-  await waitUntil('all are sent', 10_000, () => sent.length === 4)
+  await waitUntil('all are sent', () => sent.length === 4)
   outbox.noteTaken(1)
   outbox.sendAgain(2)
-  await waitUntil('they are sent again', 10_000, () => sent.length === 6)
+  await waitUntil('they are sent again', () => sent.length === 6)
   // What was taken is gone; what was never sent cannot be asked for.
   outbox.sendAgain(0)
   outbox.sendAgain(99)
-  await waitUntil('the rest is sent again', 10_000, () => sent.length === 9)
+  await waitUntil('the rest is sent again', () => sent.length === 9)
   expect(sent).toEqual([0, 1, 2, 3, 2, 3, 1, 2, 3])
 })
 

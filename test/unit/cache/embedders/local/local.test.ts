@@ -173,7 +173,7 @@ test('what nobody waits for is embedded last, and kept within bounds', async () 
 const minilm = fileURLToPath(new URL('../../../../../vendor/all-minilm-l6-v2', import.meta.url))
 
 describe.runIf(existsSync(join(minilm, 'model.onnx')))('the model that comes with the proxy', () => {
-  test('understands meaning, and names the space that is in use', { timeout: 120_000 }, async () => {
+  test('understands meaning, and names the space that is in use', async () => {
     const embedder = await open(minilm)
     expect(embedder.space).toEqual({ model: 'local-e619dd406dd1683a-384', dimensions: 384 })
     const embed = async (text: string) => (await embedder.embed(text, 'p')) ?? new Float32Array()
