@@ -24,7 +24,7 @@ export function writeLowerCase(written: readonly Token[]): string[] {
   return tokens.map((token, at) => {
     if (token.kind !== 'word') return token.key
     const lower = token.key.toLowerCase()
-    if (isEmphasis(tokens, at)) return lower
+    if (token.key === lower || isEmphasis(tokens, at)) return lower
     if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
     const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
     const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at) || endsName(tokens, at)
@@ -89,8 +89,9 @@ function opensInSmall(word: string, isFirst: boolean): boolean {
 
 /** "WHAT IS the capital", "THE best": but "Is IT hard", "compare AND with OR". */
 function isEmphasis(tokens: readonly Token[], at: number): boolean {
+  if (!isLoud(tokens[at])) return false
   const [lower = '', next = ''] = tokens.slice(at, at + 2).map(({ key }) => key.toLowerCase())
-  if (!isLoud(tokens[at]) || !(functionWords.has(lower) || openers.has(lower))) return false
+  if (!(functionWords.has(lower) || openers.has(lower))) return false
   if (openers.has(lower) && tokens.slice(0, at).every(isLoud)) return at > 0 || lower !== 'who' || auxiliaries.has(next)
   return !symbols.has(lower) && !isTechnical(tokens.map(({ key }) => key.toLowerCase()))
 }

@@ -1,7 +1,6 @@
 /** English words: their inflections, names, synonyms, opposites and relatives, from WordNet, and how most write them (compiled by scripts/build-lexicon.ts). */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { LRUCache } from 'lru-cache'
 import { areEverydaySynonyms } from './everyday-synonyms.ts'
 import { areApart, shareSense } from './relatives.ts'
 import { capitalise } from './words.ts'
@@ -40,7 +39,9 @@ interface Lexicon {
 
 let loaded: Lexicon | undefined
 /** What was read of a word; its lemmas from the first call of `lemmasOf`. */
-const known = new LRUCache<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>({ max: 4_096 })
+const known = new Map<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>()
+/** When there are more, all are read anew: a few hundred words are most of any text, and keeping an order would cost more than that. */
+const MOST_KNOWN = 8_192
 const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
 
 /** Loads at the first question: a process that matches no text needs no lexicon. */
@@ -76,6 +77,7 @@ function know(word: string) {
   let found = known.get(word)
   if (found === undefined) {
     found = { entry: readLine(findLine(word)) }
+    if (known.size >= MOST_KNOWN) known.clear()
     known.set(word, found)
   }
   return found

@@ -21,7 +21,9 @@ export function writeSpelling(word: string): string {
 export function writeWords(sentence: string): string {
   const words = sentence.split(' ')
   if (mayHoldTitle(words)) return sentence
-  const split = words.flatMap((word, at) => splitHyphen(word, words[at - 1], words[at + 1]))
+  const split = sentence.includes('-')
+    ? words.flatMap((word, at) => splitHyphen(word, words[at - 1], words[at + 1]))
+    : words
   // In a program, `node-fetch` is a name, and "prints five" may be text.
   const isProgram = isTechnical(split)
   return (isProgram ? words : split)
@@ -52,7 +54,8 @@ const cardinals = wordMap('first one|second two|third three|fifth five|eighth ei
 /** "5", "5th", "25th". Not "one", which is a pronoun, nor "second" alone, which may be a time. */
 function writeFigure(word: string, ten = 0): string {
   const count = numberOf(word)
-  const unit = count ?? numberOf(cardinals.get(word) ?? word.replace(/ieth$/, 'y').replace(/th$/, ''))
+  const cardinal = cardinals.get(word) ?? (word.endsWith('th') ? word.slice(0, -2).replace(/ie$/, 'y') : word)
+  const unit = count ?? numberOf(cardinal)
   if (unit === undefined || (ten > 0 && unit > 9)) return word
   const all = ten + unit
   if (count !== undefined) return all > 1 ? String(all) : word
