@@ -17,11 +17,10 @@ export function writeEnglish(tokens: readonly Token[]): string | null {
   if (tokens.length > 2 * MAX_WORDS || !isEnglish(tokens) || isProtected(joinLines(tokens))) return null
   const wished = tokens.map(({ key }) => key.toLowerCase()).join(' ')
   if (patterns.onlyCourtesy.test(wished)) return wished.replace(/^thank you\b/, 'thanks').replace(/ [.!]$/, '')
-  const keys = writeLowerCase(tokens)
-  const isTitled = mayHoldTitle(keys.map(key => key.toLowerCase()))
-  const trimmed = trimCourtesy(keys.join(' '))
-  const { rest, isInquiry } =
-    isTitled && !asksForMaker(trimmed.rest) ? { rest: keys.join(' '), isInquiry: false } : trimmed
+  const sentence = writeLowerCase(tokens).join(' ').replace(patterns.abbreviation, '$1 ')
+  const isTitled = mayHoldTitle(sentence.toLowerCase().split(' '))
+  const trimmed = trimCourtesy(sentence)
+  const { rest, isInquiry } = isTitled && !asksForMaker(trimmed.rest) ? { rest: sentence, isInquiry: false } : trimmed
   if (speaksOfItself(rest)) return null
   const written = / [.?!] [^.?!]/.test(rest) ? writeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
   return written

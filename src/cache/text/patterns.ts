@@ -9,6 +9,9 @@ export type Pattern = readonly [pattern: RegExp, instead: string]
 export const greetings =
   /^(?:(?:hi|hello|hey)(?: there| all| everyone| assistant)?|greetings|dear assistant|good (?:morning|afternoon|evening|day)|excuse me|sorry to bother you|out of curiosity|(?:just )?(?:an? )?quick question|(?:i have )?(?:an? |one )?(?:(?:quick|simple|short) )?question(?= [,.!:-]))(?: (?:[,.!]|(?<=question )[:-]))? (?=\S)/i
 
+/** Its full stop ends no sentence: "TCP vs. UDP", "Dr. Who". */
+export const abbreviation = /(?<=(?:^| ))(vs|dr|mr|mrs|ms|prof) \. (?=[A-Za-z\d])/gi
+
 /** Nothing but courtesy. */
 export const onlyCourtesy =
   /^(?:hi|hello|hey|thanks|thank you|goodbye|bye|good (?:morning|afternoon|evening))(?: there| all| a lot| so much| very much)?(?: [.!])?$/

@@ -91,7 +91,7 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^is it ([a-z]+) to ([a-z]+) ((?:(?:the|an?|my|your) )?(?:[a-z]+ ){0,2}[a-z]+)$/, 'is $3 $1 to $2'],
   [/^is it (?:ok|okay|all right) for (.+?) to /, 'can $1 '],
   [/ (?:each|every) (day|week|month|year|hour|night)(?= |$)/, ' per $1'],
-  [/^(how (?:much|many|often) .+) an? (day|week|month|year|hour|night)$/, '$1 per $2'],
+  [/^(how (?:much|many|often) .+?)(?: in)? an? (day|week|month|year|hour|night)$/, '$1 per $2'],
   [
     /^((?:what|when|where|why|how|which) (?:.+ )?should )(?:you|we|one|someone|anyone) (?!.*\b(?:i|me|you|we|us|our)\b)/,
     '$1i ',

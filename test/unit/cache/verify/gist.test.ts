@@ -61,8 +61,8 @@ test('other gists and anchors have another name', () => {
       .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
-    form: 'gist-12',
-    gists: '0fd8b9e4fda6',
-    anchors: '8e2c54be9cde',
+    form: 'gist-13',
+    gists: '2ba62d01feca',
+    anchors: 'd492869f6173',
   })
 })

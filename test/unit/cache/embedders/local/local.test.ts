@@ -43,34 +43,34 @@ describe('a vector', () => {
   test('is the mean of the tokens’, of length 1', async () => {
     // The axes: unknown, first token, last token, a, red, green, blue, query.
     const third = Math.round(1000 / Math.sqrt(3)) / 1000
-    expect(rounded(await (await open()).embed('red', 'p'))).toEqual([0, third, third, 0, third, 0, 0, 0])
+    expect(rounded(await (await open()).embedLater('red', 'p'))).toEqual([0, third, third, 0, third, 0, 0, 0])
   })
 
   test('is the first token’s where the model says so, or the mean with a prefix', async () => {
     const cls = join(folder, 'bge-tiny')
     await writeTinyModel(cls, { words: ['red'] })
-    expect(rounded(await (await open(cls)).embed('red', 'p'))).toEqual([0, 1, 0, 0, 0])
+    expect(rounded(await (await open(cls)).embedLater('red', 'p'))).toEqual([0, 1, 0, 0, 0])
     const e5 = join(folder, 'e5-tiny')
     await writeTinyModel(e5, { words: ['red', 'query:'] })
-    expect(rounded(await (await open(e5)).embed('red', 'p'))).toEqual([0, 0.5, 0.5, 0, 0.5, 0.5])
+    expect(rounded(await (await open(e5)).embedLater('red', 'p'))).toEqual([0, 0.5, 0.5, 0, 0.5, 0.5])
   })
 
   test('is the same in any process and company, and from int8 weights', async () => {
     const int8 = join(folder, 'int8')
     await writeTinyModel(int8, { words: ['red', 'green', 'blue', 'query:'], weights: 'int8' })
     const [one, other] = [await open(), await open(int8)]
-    const alone = await one.embed('red green', 'p')
-    const together = await Promise.all(['blue', 'red green', 'green'].map(text => other.embed(text, 'p')))
+    const alone = await one.embedLater('red green', 'p')
+    const together = await Promise.all(['blue', 'red green', 'green'].map(text => other.embedLater(text, 'p')))
     expect(together[1]).toEqual(alone)
   })
 
   test('is not made of a text that the model cannot read as a whole', async () => {
     const embedder = await open()
-    expect(await embedder.embed('red mauve', 'p')).toBeNull()
-    expect(await embedder.embed('red '.repeat(254), 'p')).not.toBeNull()
-    expect(await embedder.embed('red '.repeat(255), 'p')).toBeNull()
-    expect(await embedder.embed('red '.repeat(1_000_000), 'p')).toBeNull()
-    expect(await embedder.embed('', 'p')).not.toBeNull()
+    expect(await embedder.embedLater('red mauve', 'p')).toBeNull()
+    expect(await embedder.embedLater('red '.repeat(254), 'p')).not.toBeNull()
+    expect(await embedder.embedLater('red '.repeat(255), 'p')).toBeNull()
+    expect(await embedder.embedLater('red '.repeat(1_000_000), 'p')).toBeNull()
+    expect(await embedder.embedLater('', 'p')).not.toBeNull()
   })
 })
 
