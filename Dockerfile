@@ -13,7 +13,8 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     DATA_DIR=/data \
-    SHUTDOWN_DELAY_MS=5000
+    SHUTDOWN_DELAY_MS=5000 \
+    OPERATOR_COMMAND=model-proxy
 # A volume mounted here takes over its owner.
 RUN install -d -o bun -g bun -m 0700 /data
 WORKDIR /app
@@ -23,6 +24,8 @@ COPY package.json LICENSE ./
 COPY sql sql
 COPY scripts/set-provider-key.sh scripts/
 COPY .env.example ./
+# The operators' commands: docker compose exec proxy model-proxy create-project acme
+RUN printf '#!/bin/sh\nexec bun /app/src/process/server.ts "$@"\n' > /usr/local/bin/model-proxy && chmod 755 /usr/local/bin/model-proxy
 COPY src src
 # The model of the local embedder, and what runs it.
 COPY vendor vendor

@@ -18,7 +18,10 @@ try {
   process.exit(1)
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' })
+// How its own lines tell people to call it.
+const OPERATOR_COMMAND =
+  process.env.OPERATOR_COMMAND || (process.env.npm_command === 'exec' ? 'npx -y model-proxy' : '')
+const child = spawn(program, process.argv.slice(2), { stdio: 'inherit', env: { ...process.env, OPERATOR_COMMAND } })
 // A terminal sends SIGINT to both; a second one would end the child at once.
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 process.on('SIGINT', () => {})

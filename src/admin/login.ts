@@ -16,6 +16,9 @@ export interface Login {
   verify(email: string, password: string, address: string): Promise<string>
 }
 
+/** Of a new password, in characters: long enough to resist guessing; short enough to hash. */
+export const PASSWORD_LENGTH = { minLength: 12, maxLength: 200 }
+
 /** Each hash takes 64 MiB, and most of a core for a tenth of a second. */
 const HASHES_AT_ONCE = 2
 /** The password was changed, or the user deleted, while it was checked. */

@@ -9,14 +9,13 @@ import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
 import { strict } from './field-types.ts'
 import { formatId, requireId } from './ids.ts'
-import { createLogin, hashPassword } from './login.ts'
+import { createLogin, hashPassword, PASSWORD_LENGTH } from './login.ts'
 import { operation } from './operation.ts'
 import { oneOf } from './pages.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
-/** Long enough to resist guessing; short enough to hash. */
-const newPassword = t.String({ minLength: 12, maxLength: 200 })
+const newPassword = t.String(PASSWORD_LENGTH)
 
 /** Routes without a session. */
 export function createLoginController(options: AdminOptions) {

@@ -1,10 +1,11 @@
-/** The only reader of the environment: every setting, its default, and what is wrong with a bad one. */
+/** Every setting, its default, and what is wrong with a bad one. */
 
 import type { RedisTls } from '../stores/redis/redis-url.ts'
 import { type AggregatorConfig, readAggregator } from './aggregator.ts'
 import { type EmbedderConfig, readEmbedder } from './embedder.ts'
 import { type HookConfig, readHook } from './hook.ts'
 import { type OidcConfig, readOidc } from './oidc.ts'
+import { ownEnvironment } from './own-environment.ts'
 import { createSettings } from './settings.ts'
 import { readTracing, type TracingConfig } from './tracing.ts'
 import { readUpstream, type UpstreamConfig } from './upstream.ts'
@@ -13,6 +14,7 @@ import { byVendor, type DirectProvider, settingOf } from './vendors.ts'
 
 export type { EmbedderConfig } from './embedder.ts'
 export type { OidcConfig } from './oidc.ts'
+export { ownEnvironment } from './own-environment.ts'
 export type { DirectProvider } from './vendors.ts'
 
 export interface Config {
@@ -87,11 +89,8 @@ export class ConfigError extends Error {
   }
 }
 
-/** Only for another process to be started with: settings are in the `Config`. */
-export const ownEnvironment: Readonly<NodeJS.ProcessEnv> = process.env
-
 /** Throws ConfigError with every problem at once; each line names the variable, what it must be, and an example. */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment = ownEnvironment): Config {
   const problems: string[] = []
   const read = createSettings(environment, problems)
 

@@ -1,7 +1,8 @@
 /** Settings of the embedder. */
 import { fileURLToPath } from 'node:url'
-import { isBinary, spellCommand } from '../event-loop/program.ts'
+import { isBinary } from '../event-loop/program.ts'
 import { findFault } from './model-files.ts'
+import { spellCommand } from './own-command.ts'
 import type { Settings } from './settings.ts'
 
 export type EmbedderConfig =

@@ -7,8 +7,3 @@ export const isBinary = ENTRY.pathname.startsWith('/$bunfs/')
 
 /** Starts it once more, as another process; arguments follow. */
 export const OWN_COMMAND: readonly string[] = isBinary ? [process.execPath] : [process.execPath, fileURLToPath(ENTRY)]
-
-/** How an operator calls one of its commands. */
-export function spellCommand(name: string): string {
-  return isBinary ? `model-proxy ${name}` : `bun run ${name}`
-}

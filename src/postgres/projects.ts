@@ -1,9 +1,10 @@
 /** Reads of projects and of the secrets that they have sealed. */
 import type { Database } from './database.ts'
 
-export async function listProjectNames(database: Database): Promise<string[]> {
-  const rows = await database.call<{ name: string }>('select name from model_proxy.projects order by id', [])
-  return rows.map(row => row.name)
+/** Name of the first project that was made; null where there is none yet. */
+export async function findFirstProject(database: Database): Promise<string | null> {
+  const [row] = await database.call<{ name: string }>('select name from model_proxy.projects order by id limit 1', [])
+  return row?.name ?? null
 }
 
 export interface SealedKey {

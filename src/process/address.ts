@@ -1,5 +1,5 @@
 /** Where a process listens: the address for clients, and the error when it is not available. */
-import { ConfigError } from '../config/config.ts'
+import { type Config, ConfigError } from '../config/config.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 
 /** `setting`: which names the port. */
@@ -21,4 +21,14 @@ export function portUnavailable(
 export function baseUrlOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   return `http://${reachable}:${port}/v1`
+}
+
+/** Where its pages are: at PUBLIC_URL, unless they have a port of their own. */
+export function dashboardUrl(
+  { dashboard, publicUrl }: Pick<Config, 'dashboard' | 'publicUrl'>,
+  baseUrl: string,
+): string {
+  const root = new URL(dashboard === 'on' ? (publicUrl ?? baseUrl) : baseUrl)
+  if (typeof dashboard === 'number') root.port = String(dashboard)
+  return `${root.origin}/dashboard`
 }

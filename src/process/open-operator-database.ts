@@ -1,6 +1,6 @@
 /** The database for an operator's command: the configured one, also while a proxy uses the embedded one. */
 import type { Config } from '../config/config.ts'
-import { spellCommand } from '../event-loop/program.ts'
+import { spellCommand } from '../config/own-command.ts'
 import { readEmbeddedPort } from '../postgres/address.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { inSchema } from '../postgres/in-schema.ts'
@@ -14,9 +14,7 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
   try {
     return await run(database)
   } catch (error) {
-    throw isUnmigrated(error)
-      ? new Error(`The database is not at this version’s schema: run \`${spellCommand('migrate')}\``)
-      : error
+    throw isUnmigrated(error) ? new Error(describeUnmigrated(config)) : error
   } finally {
     await database.close()
   }
@@ -29,6 +27,15 @@ export async function openOperatorDatabase(config: Config): Promise<Database> {
   const port = readEmbeddedPort(config.dataDir) ?? config.embeddedPgPort
   const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port}/postgres`
   return inSchema(openRealDatabase({ url, maxConnections: 1 }), config.databaseSchema)
+}
+
+/** Whoever has forgotten DATABASE_URL learns which database this is. */
+function describeUnmigrated({ databaseUrl, dataDir }: Config): string {
+  const [which, or] =
+    databaseUrl === null
+      ? [`The embedded database in ${dataDir}`, ', or set DATABASE_URL for another']
+      : ['The database', '']
+  return `${which} is not at this version’s schema: run \`${spellCommand('migrate')}\`${or}`
 }
 
 /** The schema, a table, a column or a function that this version needs is missing. */

@@ -11,6 +11,9 @@ interface Command {
 /** Imported when they are called: a process loads no more than it needs. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, () => Promise<Command>>([
   ['migrate', () => import('./commands/migrate.ts')],
+  ['create-project', () => import('./commands/create-project.ts')],
+  ['create-key', () => import('./commands/create-key.ts')],
+  ['create-admin', () => import('./commands/create-admin.ts')],
   ['set-provider-key', () => import('./commands/set-provider-key.ts')],
   ['reseal', () => import('./commands/reseal.ts')],
   ['catalogue:sync', () => import('./commands/sync-catalogue.ts')],
@@ -20,6 +23,13 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, ()
 
 const HELP = `Usage: model-proxy                                    starts the proxy
        model-proxy migrate                            only brings the database to this version's schema
+       model-proxy create-project PROJECT [--plan PLAN]
+                                                      creates a project, on the plan free unless told
+       model-proxy create-key PROJECT NAME [--type test] [--expires 2027-01-01]
+                                                      creates an API key, and prints it this once
+       model-proxy create-admin EMAIL                 adds an administrator, or makes a user one, and prints a token
+                                                      to set a password with, also where one was lost;
+                                                      --password-stdin: sets the one that standard input holds
        model-proxy set-provider-key PROJECT PROVIDER  stores the key that standard input holds
        model-proxy reseal                             encrypts stored keys with a new ENCRYPTION_KEY
        model-proxy catalogue:sync [--dry-run]         brings the aggregator's models and prices up to date

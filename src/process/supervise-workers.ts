@@ -6,7 +6,7 @@ import { baseUrlOf, portUnavailable } from './address.ts'
 import { tellMisspelt } from './misspelt-settings.ts'
 import { migrateAndLog, openDatabase } from './open-database.ts'
 import { openMetrics } from './open-metrics.ts'
-import { printIntroduction } from './welcome.ts'
+import { introduceDatabase, printIntroduction } from './welcome.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
 /** Pause before an ended worker is replaced; doubled while replacements do not get to serve. */
@@ -27,8 +27,7 @@ export async function superviseWorkers(config: Config): Promise<void> {
   process.on('SIGINT', () => team.stop())
   await team.start()
   openMetrics(config, database, () => team.metrics(), log)
-  // Workers share a server, of which there is nothing to say.
-  printIntroduction({ lines: [], testKey: null }, baseUrlOf(config.host, config.port))
+  printIntroduction(await introduceDatabase(config, database, log), baseUrlOf(config.host, config.port))
   // Each scrape asks it what is left of budgets.
   if (config.metrics.port === 0) await database.close()
 }

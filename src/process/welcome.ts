@@ -1,12 +1,17 @@
-/** The first start on the embedded database: creates a demo project and its test key, and prints a request to try. */
+/**
+ * What a start says first. On a new embedded database it creates a demo project and its test key, and prints a request to try; on a server
+ * without a project, the lines that make one.
+ */
 import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../admin/login.ts'
 import type { Config } from '../config/config.ts'
+import { isReachedFromOutside, spellCommand } from '../config/own-command.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { listProjectNames } from '../postgres/projects.ts'
+import { findFirstProject } from '../postgres/projects.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
+import { dashboardUrl } from './address.ts'
 import { psqlPasswordFile } from './data-dir.ts'
 
 const DEMO_PROJECT = 'demo'
@@ -15,7 +20,6 @@ const RETRY_AFTER_MS = 250
 
 /** What the first lines of a start say. */
 export interface Introduction {
-  /** Of the embedded database; none of a server. */
   lines: readonly string[]
   /** Of the project that was made, if this is the first start. */
   testKey: string | null
@@ -23,14 +27,14 @@ export interface Introduction {
 
 /** Before the proxy serves, so that whoever finds it healthy finds the key, too. Creates the demo project on the first start. */
 export async function introduceDatabase(config: Config, database: Database, log: Log): Promise<Introduction> {
-  if (database.backend !== 'embedded') return { lines: [], testKey: null }
+  if (database.backend !== 'embedded') return { lines: await introduceServer(config, database), testKey: null }
   const passwordFile = encodeURI(psqlPasswordFile(config.dataDir))
   const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres?passfile=${passwordFile}`
-  const projects = await retried(() => listProjectNames(database), log)
-  if (projects.length > 0) {
+  const known = await retried(() => findFirstProject(database), log)
+  if (known !== null) {
     const lines = [
       `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
-      `Another key for a project: ${psql} -qAtc "select model_proxy.issue_key('${projects[0]}', 'test', 'second')"`,
+      `Another key for a project: ${spellCommand('create-key')} ${known} second --type test`,
     ]
     return { lines, testKey: null }
   }
@@ -43,6 +47,24 @@ export async function introduceDatabase(config: Config, database: Database, log:
     `Its test key, shown this once: ${testKey}`,
   ]
   return { lines, testKey }
+}
+
+/** Of a database that others share: nothing, unless there is no project yet. A start does not wait for it. */
+async function introduceServer({ aggregator, dashboard }: Config, database: Database): Promise<string[]> {
+  if ((await findFirstProject(database).catch(() => '')) !== null) return []
+  const [login, where] = [
+    dashboard === 'off' ? '' : ' and a login for the dashboard',
+    isReachedFromOutside() ? '' : ' in a shell that has the settings of this proxy',
+  ]
+  return [
+    `There is no project yet. To make one, with a key${login}, run${where}:`,
+    '',
+    `${spellCommand('create-project')} acme`,
+    // Without a provider, only test keys are answered.
+    `${spellCommand('create-key')} acme first${aggregator.isSet ? '' : ' --type test'}`,
+    ...(dashboard === 'off' ? [] : [`${spellCommand('create-admin')} you@example.org`]),
+    '',
+  ]
 }
 
 /** In the turn in which the proxy begins to listen: nobody is answered before. `baseUrl` is null where it cannot, and the key is not lost. */
@@ -88,7 +110,7 @@ async function introduceAdministrator(config: Config, database: Database, baseUr
   const password = randomBytes(15).toString('base64url')
   const first = { email: FIRST_ADMINISTRATOR, password_hash: await hashPassword(password) }
   if (!(await call(database, 'create_first_administrator', first))) return []
-  const root = new URL(baseUrl)
-  if (typeof config.dashboard === 'number') root.port = String(config.dashboard)
-  return [`Dashboard at ${root.origin}/dashboard: log in as ${FIRST_ADMINISTRATOR} with ${password}, shown this once`]
+  return [
+    `Dashboard at ${dashboardUrl(config, baseUrl)}: log in as ${FIRST_ADMINISTRATOR} with ${password}, shown this once`,
+  ]
 }

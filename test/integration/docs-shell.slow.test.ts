@@ -140,12 +140,12 @@ async function stop(): Promise<void> {
   server = null
 }
 
-const EXPORTS = adapt(blockWith('README.md', 'export PGPASSFILE').split('\n').slice(0, 2).join('\n'))
+const EXPORTS = adapt(blockWith('docs/operating.md', 'export PGPASSFILE').split('\n').slice(0, 2).join('\n'))
 
 test('every line for operators runs, in one shell, also after a restart', async () => {
   const printed = await start(blockWith('README.md', 'bun run start'), /lgw_test_\w{30,}\W/)
   ;[testKey = ''] = /lgw_test_\w+/.exec(printed) ?? []
-  const README = adapt(blockWith('README.md', 'export PGPASSFILE')).replaceAll('acme', 'first')
+  const README = adapt(blockWith('README.md', 'create-project')).replaceAll('acme', 'first')
   const operating = adapt(blockWith('docs/operating.md', 'run() {'))
   const [created, ...rest] = operating.split(/(?<=create-key\.sql\n)/)
   const lines = [
@@ -165,7 +165,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
     adapt(blockWith('docs/providers.md', 'setting=anthropic_cache_marks')),
     adapt(blockWith('docs/providers.md', 'setting=aliases')),
     adapt(blockWith('docs/providers.md', 'setting=fallbacks')),
-    adapt(blockWith('docs/admin.md', 'create-admin.sql')),
+    adapt(blockWith('docs/admin.md', 'create-admin ')),
     adapt(blockWith('docs/admin.md', 'project_api_keys')),
     adapt(blockWith('docs/requests.md', 'find_requests')),
     adapt(blockWith('docs/sharing.md', 'cache_scope')),

@@ -8,7 +8,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { findAnswer } from '../../src/postgres/find-answer.ts'
 import { inSchema } from '../../src/postgres/in-schema.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { listProjectNames } from '../../src/postgres/projects.ts'
+import { findFirstProject } from '../../src/postgres/projects.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { storeAnswer } from '../../src/postgres/store-answers.ts'
 import { sha256 } from '../harness/answers.ts'
@@ -120,7 +120,7 @@ describeReal('the schema', () => {
     await client.end()
     await migrate(one)
     await isServed(one)
-    expect(await listProjectNames(other)).toEqual([])
+    expect(await findFirstProject(other)).toBeNull()
     await isServed(other)
     expect(await objectsIn(database, 'model_proxy')).toEqual([])
     expect(await objectsIn(database, 'one')).toEqual(await objectsIn(database, 'select'))

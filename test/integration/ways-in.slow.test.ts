@@ -148,6 +148,7 @@ test('npx, with Node alone: an answer within ten seconds, and everything else th
   await hasStopped(baseUrl)
 
   const again = await npx(folder, /Another key .*\n/)
+  expect(again.printed).toContain('Another key for a project: npx -y model-proxy create-key demo second --type test\n')
   expect(again.printed).toContain('Embedded database in ./data')
   expect((await ask(again.baseUrl, key, 'What is the capital of France?')).cache).toBe('HIT')
   // Its shell stays, and is nobody's.
@@ -198,16 +199,19 @@ describe('the program as one file', () => {
 
   test('has the operators’ commands, on an embedded database too', () => {
     expect(run(['migrate'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Applied: baseline/) })
-    expect(run(['reseal'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('run `model-proxy migrate`') })
+    expect(run(['reseal'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`run \`${program} migrate\``),
+    })
     expect(run(['catalogue:sync', '--wet'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("'--wet'") })
   })
 
   test('says what a sentence model lacks, and runs one whose runtime is in its folder', async () => {
-    expect(run([], { EMBEDDER: 'local' }).stderr).toContain('`model-proxy embedder:install` brings it')
+    expect(run([], { EMBEDDER: 'local' }).stderr).toContain(`\`${program} embedder:install\` brings it`)
     const model = temporaryFolderIn('model')
     cpSync(join(root, 'vendor/all-minilm-l6-v2'), model, { recursive: true })
     const lacking = run([], { EMBEDDER: 'local', EMBEDDINGS_PATH: model })
-    expect(lacking.stderr).toContain('not installed: model-proxy embedder:install brings it')
+    expect(lacking.stderr).toContain(`not installed: ${program} embedder:install brings it`)
     mkdirSync(join(model, 'runtime'))
     symlinkSync(join(root, 'node_modules'), join(model, 'runtime/node_modules'))
     const environment = { DATA_DIR: temporaryFolderIn('data'), EMBEDDER: 'local', EMBEDDINGS_PATH: model }

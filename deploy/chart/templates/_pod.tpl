@@ -39,6 +39,7 @@ securityContext:
 {{/* Settings, and the files that hold the secret ones. */}}
 {{- define "model-proxy.environment" -}}
 env:
+  - { name: OPERATOR_COMMAND, value: {{ printf "kubectl exec -n %s deploy/%s -- model-proxy" .Release.Namespace .Release.Name | quote }} }
   {{- range $name, $value := .Values.settings }}
   - { name: {{ $name }}, value: {{ $value | quote }} }
   {{- end }}

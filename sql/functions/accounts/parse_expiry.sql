@@ -6,8 +6,14 @@ set search_path = model_proxy, pg_temp
 set timezone = 'UTC'
 set datestyle = 'ISO, YMD'
 as $$
+declare
+    expires timestamptz;
 begin
-    return nullif(value, '')::timestamptz;
+    expires := nullif(value, '')::timestamptz;
+    if not isfinite(expires) then
+        raise invalid_datetime_format;
+    end if;
+    return expires;
 exception
     when invalid_datetime_format or datetime_field_overflow or invalid_parameter_value then
         raise exception 'expiry % is not a date or time: write 2027-01-01 or 2027-01-01T12:00:00Z', quote_for_message(value)

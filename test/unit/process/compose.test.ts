@@ -175,6 +175,28 @@ describe('Dockerfile', () => {
     expect(JSON.parse(all('CMD')[0] ?? '')).toEqual(['bun', 'src/process/server.ts'])
   })
 
+  test('has the operators’ commands as one program, which it and compose spell as they are called', async () => {
+    const written = all('RUN').find(value => value.includes('/usr/local/bin/model-proxy')) ?? ''
+    const folder = mkdtempSync(join(tmpdir(), 'command-'))
+    const program = join(folder, 'model-proxy')
+    const adapted = written
+      .replaceAll('/usr/local/bin/model-proxy', program)
+      .replace('exec bun /app/', `exec ${process.execPath} ${fileURLToPath(root)}`)
+    expect(await Bun.spawn(['sh', '-ec', adapted]).exited).toBe(0)
+    const asked = Bun.spawn([program, 'create-key', 'two words', '--tpye'], {
+      env: { PATH: process.env.PATH, OPERATOR_COMMAND: 'docker compose exec proxy model-proxy' },
+      stderr: 'pipe',
+    })
+    expect(await new Response(asked.stderr).text()).toMatch(/^usage: docker compose exec proxy model-proxy create-key /)
+    rmSync(folder, { recursive: true })
+    expect(all('ENV')[0]).toMatch(/\bOPERATOR_COMMAND=model-proxy$/)
+    const { proxy } = (await readCompose()).services
+    expect(proxy?.environment?.OPERATOR_COMMAND).toBe('docker compose exec proxy model-proxy')
+    const { scripts } = JSON.parse(await readText('package.json'))
+    for (const name of ['create-project', 'create-key', 'create-admin'])
+      expect(scripts[name]).toBe(`bun src/process/server.ts ${name}`)
+  })
+
   test('has a health check that tells health from sickness', async () => {
     const command: string[] = JSON.parse(/CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0] ?? '')?.[1] ?? '')
     let status = 200

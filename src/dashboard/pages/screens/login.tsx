@@ -101,8 +101,8 @@ export function Login({ ended }: { ended?: string }) {
       </Form>
       <ProviderLogin />
       <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
-        Lost the password? An operator makes an invitation with{' '}
-        <code className="font-mono">scripts/create-admin.sql</code>; take it up at{' '}
+        Lost the password? An operator makes an invitation with <code className="font-mono">create-admin</code>; take it
+        up at{' '}
         <a className="text-accent underline" href="/dashboard/invitation">
           this page
         </a>

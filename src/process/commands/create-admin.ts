@@ -1,0 +1,48 @@
+/**
+ * `create-admin EMAIL [--password-stdin]`: adds an administrator, or makes a user one, and prints a token to set a password with; with
+ * --password-stdin sets the password that standard input holds, and prints the user's id.
+ */
+import { formatId } from '../../admin/ids.ts'
+import { hashPassword, PASSWORD_LENGTH } from '../../admin/login.ts'
+import { type Config, readConfig } from '../../config/config.ts'
+import { call } from '../../postgres/call.ts'
+import { baseUrlOf, dashboardUrl } from '../address.ts'
+import { withOperatorDatabase } from '../open-operator-database.ts'
+import { readArguments } from './read-arguments.ts'
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { words, options } = readArguments(args, {
+    usage: 'create-admin EMAIL [--password-stdin]',
+    words: 1,
+    options: { 'password-stdin': { type: 'boolean', default: false } },
+  })
+  const [email = ''] = words
+  const config = readConfig()
+  const hash = options['password-stdin'] ? await hashPassword(await readPassword()) : null
+  await withOperatorDatabase(config, async database => {
+    const token = await call(database, 'create_administrator', { email })
+    if (hash === null) return tellInvitation(token, config)
+    const id = await call(database, 'accept_invitation', { token, password_hash: hash })
+    process.stdout.write(`${formatId('user', id)}\n`)
+  })
+  return 0
+}
+
+/** One line; its end is not part of it. */
+async function readPassword(): Promise<string> {
+  const password = (await Bun.stdin.text()).replace(/\r?\n$/, '')
+  const { minLength, maxLength } = PASSWORD_LENGTH
+  if (password.length < minLength || password.length > maxLength || /[\r\n]/.test(password))
+    throw new Error(
+      `the password on standard input is not valid: it is one line of ${minLength} to ${maxLength} characters`,
+    )
+  return password
+}
+
+/** The token alone on standard output, so that a shell can use it. */
+function tellInvitation(token: string, config: Config): void {
+  process.stdout.write(`${token}\n`)
+  if (config.dashboard === 'off') return
+  const page = `${dashboardUrl(config, baseUrlOf(config.host, config.port))}/invitation`
+  process.stderr.write(`Choose a password with it at ${page}: it is valid for seven days and one use.\n`)
+}

@@ -1,0 +1,22 @@
+/** `create-key PROJECT NAME [--type project|test] [--expires 2027-01-01]`: creates an API key, and prints it, which is the only time it is seen. */
+import { readConfig } from '../../config/config.ts'
+import { call } from '../../postgres/call.ts'
+import { withOperatorDatabase } from '../open-operator-database.ts'
+import { readArguments } from './read-arguments.ts'
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { words, options } = readArguments(args, {
+    usage: 'create-key PROJECT NAME [--type project|test] [--expires 2027-01-01]',
+    words: 2,
+    options: { type: { type: 'string', default: 'project' }, expires: { type: 'string' } },
+  })
+  const [project = '', name = ''] = words
+  // Of a shell's variable that is not set: not a key for ever.
+  if (options.expires?.trim() === '') throw new Error('the expiry is empty: give --expires 2027-01-01, or leave it out')
+  const key = await withOperatorDatabase(readConfig(), async database => {
+    const expires = await call(database, 'parse_expiry', { value: options.expires ?? '' })
+    return call(database, 'issue_key', { project, key_type: options.type, key_name: name, expires })
+  })
+  process.stdout.write(`${key}\n`)
+  return 0
+}
