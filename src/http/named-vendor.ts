@@ -27,9 +27,12 @@ function basePathOf(address: string): string {
 /** Headers without which Anthropic's API answers nothing, or which turn on what it alone has. */
 const ANTHROPICS_HEADERS = ['anthropic-version', 'anthropic-beta']
 /** Packages of vendors that send no header of their own. */
-const AGENTS = VENDORS.flatMap(({ name, client_agent }) =>
-  client_agent === null ? [] : [[name, new RegExp(client_agent)] as const],
-)
+const AGENTS: readonly (readonly [NamedVendor, RegExp])[] = [
+  ...VENDORS.flatMap(({ name, client_agent }) =>
+    client_agent === null ? [] : [[name, new RegExp(client_agent)] as const],
+  ),
+  ['aggregator', /\bai-sdk\/openrouter\/|@openrouter\//],
+]
 
 /** What follows the vendor's base address, and whom that names. */
 export function splitBase(path: string): { behind: string; vendor: NamedVendor | null } {

@@ -139,8 +139,12 @@ export function readPath(pathname: string, told: NamedVendor | null = null): Tar
   return target && ofVendor(target, vendor ?? told)
 }
 
-/** What names no model goes to whom its client speaks: Anthropic's files are another collection than OpenAI's. */
-function ofVendor(target: Target, vendor: NamedVendor | null): Target {
+/**
+ * What names no model goes to whom its client speaks: Anthropic's files are another collection than OpenAI's. A client of the aggregator's
+ * is told the usage of its streams.
+ */
+export function ofVendor(target: Target, vendor: NamedVendor | null): Target {
+  if (target.kind === 'endpoint') return vendor === 'aggregator' ? { ...target, vendor } : target
   if (vendor === null || (target.kind !== 'kept' && target.kind !== 'operation' && target.kind !== 'response'))
     return target
   if (target.kind !== 'kept') return { ...target, vendor }

@@ -11,7 +11,7 @@ import { type AnswerOptions, createAnswer } from './answer.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
 import { vendorOfHeaders } from './named-vendor.ts'
-import { hasReadableAddress, methodOf, methodsOf, notFound, readPath, TARGETS, urlOf } from './paths.ts'
+import { hasReadableAddress, methodOf, methodsOf, notFound, ofVendor, readPath, TARGETS, urlOf } from './paths.ts'
 import { leaveBody } from './read-body.ts'
 import { createRealtimeDoor, type RealtimeDoorOptions, SOCKET_LIMITS } from './realtime.ts'
 import { createCors, respond } from './respond.ts'
@@ -64,7 +64,8 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
       return answerError(code === 'NOT_FOUND' ? notFound(urlOf(request).pathname) : error, incoming)
     })
   for (const [path, target] of Object.entries(TARGETS)) {
-    const handler = ({ request, server }: Incoming) => answer({ request, server }, target)
+    const handler = ({ request, server }: Incoming) =>
+      answer({ request, server }, ofVendor(target, vendorOfHeaders(request.headers)))
     for (const method of [...methodsOf(target), 'ALL']) app.route(method, path, handler, OWN_PATH)
   }
   return app

@@ -63,7 +63,7 @@ async function answerPlain(
   const passed = await passAnswer(context, bytes, usage)
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream
-    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, query, account) }
+    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, context) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
   const isComplete = completeness === 'whole' && answer.mayStore() && passed?.mayStore !== false
   const kind = { isSemantic: !callsTools, isStreamed: false, policy: passed?.policy ?? null }

@@ -118,8 +118,9 @@ const MAY_BE_KEPT: Record<Endpoint, (body: JsonObject) => boolean> = {
   embeddings: () => false,
 }
 
-function asksForUsage({ stream_options: options }: JsonObject): boolean {
-  return isJsonObject(options) && options.include_usage === true
+/** In OpenAI’s way, or in OpenRouter’s. */
+function asksForUsage({ stream_options: options, usage }: JsonObject): boolean {
+  return (isJsonObject(options) && options.include_usage === true) || (isJsonObject(usage) && usage.include === true)
 }
 
 /** These operations report usage in their last events without being asked. */

@@ -6,7 +6,7 @@ import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
 
 /** What a path asks for. `model` is the one in the path, `vendor` whose API the client speaks, if that is said. */
 export type Target =
-  | { kind: 'endpoint'; endpoint: Endpoint; model: string | null }
+  | { kind: 'endpoint'; endpoint: Endpoint; model: string | null; vendor?: NamedVendor }
   /** Passed through to a provider. */
   | { kind: 'operation'; operation: PassedOperation; model: string | null; vendor?: NamedVendor }
   /**

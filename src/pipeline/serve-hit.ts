@@ -9,22 +9,22 @@ import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
-import type { Account } from '../postgres/admit.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
 import type { RequestContext, RoutedContext, Stages } from './request-context.ts'
 import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
+import { showsUsage } from './stream-events.ts'
 
 export function serveHit(
-  { query, account, cacheQuery, accounting }: RoutedContext<CompletionQuery>,
+  { request, query, account, cacheQuery, accounting }: RoutedContext<CompletionQuery>,
   match: Match,
   { parsedBodies }: Stages,
   judgeUsd = 0,
 ): ProxyResponse {
   const { entry, result } = match
   const headers = Object.assign(hitHeaders(match, judgeUsd), query.stream ? SSE_TYPE : JSON_TYPE)
-  const body = query.stream ? replayStream(entry.body, query, account) : entry.body
+  const body = query.stream ? replayStream(entry.body, { request, query, account }) : entry.body
   parsedBodies.keep(query)
   accounting.noteHeaders()
   accounting.noteMatch(match)
@@ -82,9 +82,11 @@ const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakM
 /** Returns the plain response as an event stream. A worker writes a long one while the client waits for the first events. */
 export function replayStream(
   body: Uint8Array,
-  { endpoint, includeUsage }: Pick<CompletionQuery, 'endpoint' | 'includeUsage'>,
-  { project_id: owner }: Pick<Account, 'project_id'>,
+  { request, query, account }: Pick<RoutedContext<CompletionQuery>, 'request' | 'query' | 'account'>,
 ): Uint8Array | ReadableStream<Uint8Array> {
+  const { project_id: owner } = account
+  const { endpoint } = query
+  const includeUsage = showsUsage({ request, query })
   const known = includeUsage ? replays.withUsage : replays.without
   const asked = { endpoint, includeUsage, body }
   const events =

@@ -27,8 +27,16 @@ export interface ClientStream {
 /** The options that a request's own fields imply. */
 export function streamOptions({ request, query, accounting }: RoutedContext<CompletionQuery>): StreamOptions {
   const { writeFailure } = formatOf(query.endpoint)
-  const { includeUsage } = query
+  const includeUsage = showsUsage({ request, query })
   return { includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last), accounting }
+}
+
+/** Whether the client sees a stream's usage: it asked for it, or speaks to an aggregator, whose API always tells it. */
+export function showsUsage({
+  request: { target },
+  query,
+}: Pick<RoutedContext<CompletionQuery>, 'request' | 'query'>): boolean {
+  return query.includeUsage || (target.kind === 'endpoint' && target.vendor === 'aggregator')
 }
 
 /**

@@ -10,6 +10,7 @@ import { type RenameInput, writeRenamed } from './rename-model.ts'
 import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/answer.ts'
 import { type PlainAnswer, type PlainTranslation, translateBytes } from './translations/translate-answer.ts'
 import type { LongTranslated, ToCount, ToTell, ToTranslate } from './translations/translate-request.ts'
+import { dropUsage } from './usage-wish.ts'
 
 // The sandbox counts all that it writes.
 export { prepare } from '../formats/tokens/jobs.ts'
@@ -40,6 +41,12 @@ export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobD
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
   const result = { bytes: output, fields: plain(fields), droppedTools, context: withoutInput(context) }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
+}
+
+/** Takes a wish for usage out of a request. */
+export function dropUsageWish({ bytes }: { bytes: Uint8Array }): JobDone<Uint8Array> {
+  const output = new TextEncoder().encode(dropUsage(new TextDecoder().decode(bytes)))
+  return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
 /** Takes out of a request what earlier answers carried. */

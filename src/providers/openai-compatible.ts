@@ -8,6 +8,7 @@ import { forwardedHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
 import { type ProviderOptions, sendAsked, sendPassed } from './send-passed.ts'
 import type { Endpoint, Provider, RealtimeAsked, StoredRequest, UpstreamRequest } from './upstream.ts'
+import { withoutUsageWish } from './usage-wish.ts'
 
 /** The base address ends before `/chat/completions`. */
 export interface OpenAiCompatibleOptions extends Omit<ProviderOptions, 'apiKey'> {
@@ -58,7 +59,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const { endpoint, onlyCounts } = request
       if (endpoints?.includes(endpoint) === false) throw refuse('endpointUnsupported', { vendor: title, endpoint })
       const path = `${PATHS[endpoint]}${onlyCounts ? COUNT_PATHS[endpoint] : ''}`
-      return sendAsked(request, await writeBody(request), recipient(path))
+      const known = kind === 'aggregator' ? request : await withoutUsageWish(request)
+      return sendAsked(request, await writeBody(known), recipient(path))
     },
   }
 }

@@ -2,8 +2,8 @@
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
 import { type FieldRule, ruleWriter } from '../../formats/field-rule.ts'
 
-/** OpenAI's top-level fields, and `top_k`, which clients of Claude models expect beside `top_p`. */
-type TopField = keyof ChatCompletionCreateParams | 'top_k'
+/** OpenAI's top-level fields, `top_k`, which clients of Claude models expect beside `top_p`, and `usage`, which OpenRouter's clients send. */
+type TopField = keyof ChatCompletionCreateParams | 'top_k' | 'usage'
 
 type InnerField =
   | 'messages[].name'
@@ -67,6 +67,7 @@ export const FIELD_RULES: Record<RuledField, FieldRule> = {
   }),
   ...rules('dropped', {
     stream_options: 'Anthropic always reports usage, and pads nothing.',
+    usage: 'Anthropic always reports usage, and pads nothing.',
     seed: 'Anthropic has no seed, and OpenAI’s is only best effort.',
     prediction: 'It makes an answer faster, but does not change it.',
     store: 'It asks OpenAI to keep a copy, which does not change the answer.',

@@ -49,7 +49,7 @@ test.each([
   ],
   ['/v1beta/chat/completions', null],
   ['/v1beta/openai', null],
-  ['/api/v1/chat/completions', CHAT],
+  ['/api/v1/chat/completions', { ...CHAT, vendor: 'aggregator' }],
   ['/anthropic/api/v1/messages', null],
   ['/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
   ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],

@@ -161,6 +161,7 @@ const TRANSLATED: Partial<Record<RuledField, { body: Body; becomes: object }>> =
 /** For each dropped field: a request with it, and the same without. */
 const DROPPED: Partial<Record<RuledField, { with: Body; without?: Body }>> = {
   stream_options: { with: { stream: true, stream_options: { include_usage: true } }, without: { stream: true } },
+  usage: { with: { usage: { include: true } } },
   seed: { with: { seed: 7 } },
   prediction: { with: { prediction: { type: 'content', content: 'x' } } },
   store: { with: { store: true } },

@@ -1,0 +1,121 @@
+/** Usage in streams, for clients that ask for it as OpenRouter's do, whoever answers. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DirectProvider } from '../../src/config/config.ts'
+import { readEvents } from '../clients/streams/read-events.ts'
+import { describeEmbedded } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { type Answer, readAnswer } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+
+const MODELS = {
+  aggregator: 'openai/gpt-4o-mini',
+  openai: 'gpt-4o-mini',
+  groq: 'llama-3.3-70b-versatile',
+  anthropic: 'claude-haiku-4-5',
+}
+const WHO = Object.keys(MODELS) as (keyof typeof MODELS)[]
+const WISH = { usage: { include: true } }
+
+/** Where and how a stream is asked for. */
+interface Asking {
+  base?: string
+  agent?: string
+  fields?: object
+}
+
+const TOLD: Record<string, Asking> = {
+  'the field of OpenRouter’s': { fields: WISH },
+  'that field, beside OpenAI’s own switched off': { fields: { ...WISH, stream_options: { include_usage: false } } },
+  'OpenRouter’s address': { base: '/api/v1' },
+  'OpenRouter’s provider of the AI SDK': {
+    agent: 'ai-sdk/openrouter/2.3.1 ai-sdk/provider-utils/4.0.1 runtime/bun/1.4.5',
+  },
+  'OpenRouter’s own package': { agent: 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk' },
+}
+const UNTOLD: Record<string, Asking> = {
+  nothing: {},
+  'the field switched off': { fields: { usage: { include: false } } },
+  'a field of its name that says nothing': { fields: { usage: null } },
+  'another’s package': { agent: 'OpenAI/JS 6.46.0' },
+}
+
+describeEmbedded('usage in streams', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let key: string
+  let asked = 0
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const stores = await backend.open()
+    proxy = await startProxy({ stores, environment: upstreams.environment })
+    key = await proxy.createKey({ type: 'project', project: 'usage' })
+    for (const name of ['openai', 'groq', 'anthropic'] satisfies DirectProvider[])
+      await storeKey(stores, 'usage', name, `sk-${name}-0123456789`)
+  })
+  afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
+
+  async function stream(body: object, { base = '/v1', agent }: Asking, as = key): Promise<Answer> {
+    const response = await fetch(`${new URL(proxy.baseUrl).origin}${base}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json', 'user-agent': agent ?? 'curl/8' },
+      body: JSON.stringify(body),
+    })
+    return readAnswer(response)
+  }
+
+  const tellsUsage = ({ text }: Answer) =>
+    (readEvents(text) as { usage?: { total_tokens?: number } | null }[]).filter(chunk => chunk.usage)
+
+  test.each(WHO.flatMap(who => Object.keys(TOLD).map(how => [how, who] as const)))('%s, of %s', async (how, who) => {
+    const asking = TOLD[how] ?? {}
+    const body = question(`Usage ${asked++}`, { model: MODELS[who], stream: true, ...asking.fields })
+    const answers = [await stream(body, asking), await stream(body, asking)]
+    expect(answers.map(({ status, cache }) => `${status} ${cache}`)).toEqual(['200 MISS', '200 HIT'])
+    for (const answer of answers) {
+      expect(tellsUsage(answer)).toEqual([
+        expect.objectContaining({ usage: expect.objectContaining({ total_tokens: expect.any(Number) }) }),
+      ])
+    }
+  })
+
+  test.each(WHO.flatMap(who => Object.keys(UNTOLD).map(how => [how, who] as const)))('%s, of %s', async (how, who) => {
+    const asking = UNTOLD[how] ?? {}
+    const body = question(`Usage ${asked++}`, { model: MODELS[who], stream: true, ...asking.fields })
+    // OpenAI's own refusal of a field that it does not know is its to give.
+    for (const answer of [await stream(body, asking), await stream(body, asking)])
+      expect(tellsUsage(answer)).toEqual([])
+  })
+
+  test('one entry serves those who are told, those who are not, and test keys', async () => {
+    const body = question('Who is told?', { stream: true })
+    const told = await stream(body, { base: '/api/v1' })
+    const untold = await stream(body, {})
+    const again = await stream(body, { base: '/api/v1' })
+    expect([told, untold, again].map(({ cache }) => cache)).toEqual(['MISS', 'HIT', 'HIT'])
+    expect([told, untold, again].map(answer => tellsUsage(answer).length)).toEqual([1, 0, 1])
+    const testKey = await proxy.createKey({ type: 'test', project: 'usage' })
+    expect(tellsUsage(await stream({ ...body, ...WISH }, {}, testKey))).toHaveLength(1)
+  })
+
+  test.each([1, 40_000])(
+    'vendors of their own get it without the wish that they would refuse (%i times)',
+    async times => {
+      const ask = async (fields: object, model: string) => {
+        const body = question('Exactly. '.repeat(times) + asked++, { model, seed: 7, ...fields })
+        return stream(body, {})
+      }
+      for (const stream of [true, false]) {
+        await ask({ ...WISH, stream }, MODELS.openai)
+        const { body } = upstreams.openai.requests.at(-1) ?? {}
+        expect(body).toMatchObject({ seed: 7, model: MODELS.openai })
+        expect(body).not.toHaveProperty('usage')
+        await ask({ ...WISH, stream }, MODELS.aggregator)
+        expect(upstreams.aggregator.requests.at(-1)?.body).toMatchObject(WISH)
+        await ask({ usage: 'metered', stream }, MODELS.openai)
+        expect(upstreams.openai.requests.at(-1)?.body).toMatchObject({ usage: 'metered' })
+      }
+    },
+  )
+})
