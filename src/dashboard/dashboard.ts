@@ -1,6 +1,7 @@
 /** The dashboard: its pages, and the admin API that the pages and OpenAI's clients call. */
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
+import { homeOf } from '../http/lead-home.ts'
 import { hasReadableAddress } from '../http/paths.ts'
 import { refuseAddress } from '../http/respond.ts'
 import { createAssets } from './assets.ts'
@@ -17,5 +18,15 @@ export function createDashboardServer(setup: AdminSetup) {
   return new Elysia({ normalize: false, handler: { standardHostname: false }, serve: { development: false } })
     .onRequest(({ request }) => (hasReadableAddress(request) ? undefined : refuseAddress()))
     .use(createDashboard(setup))
-    .onError(({ code }) => (code === 'NOT_FOUND' ? new Response('Not found', { status: 404 }) : undefined))
+    .get('/', ({ request }) => answerHome(request), { detail: { hide: true } })
+    .onError(({ code }) => (code === 'NOT_FOUND' ? notFound() : undefined))
+}
+
+function answerHome(request: Request): Response {
+  const headers = homeOf(request)
+  return headers === null ? notFound() : new Response(null, { status: 302, headers })
+}
+
+function notFound(): Response {
+  return new Response('Not found', { status: 404 })
 }

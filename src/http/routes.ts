@@ -10,6 +10,7 @@ import type { Refusals } from '../telemetry/refusals.ts'
 import { type AnswerOptions, createAnswer } from './answer.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
+import { homeOf } from './lead-home.ts'
 import { vendorOfHeaders } from './named-vendor.ts'
 import { hasReadableAddress, methodOf, methodsOf, notFound, ofVendor, readPath, TARGETS, urlOf } from './paths.ts'
 import { leaveBody } from './read-body.ts'
@@ -20,7 +21,7 @@ import { createCors, respond } from './respond.ts'
 const OWN_PATH = { parse: 'none', detail: { hide: true } } as const
 
 export interface HttpOptions extends AnswerOptions, FreeAnswersOptions, RealtimeDoorOptions {
-  config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins'>
+  config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins' | 'dashboard'>
   refusals: Refusals
   metrics: Pick<ProxyMetrics, 'noteUnrecorded'>
   log: Log
@@ -29,10 +30,12 @@ export interface HttpOptions extends AnswerOptions, FreeAnswersOptions, Realtime
 }
 
 export function createHttp({ controllers = [], ...options }: HttpOptions) {
-  const { answer, answerPreflight, answerError } = createDispatch(options)
+  const { answer, answerPreflight, answerHome, answerError } = createDispatch(options)
 
   /** Answers a path that is not listed: another spelling of one, or an unknown path. */
   function answerElsewhere(incoming: Incoming): Answered {
+    const home = options.config.dashboard === 'on' ? answerHome(incoming.request) : undefined
+    if (home) return home
     const { pathname } = urlOf(incoming.request)
     const target = readPath(pathname, vendorOfHeaders(incoming.request.headers))
     return target ? answer(incoming, target) : answerError(notFound(pathname), incoming)
@@ -110,6 +113,13 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
       if (headers === null) return undefined
       entrance.noteUnrecorded(null, 204)
       return respond({ status: 204, headers, body: '' }, entrance.arrive(request))
+    },
+    /** Leads a browser that opens the bare address to the dashboard; undefined for any other request. */
+    answerHome(request: Request): Response | undefined {
+      const headers = homeOf(request)
+      if (headers === null) return undefined
+      entrance.noteUnrecorded(null, 302)
+      return leaveBody(request, respond({ status: 302, headers, body: '' }, entrance.arrive(request)))
     },
     answerError,
   }

@@ -105,6 +105,7 @@ test('the first start prints a login that works, and no later one prints another
 test('off, there is neither page nor API; with a port of its own, both are there alone', async () => {
   await fillDataDir(dataDir)
   const off = await whileRunning({ DASHBOARD: 'off' }, async ({ root }) => {
+    expect((await openPage(root)).status).toBe(404)
     for (const path of ['/dashboard', '/dashboard/api/session', '/v1/organization/projects', '/openapi.json']) {
       expect([path, (await fetch(`${root}${path}`)).status]).toEqual([path, 404])
     }
@@ -118,5 +119,13 @@ test('off, there is neither page nor API; with a port of its own, both are there
     expect((await fetch(`${apart}/v1/organization/projects`)).status).toBe(401)
     expect((await fetch(`${apart}/dashboard`)).status).toBe(200)
     expect((await fetch(`${apart}/v1/health`)).status).toBe(404)
+    // Where it is, is not for everybody to know.
+    expect((await openPage(root)).status).toBe(404)
+    expect((await openPage(apart)).headers.get('location')).toBe('/dashboard')
+    expect((await fetch(`${apart}/`)).status).toBe(404)
   })
 }, 120_000)
+
+function openPage(root: string): Promise<Response> {
+  return fetch(`${root}/`, { headers: { accept: 'text/html' }, redirect: 'manual' })
+}
