@@ -1,15 +1,20 @@
-/** Health, probes and the list of models: without a body, free of charge, outside the monthly quota; all but probes limited by address. */
+/** Health, probes, and what is told of models and keys: without a body, free of charge, outside the monthly quota; all but probes limited by address. */
 import { invalidRequest, refuse } from '../errors/errors.ts'
-import type { ModelDirectory } from '../pipeline/model-directory.ts'
+import type { Caller, ModelDirectory } from '../pipeline/model-directory.ts'
 import type { Target } from '../pipeline/request.ts'
+import type { AccountTeller } from '../pipeline/tell-account.ts'
 import { addressPrefix, type FastStore } from '../stores/fast-store.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
+import { urlOf } from './paths.ts'
 import { leaveBody } from './read-body.ts'
 import type { Probe, Readiness } from './readiness.ts'
 import { respondWithJson } from './respond.ts'
 
+type Told = Extract<Target, { kind: 'told' }>['about']
+
 export interface FreeAnswersOptions {
   models: ModelDirectory
+  accounts: AccountTeller
   readiness: Readiness
   connections: ConnectionRoom
   edge: EdgeWindows
@@ -18,12 +23,14 @@ export interface FreeAnswersOptions {
 export interface FreeAnswers {
   /** The models that a key can use. `escaped` is one model's name as in the path; null for all. */
   answerModels(incoming: Incoming, escaped: string | null): Promise<Response>
+  /** In OpenRouter's form, or in LiteLLM's. */
+  answerTold(incoming: Incoming, about: Told): Promise<Response>
   answerHealth(incoming: Incoming): Promise<Response>
   answerProbe(incoming: Incoming, probe: Probe): Promise<Response>
 }
 
 export function createFreeAnswers(
-  { models, readiness, connections, edge }: FreeAnswersOptions,
+  { models, accounts, readiness, connections, edge }: FreeAnswersOptions,
   entrance: Entrance,
 ): FreeAnswers {
   async function answer(
@@ -40,15 +47,25 @@ export function createFreeAnswers(
     return leaveBody(incoming.request, response)
   }
 
+  /** Each one asks the database whether the key is good. */
+  async function enter({ request, server }: Incoming, address: string): Promise<Caller> {
+    if (server) connections.check(server)
+    await edge.passModels(address)
+    return { authorization: readAuthorization(request.headers), address }
+  }
+
   return {
     answerModels: (incoming, escaped) =>
       answer(incoming, { kind: 'models', id: escaped }, async address => {
-        const { request, server } = incoming
         const id = escaped === null ? null : decodeModelId(escaped)
-        if (server) connections.check(server)
-        await edge.passModels(address)
-        const caller = { authorization: readAuthorization(request.headers), address }
+        const caller = await enter(incoming, address)
         return { value: id === null ? await models.list(caller) : await models.find(caller, id) }
+      }),
+    answerTold: (incoming, about) =>
+      answer(incoming, { kind: 'told', about }, async address => {
+        const caller = await enter(incoming, address)
+        if (about !== 'model/info') return { value: await accounts[about](caller) }
+        return { value: await models.inform(caller, urlOf(incoming.request).searchParams.get('litellm_model_id')) }
       }),
     answerHealth: incoming =>
       answer(incoming, { kind: 'health' }, async address => {
@@ -76,7 +93,7 @@ function decodeModelId(escaped: string): string {
 
 /** Load balancers and monitors ask often, and the result is computed once a second only. */
 const HEALTH_PER_MINUTE = 1_200
-/** Each one asks the database whether the key is good. */
+/** By keys that the database must be asked about. */
 const MODELS_PER_MINUTE = 300
 
 /** Rate limits by client address, per process: these endpoints have no quota. */

@@ -45,6 +45,7 @@ const KEPT_PARTS: Record<Collection, Readonly<Record<string, readonly Method[]>>
 export function methodsOf(target: Target): readonly Method[] {
   switch (target.kind) {
     case 'models':
+    case 'told':
     case 'realtime':
     case 'health':
     case 'probe':
@@ -65,7 +66,7 @@ export function methodOf(target: Target, method: string): Method | null {
   return methods.includes(meant) ? (meant as Method) : null
 }
 
-const FREE: ReadonlySet<Target['kind']> = new Set(['health', 'models', 'probe'])
+const FREE: ReadonlySet<Target['kind']> = new Set(['health', 'models', 'told', 'probe'])
 
 const MODELS = '/v1/models'
 
@@ -81,6 +82,10 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   '/v1/cache/feedback': { kind: 'cache', question: 'feedback' },
   '/v1/cache/explain': { kind: 'cache', question: 'explain' },
   [MODELS]: { kind: 'models', id: null },
+  '/v1/model/info': { kind: 'told', about: 'model/info' },
+  '/v1/key': { kind: 'told', about: 'key' },
+  '/v1/auth/key': { kind: 'told', about: 'key' },
+  '/v1/credits': { kind: 'told', about: 'credits' },
   '/v1/realtime': { kind: 'realtime' },
   '/v1/health': { kind: 'health' },
   '/livez': { kind: 'probe', probe: 'livez' },
@@ -96,6 +101,8 @@ export function routeOf(target: Target): string {
       return `/v1/cache/${target.question}`
     case 'models':
       return target.id === null ? MODELS : `${MODELS}/{id}`
+    case 'told':
+      return `/v1/${target.about}`
     case 'realtime':
     case 'health':
       return `/v1/${target.kind}`

@@ -82,12 +82,13 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
   const cors = createCors(options.config.corsOrigins)
   const entrance = createEntrance({ ...options, cors })
   const answerAsked = createAnswer(options, entrance)
-  const { answerModels, answerHealth, answerProbe } = createFreeAnswers(options, entrance)
+  const { answerModels, answerTold, answerHealth, answerProbe } = createFreeAnswers(options, entrance)
 
   const answerRealtime = createRealtimeDoor(options, entrance)
 
   function answerAllowed(incoming: Incoming, method: Method, target: Target): Promise<Response | undefined> {
     if (target.kind === 'models') return answerModels(incoming, target.id)
+    if (target.kind === 'told') return answerTold(incoming, target.about)
     if (target.kind === 'realtime') return answerRealtime(incoming)
     if (target.kind === 'probe') return answerProbe(incoming, target.probe)
     return target.kind === 'health' ? answerHealth(incoming) : answerAsked(incoming, target, method)

@@ -12,6 +12,7 @@ import type { OfferedModel } from '../providers/aggregated.ts'
 import { type Alias, findAlias, listAliases } from '../providers/aliases.ts'
 import { isAllowed, type ModelRouter, unnarrowed } from '../providers/model-router.ts'
 import { showModel } from '../providers/no-route.ts'
+import { describeModelInfo, type ModelInfo } from './model-info.ts'
 
 export interface Caller {
   /** The Authorization header. */
@@ -58,16 +59,23 @@ export interface ModelDirectory {
   list(caller: Caller): Promise<DirectoryPage>
   /** Also throws a 404 that says how to make the model usable. */
   find(caller: Caller, id: string): Promise<DirectoryModel>
+  /** The same models in LiteLLM's form, or the one of this id. */
+  inform(caller: Caller, id: string | null): Promise<{ data: ModelInfo[] }>
 }
 
 export function createModelDirectory(admission: Admission, modelRouter: ModelRouter): ModelDirectory {
   const identify = ({ authorization, address }: Caller) => admission.identify(hashBearerKey(authorization), address)
 
   /** Null for one that the key may not ask for, or whose model is not there. */
-  function findAliased({ name, model }: Alias, account: Account): DirectoryModel | null {
+  function findAliased({ name, model }: Alias, account: Account): OfferedModel | null {
     const known = isAllowed(name, account) && modelRouter.findModel(model, unnarrowed(account))
-    if (!known || known instanceof ProxyError) return null
-    return { ...describe(known), id: name, display_name: name, alias_of: model }
+    return !known || known instanceof ProxyError ? null : known
+  }
+
+  function describeAlias(alias: Alias, account: Account): DirectoryModel | null {
+    const { name, model } = alias
+    const known = findAliased(alias, account)
+    return known && { ...describe(known), id: name, display_name: name, alias_of: model }
   }
 
   return {
@@ -76,7 +84,7 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
       await modelRouter.learnNames(account)
       const models = new Map(modelRouter.listModels(account).map(model => [model.model, describe(model)]))
       for (const alias of listAliases(account)) {
-        const found = findAliased(alias, account)
+        const found = describeAlias(alias, account)
         if (found) models.set(alias.name, found)
       }
       const data = [...models.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -87,11 +95,26 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
       const account = await identify(caller)
       await modelRouter.learnNames(account)
       const alias = findAlias(id, account)
-      const aliased = alias && findAliased(alias, account)
+      const aliased = alias && describeAlias(alias, account)
       if (aliased) return aliased
       const model = modelRouter.findModel(id, account)
       if (!(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
       throw model.status < 500 ? model : refuse('modelNotListed', { model: showModel(id) })
+    },
+
+    async inform(caller, id) {
+      const account = await identify(caller)
+      await modelRouter.learnNames(account)
+      const models = new Map(modelRouter.listModels(account).map(model => [model.model, model]))
+      for (const alias of listAliases(account)) {
+        const found = findAliased(alias, account)
+        if (found) models.set(alias.name, found)
+      }
+      const asked = [...models].filter(([name]) => id === null || name === id).sort(([a], [b]) => (a < b ? -1 : 1))
+      if (id !== null && asked.length === 0) throw refuse('modelNotListed', { model: showModel(id) })
+      return {
+        data: asked.map(([name, model]) => describeModelInfo(name, model, ownerOf(model.provider, model.model))),
+      }
     },
   }
 }

@@ -22,6 +22,8 @@ export type Target =
   | { kind: 'cache'; question: CacheQuestion }
   /** `id` is one model's name as in the path, escaped; null for all models. */
   | { kind: 'models'; id: string | null }
+  /** What aggregators tell of a key and of models. */
+  | { kind: 'told'; about: 'key' | 'credits' | 'model/info' }
   /** A session over WebSocket. */
   | { kind: 'realtime' }
   | { kind: 'health' }
@@ -30,8 +32,8 @@ export type Target =
 
 export type CacheQuestion = 'feedback' | 'explain'
 
-/** What the pipeline answers. Health, probes and the list of models have no body, and count nowhere; sessions have no one answer. */
-export type PipelineTarget = Exclude<Target, { kind: 'models' | 'health' | 'probe' | 'realtime' }>
+/** What the pipeline answers. Health, probes and what is told of models and keys have no body, and count nowhere; sessions have no one answer. */
+export type PipelineTarget = Exclude<Target, { kind: 'models' | 'told' | 'health' | 'probe' | 'realtime' }>
 
 export type Method = 'GET' | 'POST' | 'DELETE'
 

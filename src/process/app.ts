@@ -30,6 +30,7 @@ import { createParsedBodies } from '../pipeline/read-request.ts'
 import { createRealtime, type Realtime } from '../pipeline/realtime/open-session.ts'
 import type { Accounting } from '../pipeline/request-accounting.ts'
 import type { Stages } from '../pipeline/request-context.ts'
+import { createAccountTeller } from '../pipeline/tell-account.ts'
 import type { Database } from '../postgres/database.ts'
 import { readTime } from '../postgres/upkeep.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
@@ -96,7 +97,6 @@ export async function createApp(given: AppOptions): Promise<App> {
   const options = { ...given, ...measureStores(given, metrics) }
   const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const proxyMetrics = createProxyMetrics(metrics)
-  const { noteVerdict } = proxyMetrics
   const asked = await reachAsked(options, proxyMetrics)
   const { catalogue, providers, modelRouter } = asked
   const tracing = await traceRequests(config, log)
@@ -125,6 +125,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
+  const { noteVerdict } = proxyMetrics
   const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, modelRouter, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ ...measured, store }))
@@ -133,7 +134,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     idleTimeoutSeconds,
     pipeline: createPipeline(stages),
     realtime,
-    models: createModelDirectory(stages.admission, modelRouter),
+    ...createTellers(stages, modelRouter),
     config,
     readiness,
     connections,
@@ -217,4 +218,12 @@ async function flushAll(
   await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
   const flushed = unlimited.map(each => withinTimeLimit(timeLimitMs / 2, each()).catch(() => {}))
   await Promise.all([...flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
+}
+
+/** What clients are told of models and of their keys. */
+function createTellers({ admission, database }: Stages, modelRouter: ModelRouter) {
+  return {
+    models: createModelDirectory(admission, modelRouter),
+    accounts: createAccountTeller(admission, database.aside),
+  }
 }
