@@ -173,7 +173,7 @@ describe.skipIf(!real)('on stores that others share, as a plain owner of the dat
     async (_, workers) => {
       const start = (more = {}) => startProxyProcess({ ...environment, WORKERS: workers, ...more })
       let proxy = await start({ OPERATOR_COMMAND: COMMAND })
-      await waitUntil('it says so', 30_000, () => /^There is no project yet\./m.test(proxy.output()))
+      await waitUntil('it says so', () => /^There is no project yet\./m.test(proxy.output()))
       const lines = proxy
         .output()
         .split('\n')
@@ -195,7 +195,7 @@ describe.skipIf(!real)('on stores that others share, as a plain owner of the dat
       await proxy.ended()
 
       proxy = await start()
-      await waitUntil('it serves', 30_000, () => proxy.output().includes('listens at'))
+      await waitUntil('it serves', () => proxy.output().includes('listens at'))
       expect(proxy.output()).not.toContain('no project yet')
       proxy.signal('SIGTERM')
       await proxy.ended()
