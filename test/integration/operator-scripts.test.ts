@@ -194,7 +194,42 @@ describe.skipIf(!psqlPath)(title, () => {
         from generate_series(1, 2) n`.execute(queriesOf(backend.database))
       const before = await everything()
       expectOneLine(await run('deactivate-key', { key: 'lgw_proj_SamePfx1' }), /several keys begin with/)
+      const longer = await run('deactivate-key', { key: 'lgw_proj_SamePfx1xY' })
+      expectOneLine(
+        longer,
+        /no such key: several keys begin with "lgw_proj_SamePfx1", and it is none of them; give a whole/,
+      )
       expect(await everything()).toEqual(before)
+    })
+
+    test('what has more characters than the prefix, and is no whole key, is told to be so', async () => {
+      const project = await newProject()
+      const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
+      const before = await everything()
+      for (const given of [
+        key.slice(0, 18),
+        key.slice(0, 30),
+        key.slice(0, -1),
+        `${key}x`,
+        `${key.slice(0, 17)}0000`,
+      ]) {
+        for (const [script, more] of [
+          ['set-key-limits', { requests_per_minute: '10' }],
+          ['deactivate-key', {}],
+        ] as const) {
+          const ended = await run(script, { key: given, ...more })
+          expectOneLine(
+            ended,
+            new RegExp(
+              `no such key: it begins with "${key.slice(0, 17)}", as the key "ci" of the project "${project}" does, but is not the whole of that; give these 17 characters alone, or the whole key`,
+            ),
+          )
+          // Nothing else of a key reaches a log.
+          expect(JSON.stringify(ended)).not.toContain(given)
+        }
+      }
+      expect(await everything()).toEqual(before)
+      await succeed('set-key-limits', { key: `${key.slice(0, 17)}…`, requests_per_minute: '10' })
     })
 
     test('set-key-limits says nothing and sets what is given; rotate-key prints the new value alone', async () => {
