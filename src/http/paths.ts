@@ -122,11 +122,14 @@ function pathOf({ kind, endpoint }: Extract<Target, { endpoint: Endpoint }>): st
   return Object.entries(TARGETS).find(([, each]) => isIt(each))?.[0] ?? ''
 }
 
-/** Azure's clients name the model in the path as a deployment, and send an `api-version` in the query. */
-const DEPLOYMENT = /^\/deployments\/([^/]+)(\/.+)$/
+/** Azure's clients name the model in the path as a deployment, its slashes as they are, and send an `api-version` in the query. */
+const DEPLOYMENTS = '/deployments/'
+/** Parts of a path behind a deployment: /v1/chat/completions, /chat/completions, /embeddings. */
+const PARTS_BEHIND = [3, 2, 1]
 
-/** What Gemini's clients ask, whatever base address they were given. */
-const GEMINI = /\/models\/[^/]+:(?<called>\w+Contents?|countTokens)$|(?<=\/v1beta\d*\/)models(?=\/|$)/
+/** What Gemini's and Vertex's clients call, whatever base address they were given, and with any slash in the model. */
+const GEMINI =
+  /:(?<called>\w*(?:Contents?|Tokens)|generateAnswer|\w*[pP]redict(?:LongRunning)?)$(?<=\/models\/.+)|(?<=\/v1beta\d*\/)models(?=\/[^:]*$|$)/
 
 /** One response, or a part of it; its ids contain no character that needs escaping. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
@@ -141,9 +144,18 @@ const COLLECTIONS = Object.keys(COLLECTION_PATHS) as Collection[]
 export function readPath(pathname: string, told: NamedVendor | null = null): Target | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
   const { behind, vendor } = splitBase(path)
-  const [, deployment, rest = ''] = DEPLOYMENT.exec(behind) ?? []
-  const target = deployment === undefined ? readOurs(behind) : deploymentOf(deployment, readOurs(rest))
+  const target = behind.startsWith(DEPLOYMENTS) ? readDeployment(behind) : readOurs(behind)
   return target && ofVendor(target, vendor ?? told)
+}
+
+function readDeployment(behind: string): Target | null {
+  const parts = behind.slice(DEPLOYMENTS.length).split('/')
+  for (const count of PARTS_BEHIND) {
+    const [named, rest] = [parts.slice(0, -count), parts.slice(-count)]
+    const target = named.length === 0 ? null : deploymentOf(named.join('/'), readOurs(`/${rest.join('/')}`))
+    if (target) return target
+  }
+  return null
 }
 
 /**

@@ -45,6 +45,23 @@ describeOnce('Azure’s client', backend => {
     expect(upstreams.openai.requests[0]?.headers['api-key']).toBeUndefined()
   })
 
+  test('names a model with a slash as it is, with its own address or that of the deployment', async () => {
+    const messages = [{ role: 'user' as const, content: 'Hello, aggregator' }]
+    const slashed = 'openai/gpt-4o-mini'
+    expect((await client.chat.completions.create({ model: slashed, messages })).choices).toHaveLength(1)
+    const input = 'a'
+    const embedded = await client.embeddings.create({ model: 'openai/text-embedding-3-small', input })
+    expect(embedded.data).toHaveLength(1)
+    const baseURL = `${root}/openai/deployments/${slashed}`
+    const deployed = new OpenAI({ baseURL, apiKey, defaultHeaders: { 'api-key': apiKey }, maxRetries: 0 })
+    expect((await deployed.chat.completions.create({ model: slashed, messages })).choices).toHaveLength(1)
+    expect(upstreams.openai.requests).toEqual([])
+    expect(upstreams.aggregator.requests.map(({ path, body }) => [path, (body as { model: string }).model])).toEqual([
+      ['/v1/chat/completions', slashed],
+      ['/v1/embeddings', 'openai/text-embedding-3-small'],
+    ])
+  })
+
   test('asks for responses, embeddings, pictures, speech, moderations and models', async () => {
     const response = await client.responses.create({ model, input: 'Hello, Azure' })
     expect((await client.responses.retrieve(response.id)).id).toBe(response.id)

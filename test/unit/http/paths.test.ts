@@ -23,7 +23,15 @@ test.each([
     { kind: 'endpoint', endpoint: 'embeddings', model: 'openai/gpt-4o' },
   ],
   ['/openai/deployments/%ff/chat/completions', null],
-  ['/openai/deployments/a/b/chat/completions', null],
+  // The openai package escapes no slash of a model.
+  ['/openai/deployments/a/b/chat/completions', { kind: 'endpoint', endpoint: 'chat', model: 'a/b' }],
+  ['/openai/deployments/a/b/c/v1/embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: 'a/b/c' }],
+  ['/openai/deployments/a/b/c/models', null],
+  ['/openai/deployments//chat/completions', { kind: 'endpoint', endpoint: 'completions', model: 'chat' }],
+  ['/v1beta/models/google/gemini-2.5-flash:generateContent', null],
+  ['/v1/models/google/gemini-2.5-flash:streamGenerateContent', null],
+  ['/v1/models/google/gemini-2.0-flash-exp:free', { kind: 'models', id: 'google/gemini-2.0-flash-exp:free' }],
+  ['/v1/models/ft:gpt-4o:org::abc', { kind: 'models', id: 'ft:gpt-4o:org::abc' }],
   ['/v1', null],
   ['/v10/chat/completions', null],
   ['/v1/responses', { kind: 'endpoint', endpoint: 'responses', model: null }],
@@ -168,6 +176,10 @@ describe('a 404 says what to change', () => {
     ['/v1beta/models/gemini-3-pro:streamGenerateContent', 'Gemini’s API', 'OpenAI-compatible'],
     ['/v1/models/gemini-3-pro:countTokens', 'Gemini’s API', 'OpenAI-compatible'],
     ['/v1beta/models', 'Gemini’s API', 'OpenAI-compatible'],
+    ['/v1beta/models/google/gemini-2.5-flash:generateContent', '/v1/generateContent', 'OpenAI-compatible'],
+    ['/v1beta/models/google/gemini-2.5-flash', '/v1/models', 'OpenAI-compatible'],
+    ['/v1/models/google%2Fgemini-2.5-flash:embedContent', '/v1/embedContent', 'OpenAI-compatible'],
+    ['/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict', '/v1/predict', 'OpenAI-compatible'],
     ['/v2/chat/completions', 'base address', '/v1'],
   ])('%s', (path, named, advice) => {
     expect(readPath(path)).toBeNull()
