@@ -135,7 +135,8 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
   }
 }
 
-async function waitForRedis(store: FastStore): Promise<void> {
+/** Until the store's connection is open; before, commands fail at once. */
+export async function waitForRedis(store: FastStore): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await store.ping()

@@ -5,7 +5,7 @@ import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { installationPrefix, openRedisStore } from '../../src/stores/redis/redis-store.ts'
 import { countsOf } from '../../src/stores/sliding-window.ts'
-import { describeBackends, describeReal } from '../harness/backends.ts'
+import { describeBackends, describeReal, waitForRedis } from '../harness/backends.ts'
 
 let lastProject = Date.now() % 1_000_000_000
 
@@ -118,6 +118,7 @@ describeReal('windows in a Redis whose clock steps', backend => {
     const redis = new Redis(redisUrl ?? '')
     const store = openRedisStore(connectRedis(redisUrl ?? ''), INSTALLATION)
     onTestFinished(async () => void (await Promise.all([redis.quit(), store.close()])))
+    await waitForRedis(store)
     const name = keyWindowName(++lastProject, 1)
     const key = installationPrefix(INSTALLATION) + name
     return {
