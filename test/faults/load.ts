@@ -45,6 +45,9 @@ export interface LoadOptions {
   pauseMs?: number
 }
 
+/** Longer than a request waits while a release is deployed; what takes long is told by `findSlow`. */
+const HANGS_AFTER_MS = 30_000
+
 /** Every third request is a new one; the others repeat these. */
 const REPEATED = 24
 
@@ -76,7 +79,7 @@ const CITIES = Array.from({ length: REPEATED }, (_, i) => String.fromCharCode(97
 async function measure(baseUrl: string, key: string, prompt: string): Promise<LoadResult> {
   const startedAtMs = performance.now()
   try {
-    const signal = AbortSignal.timeout(10_000)
+    const signal = AbortSignal.timeout(HANGS_AFTER_MS)
     const response = await post({ baseUrl }, key, '/chat/completions', question(prompt), { signal })
     const body = (await response.json()) as { error?: { code: string } }
     return {
