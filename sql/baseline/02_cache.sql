@@ -257,13 +257,16 @@ create table kept_responses (
     response text not null,
     expires_at timestamptz not null,
     end_user text,
+    item_ids text[] not null default '{}',
+    unfinished boolean not null default false,
     primary key (project_id, key_id, id)
 );
 
+create index kept_responses_items_idx on kept_responses using gin (item_ids) where item_ids <> '{}';
 create index kept_responses_expiry_idx on kept_responses (expires_at);
 create index kept_responses_key_idx on kept_responses (key_id);
 
-comment on table kept_responses is 'Responses that clients of /v1/responses may continue or read by id, where the provider keeps none: by project and key.';
+comment on table kept_responses is 'Responses that clients of /v1/responses may continue or read by id, where no provider keeps them under the project''s own key: by project and key.';
 comment on column kept_responses.project_id is 'The one project that asked.';
 comment on column kept_responses.key_id is 'The one key that asked: no other reaches the response.';
 comment on column kept_responses.id is 'The response''s id.';
@@ -271,4 +274,6 @@ comment on column kept_responses.previous_id is 'The response that the request c
 comment on column kept_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be kept.';
 comment on column kept_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
 comment on column kept_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';
+comment on column kept_responses.item_ids is 'Of a response whose provider has made the ids: those of its items, and one that stands for its input. Ids of the proxy''s own say themselves whose they are.';
+comment on column kept_responses.unfinished is 'Whether its provider still makes it, in the background: it is asked for the response.';
 comment on column kept_responses.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';

@@ -133,7 +133,7 @@ export const PATH_ERRORS = {
   notBound: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'Under a provider key that projects share, the request refers to an object (an earlier response, a vector store, a container) that this project did not make through the proxy.',
+    when: 'Under a provider key that projects share, the request refers to an object (a vector store, a container) that this project did not make through the proxy.',
     message:
       '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
     param: '{param}',
@@ -144,6 +144,13 @@ export const PATH_ERRORS = {
     when: 'A request continues a response that is not kept for its key: another key asked for it, its week is over, it was deleted, or the request had `store: false` or an input above 256 KiB; or one before it is gone.',
     message:
       "Previous response with id '{id}' not found, or not the whole conversation before it. Responses are kept for a week, for the key that asked for them, unless a request says store: false or is longer than 256 KiB: send the whole conversation as input.",
+    param: 'previous_response_id',
+  },
+  responseUnfinished: {
+    status: 409,
+    code: 'response_not_finished',
+    when: 'A request continues a response that is still made in the background.',
+    message: "Response with id '{id}' is still being made: get it by its id until its status is completed.",
     param: 'previous_response_id',
   },
   itemNotFound: {

@@ -81,7 +81,8 @@ function findItems(input: unknown): KeptReference[] {
   })
 }
 
-function isEmptyItem(item: JsonObject): boolean {
+/** Whether an item of a Responses request comes without its content. */
+export function isEmptyItem(item: JsonObject): boolean {
   if ('role' in item) return false
   const content = CONTENT.get(item.type) ?? Object.keys(item).filter(name => !OUTSIDE_OF_ITEM.has(name))
   return content.every(name => isEmpty(item[name]))

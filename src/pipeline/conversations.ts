@@ -1,140 +1,121 @@
 /**
- * Conversations at /v1/responses with models whose providers keep none: each response is kept for the key that asked, so that a later
- * request can name it, or its items, in place of what was said.
+ * Conversations at /v1/responses with all models but those whose provider keeps responses under the project's own key: each response is kept
+ * for the key that asked, so that a later request can name it, or its items, in place of what was said.
  */
 import { ProxyError, refuse } from '../errors/errors.ts'
-import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
-import { recordedUserOf } from '../formats/end-user.ts'
-import { isJsonObject, textOf } from '../formats/json/canonical.ts'
-import { type KeptReference, referencesOf } from '../formats/kept-references.ts'
+import { textOf } from '../formats/json/canonical.ts'
+import { referencesOf } from '../formats/kept-references.ts'
 import type { LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import {
   findItemReferences,
-  inputItems,
   isOwnResponseId,
+  type Leaves,
   type ToContinue,
   type WrittenRequest,
   writeContinued,
 } from '../formats/responses/continued-input.ts'
-import { responsesFormat } from '../formats/responses/responses-format.ts'
-import { changeEvents } from '../formats/sse/split-events.ts'
-import { readTypedEvent } from '../formats/sse/sse.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { KeptResponse, KeptResponses } from './kept-responses.ts'
+import { keepsResponses, type Provider } from '../providers/upstream.ts'
+import { boundedInput, createKeeping, type Keeping, type KeepingOptions } from './keep-response.ts'
+import { finishKept } from './kept-objects/unfinished-responses.ts'
+import type { KeptResponse } from './kept-responses.ts'
 import { parseBytes } from './parse-request.ts'
 import type { CompletionQuery } from './query.ts'
-import type { ProxyResponse } from './request.ts'
 
 type Asked = Parameters<typeof parseBytes>[0]
 
 export interface Conversations {
   /** Puts what was said in place of references to it. Throws a 404 for what is not kept for this key. */
   resume(query: CompletionQuery, asked: Asked, account: Account): Promise<CompletionQuery>
-  /** Keeps the response, before its client knows its end. */
-  keep(asked: { query: CompletionQuery; account: Account }, response: ProxyResponse): Promise<ProxyResponse>
+  keep: Keeping
 }
 
-export interface ConversationsOptions {
-  kept: KeptResponses
-  modelRouter: Pick<ModelRouter, 'resolve'>
+export interface ConversationsOptions extends KeepingOptions {
+  modelRouter: Pick<ModelRouter, 'resolve' | 'keeperOf'>
   largeBodies: LargeBodyReader
-  log: Pick<Log, 'warn'>
 }
 
 const CONTINUE = new Job<ToContinue, WrittenRequest>(new URL('./jobs.ts', import.meta.url), 'continueInput')
-/** A translated response begins with its id. */
-const ID_FIRST = /^\{"id":"(resp_[0-9a-f]{44})"/
 
 export function createConversations(options: ConversationsOptions): Conversations {
-  const { kept, modelRouter, largeBodies, log } = options
-
-  async function keep(
-    { query, account }: { query: CompletionQuery; account: Account },
-    response: string,
-  ): Promise<void> {
-    const id = ID_FIRST.exec(response)?.[1]
-    if (id === undefined) return
-    const { previousId, ownInput } = query.continued ?? { previousId: null, ownInput: writeInput(query) }
-    await kept
-      .keep({ id, previousId, ownInput, response, askedFor: recordedUserOf(query.body) }, account)
-      .catch(error => log.warn({ cause: describeCause(error) }, 'a response could not be kept'))
-  }
+  const { modelRouter, largeBodies } = options
 
   return {
     async resume(query, asked, account) {
       if (!query.namesEarlier) return query
       const provider = modelRouter.resolve(query.model, account, [], query.alias?.name)
       if (provider instanceof ProxyError) return query
-      const keepsItself = provider.has?.includes('responses') ?? true
-      const found = await findEarlier(query, account, kept)
+      const leaves = leavesOf(provider)
+      const found = await findEarlier(query, account, { ...options, leaves })
       const bytes = query.bytes ?? new TextEncoder().encode(query.text)
-      const input = { ...found, bytes, dropsPrevious: keepsItself }
-      const written =
-        bytes.length > LONGEST_ON_LOOP
-          ? await offLoop.run(CONTINUE, input, { owner: account.project_id })
-          : writeContinued(input)
-      // What a provider with a Responses API has made itself is left to that provider.
-      if (written.missing && !keepsItself) {
+      if (leaves !== 'nothing' && !found.isAny) return query
+      const written = await write({ ...found, bytes, leaves }, account)
+      if (written.missing) {
         const { id, index } = written.missing
         throw refuse('itemNotFound', { id, param: `input[${index}].id` })
       }
       const { body, alias } = query
       const whole = await parseBytes(asked, written.bytes, largeBodies, account.project_id)
-      const previousId = isOwnResponseId(body.previous_response_id) ? body.previous_response_id : null
-      const isOther = ({ field }: KeptReference) => previousId === null || field !== 'previous_response_id'
-      const references = referencesOf(whole).filter(isOther)
+      const made = new Set(written.made)
+      const references = referencesOf(whole).filter(({ id }) => !made.has(id))
+      const previousId = found.turns.length > 0 ? textOf(body.previous_response_id) : null
       const continued = { previousId, ownInput: boundedInput(written.ownInput) }
-      return Object.assign(whole, { references, continued, ...(alias && { alias }) })
+      const resumed = Object.assign(whole, { references, continued, ...(alias && { alias }) })
+      return previousId === null ? resumed : asContinued(resumed, previousId)
     },
 
-    async keep(asked, response) {
-      const { endpoint, body: request } = asked.query
-      if (endpoint !== 'responses' || request.store === false || response.status !== 200) return response
-      const { body, headers } = response
-      if (headers['content-type']?.includes('text/event-stream')) {
-        const keepLast = async (event: Uint8Array) => {
-          const ended = readTypedEvent(event)?.response
-          if (isJsonObject(ended)) await keep(asked, JSON.stringify(ended))
-          return event
-        }
-        const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
-        const kept = changeEvents(stream, event => (responsesFormat.isLastEvent(event) ? keepLast(event) : event))
-        return { ...response, body: kept }
-      }
-      const isStreamed = body instanceof ReadableStream
-      const whole = isStreamed ? new Uint8Array(await new Response(body).arrayBuffer()) : body
-      await keep(asked, typeof whole === 'string' ? whole : new TextDecoder().decode(whole))
-      return isStreamed ? { ...response, body: inPieces(whole as Uint8Array) } : response
-    },
+    keep: createKeeping(options),
   }
+}
+
+/** What such a provider has made itself is left to it. */
+function leavesOf(provider: Provider): Leaves {
+  if (keepsResponses(provider)) return 'all'
+  return provider.has?.includes('responses') ? 'nothing' : 'foreign'
+}
+
+/** A long one by a worker. */
+function write(input: ToContinue, { project_id: owner }: Account): WrittenRequest | Promise<WrittenRequest> {
+  const earlier = [...input.turns, ...input.named]
+  const chars = earlier.reduce((sum, { input: own, response }) => sum + (own?.length ?? 0) + response.length, 0)
+  return input.bytes.length + chars > LONGEST_ON_LOOP ? offLoop.run(CONTINUE, input, { owner }) : writeContinued(input)
+}
+
+/** Its response names the one before; and it depends on what is stored, as far as its client can tell. */
+function asContinued(query: CompletionQuery, previousId: string): CompletionQuery {
+  return Object.assign(query, {
+    isCacheable: false,
+    control: { ...query.control, lookup: false, store: false },
+    ownFields: { ...query.ownFields, previous_response_id: previousId },
+  })
+}
+
+interface Earlier {
+  turns: KeptResponse[]
+  named: KeptResponse[]
+  /** Whether it names anything that is kept here, or would be. */
+  isAny: boolean
 }
 
 /** Throws a 404 for a conversation that is not kept as a whole, under another key for example. */
 async function findEarlier(
   { body }: CompletionQuery,
   account: Account,
-  kept: KeptResponses,
-): Promise<{ turns: KeptResponse[]; named: KeptResponse[] }> {
+  options: Pick<ConversationsOptions, 'kept' | 'modelRouter'> & { leaves: Leaves },
+): Promise<Earlier> {
+  const { kept, leaves } = options
   const { previous_response_id: previous } = body
-  const ids = [...new Set(findItemReferences(body).map(({ responseId }) => responseId))]
+  const isNamed = typeof previous === 'string'
+  const items = findItemReferences(body)
   const [turns, named] = await Promise.all([
-    isOwnResponseId(previous) ? kept.find(previous, account) : null,
-    kept.findNamed(ids, account),
+    isNamed ? kept.find(previous, account) : [],
+    kept.findNamed(items, account),
   ])
-  const isWhole = turns?.[0]?.previous_id === null && turns.every(({ input }) => input !== null)
-  if (turns && !isWhole) throw refuse('previousResponseNotFound', { id: textOf(previous) })
-  return { turns: turns ?? [], named }
-}
-
-function writeInput({ body, isLarge }: CompletionQuery): string | null {
-  return isLarge ? null : boundedInput(JSON.stringify(inputItems(body.input)))
-}
-
-/** A longer one is not kept: the response's items can still be named. */
-function boundedInput(input: string): string | null {
-  return input.length > LONGEST_ON_LOOP ? null : input
+  const isOurs = leaves === 'nothing' || isOwnResponseId(previous) || turns.at(-1)?.id === previous
+  const isWhole = turns[0]?.previous_id === null && turns.every(({ input }) => input !== null)
+  if (isNamed && isOurs && !isWhole) throw refuse('previousResponseNotFound', { id: previous })
+  const isAny = turns.length + named.length > 0 || items.some(({ isOwn }) => isOwn)
+  return { turns: await Promise.all(turns.map(turn => finishKept(turn, account, options))), named, isAny }
 }

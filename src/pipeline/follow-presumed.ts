@@ -1,4 +1,5 @@
 /** Has the usage of an answer that its provider keeps asked for, where a record presumes it. */
+import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { keeperOf } from './kept-objects/bind-made.ts'
@@ -12,7 +13,8 @@ export function followPresumed(
   const [part, another] = spent
   // Of several that were asked for one request, the others' part would be known no better.
   if (!presumed || !part || another || part.usd === null || part.tokens === null) return
-  const keeper = keeperOf(provider, key)
+  // Asked for its usage alone, a shared key is as good as a project's own.
+  const keeper = provider.kind === AGGREGATOR ? AGGREGATOR : keeperOf(provider, key)
   if (keeper === null) return
   const arrivedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()
   follow({

@@ -1,6 +1,12 @@
 /** The worker's jobs for the pipeline: long requests and responses. */
 import type { JobDone } from '../event-loop/off-loop.ts'
-import { type ToContinue, type WrittenRequest, writeContinued } from '../formats/responses/continued-input.ts'
+import {
+  type KeptAs,
+  readKept,
+  type ToContinue,
+  type WrittenRequest,
+  writeContinued,
+} from '../formats/responses/continued-input.ts'
 import { type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { measureSound } from '../formats/sound/measure-sound.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
@@ -18,6 +24,11 @@ import { type ReplayInput, writeReplay } from './serve-hit.ts'
 export function continueInput(input: ToContinue): JobDone<WrittenRequest> {
   const output = writeContinued(input)
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
+}
+
+/** Reads what a response is kept as. */
+export function readKeptResponse(response: string): JobDone<KeptAs | null> {
+  return { output: readKept(response) }
 }
 
 /** Hides what the hook is not shown. */

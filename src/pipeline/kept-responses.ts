@@ -1,5 +1,6 @@
 /** Responses that are kept here for the key that asked, as the database has them: sealed where the project wants that. */
 import { refuse } from '../errors/errors.ts'
+import type { ItemReference } from '../formats/responses/continued-input.ts'
 import type { Account } from '../postgres/admit.ts'
 import { call, type RowOf } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -15,15 +16,19 @@ interface NewResponse {
   response: string
   /** The end user, as records name it; null: nobody was named. */
   askedFor: string | null
+  itemIds: string[]
+  isUnfinished: boolean
 }
 
 export interface KeptResponses {
   /** A response and those before it, as far as they are kept for this key; the first one first. Throws a 503. */
   find(id: string, account: Account): Promise<KeptResponse[]>
-  /** Those of these ids. Throws a 503. */
-  findNamed(ids: readonly string[], account: Account): Promise<KeptResponse[]>
+  /** Those that items may belong to. Throws a 503. */
+  findNamed(items: readonly ItemReference[], account: Account): Promise<KeptResponse[]>
   /** Rejects where it is not kept. */
   keep(kept: NewResponse, account: Account): Promise<void>
+  /** Keeps what has become of one that was unfinished. Rejects as `keep` does. */
+  finish(whole: Pick<NewResponse, 'id' | 'response' | 'itemIds'>, account: Account): Promise<void>
 }
 
 /** The key that may reach a response. */
@@ -44,19 +49,34 @@ export function createKeptResponses({ database, seal }: { database: Database; se
     })
   }
 
+  function sealed(response: string, account: Account): string {
+    const text = seal.sealText(response, account)
+    if (text === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
+    return text
+  }
+
   return {
     find: (response_id, account) =>
       open(call(database, 'find_conversation', { ...holderOf(account), response_id }), account),
-    findNamed: async (ids, account) =>
-      ids.length === 0
-        ? []
-        : open(call(database, 'find_kept_responses', { ...holderOf(account), response_ids: [...ids] }), account),
-    async keep({ id, previousId, ownInput, response, askedFor }, account) {
-      const sealed = seal.sealText(response, account)
-      if (sealed === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
+    async findNamed(items, account) {
+      if (items.length === 0) return []
+      const names = [...new Set(items.flatMap(item => item.names))]
+      const holder = holderOf(account)
+      const found = await Promise.all([
+        open(call(database, 'find_kept_responses', { ...holder, response_ids: names }), account),
+        open(call(database, 'find_item_responses', { ...holder, names }), account),
+      ])
+      return found.flat()
+    },
+    async keep({ id, previousId, ownInput, response, askedFor, itemIds, isUnfinished }, account) {
       const own_input = ownInput === null ? null : seal.sealText(ownInput, account)
       const asked = { continued_id: previousId, own_input, asked_for: askedFor }
-      await call(database, 'keep_response', { ...holderOf(account), ...asked, response_id: id, response: sealed })
+      const made = { response_id: id, response: sealed(response, account), item_ids: itemIds, unfinished: isUnfinished }
+      await call(database, 'keep_response', { ...holderOf(account), ...asked, ...made })
+    },
+    async finish({ id, response, itemIds }, account) {
+      const whole = { response_id: id, response: sealed(response, account), item_ids: itemIds }
+      await call(database, 'finish_kept_response', { ...holderOf(account), ...whole })
     },
   }
 }

@@ -109,7 +109,8 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
 
 /** Whether a provider may keep something of the answer, by endpoint. */
 const MAY_BE_KEPT: Record<Endpoint, (body: JsonObject) => boolean> = {
-  responses: ({ store }) => store !== false,
+  // What is made in the background is fetched later, whatever it says.
+  responses: ({ store, background }) => store !== false || background === true,
   // Sounds, which a later turn names.
   chat: ({ audio }) => (audio ?? null) !== null,
   // Containers, in which tools run.

@@ -117,17 +117,19 @@ export const FUNCTIONS = {
   /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers. */
   find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', page_size: 'integer', of_model: 'text=', of_namespace: 'text=', of_key: 'bigint=', of_user: 'text=', stored_before: 'timestamptz=', before_id: 'bigint=' }, gives: { entry_id: 'bigint', question: 'text' } },
   /** A kept response and those before it, the first one first. It is not whole if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
-  find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text' } },
+  find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** How much of each kind is kept of an end user (in the form of name_end_user()) of a project, and how large it is, as end_user_items has it. Takes an owner of the project. */
   find_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** The user of an invitation; no row when it does not exist or has expired. */
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
+  /** The responses that are kept for the key and have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  find_item_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** With which of the project's keys for the provider these objects were made, as in kept_objects, the one with the most of them first; no row for what was not made through the proxy. */
   find_keepers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
   /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
   find_kept_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
   /** The responses with these ids that are kept for the key. Null: previous_id (it began a conversation), input (it was too long to be kept). */
-  find_kept_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text' } },
+  find_kept_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** Id of the one key that is given whole or by its displayed prefix. Raises when no key or several match. */
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
   /** Id of a key that is given whole; null when there is none that the current user may see. */
@@ -148,6 +150,8 @@ export const FUNCTIONS = {
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
   /** A stored question by its normalized hash, and its model; without its wording where may_read_texts() says no. Null: prompt. */
   find_wording: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', of_hash: 'bytea' }, gives: { prompt: 'text?', model: 'text' } },
+  /** Puts the whole response in the place of one that was kept when its provider began to make it. */
+  finish_kept_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', response: 'text', item_ids: 'text[]' }, gives: 'void' },
   /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
   first_moment: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
   /** Has a response asked for until its provider says what it used; then settle_response() puts its record and budgets right. */
@@ -194,8 +198,8 @@ export const FUNCTIONS = {
   keep_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text=', holds_requests: 'integer=', object: 'text=', expires_at: 'timestamptz=', models: 'text[]=', tags: 'jsonb=', asked_for: 'text=' }, gives: 'void' },
   /** Makes the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones made ahead give way while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: what follows the columns of a new one. */
   keep_partitions: { takes: { parent: 'regclass', width: 'text', keep_from: 'timestamptz', storage: 'text' }, gives: 'void' },
-  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items. Null: continued_id (it began a conversation), own_input (it is too long). */
-  keep_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', asked_for: 'text=' }, gives: 'void' },
+  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items: item_ids, where its provider has made them. Null: continued_id (it began a conversation), own_input (it is too long). */
+  keep_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', asked_for: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
   /** Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch's. */
   keep_spending: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
   /** Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none. */

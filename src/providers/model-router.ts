@@ -38,8 +38,8 @@ export interface ModelRouter {
    * allowed.
    */
   resolve(model: string, account: Routed, alternatives?: readonly string[], askedAs?: string): Provider | ProxyError
-  /** Returns the provider that keeps this project's responses; null when none does. */
-  keeperOf(account: Routed): Provider | null
+  /** Returns the provider that keeps this project's responses: by default OpenAI under its own key. Null when it does not. */
+  keeperOf(account: Routed, name?: string): Provider | null
   /**
    * Returns the provider that keeps this project's files or batches, or an error: whom the client names or, where it speaks OpenAI's format,
    * OpenAI or Groq if the project has stored a key for one of them, else the aggregator; Anthropic alone for what is Anthropic's.
@@ -102,9 +102,10 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
     resolve,
     listModels,
 
-    keeperOf(account) {
-      const keeps = account.key_type !== 'test' && account.direct_providers.includes('openai')
-      return keeps ? directFor('openai', account) : null
+    keeperOf(account, name = 'openai') {
+      if (account.key_type === 'test') return null
+      if (name === AGGREGATOR) return aggregatorFor?.(account.project_id) ?? null
+      return account.direct_providers.includes('openai') ? directFor('openai', account) : null
     },
 
     keeperOfObjects: (account, collection, wanted = {}) =>

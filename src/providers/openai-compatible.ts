@@ -16,8 +16,10 @@ export interface OpenAiCompatibleOptions extends Omit<ProviderOptions, 'apiKey'>
   apiKey: string | null
   /** Those that it has; any by default. */
   endpoints?: readonly Endpoint[]
-  /** Whether it is OpenAI itself: responses can be fetched later by id, and there is a Realtime API. */
+  /** Whether it is OpenAI itself: it keeps responses, and there is a Realtime API. */
   isOpenAi?: boolean
+  /** Whether responses can be fetched later by id, those at least that it makes in the background. */
+  keepsResponses?: boolean
 }
 
 const PATHS: Record<Endpoint, string> = {
@@ -33,6 +35,7 @@ const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_toke
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   const { name, kind, pricedAs, projectId, baseUrl, apiKey, title = name, endpoints, isOpenAi, passes } = options
+  const { keepsResponses = isOpenAi } = options
   const own: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
   const credentials = new Credentials(apiKey === null ? [] : [apiKey])
   const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own, credentials })
@@ -46,9 +49,11 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       if (passes?.every(known => !path.startsWith(known))) throw refuse('pathUnsupported', { vendor: title, path })
       return sendPassed(request, recipient(path))
     },
-    ...(isOpenAi && {
+    ...(keepsResponses && {
       askStored: ({ query, path, ...asked }: StoredRequest) =>
         sendPassed({ ...asked, body: null }, recipient(path + query)),
+    }),
+    ...(isOpenAi && {
       realtime: async ({ model, headers }: RealtimeAsked) => ({
         url: `${baseUrl.replace(/^http/, 'ws')}/realtime?model=${encodeURIComponent(model)}`,
         headers: { ...Object.fromEntries(forwardedHeaders(headers, kind, projectId)), ...own },

@@ -1,7 +1,7 @@
 /** What a client gets where a provider refuses the operator's key: nothing about the key, and no error of its own. */
 import { describeError, refuse } from '../errors/errors.ts'
 import type { Log } from '../telemetry/log.ts'
-import { around, type Provider } from './upstream.ts'
+import { around, type Provider, type UpstreamAnswer } from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 import { readRefusal } from './whose-refusal.ts'
 
@@ -30,26 +30,32 @@ export function createOperatorKeyGuard({ setting, isSet, log }: OperatorKeyOptio
     log.warn({ provider, status, setting }, message)
   }
 
-  return provider =>
-    around(provider, async ask => {
-      const { name } = provider
-      const given = await ask()
-      const { status } = given
-      if (status !== 401 && status !== 403) return given
-      const [blamed, answer] = status === 403 ? await readRefusal(given, name) : (['key', given] as const)
-      if (blamed === 'request') return answer
-      await answer.body.cancel().catch(() => {})
-      if (!isSet) {
-        warn(name, status, 'upstream wants a key, and none is set')
-        throw refuse('operatorKeyMissing', { provider: name, setting })
-      }
-      const what = blamed === 'key' ? 'the key of the operator' : 'a request, or the key of the operator'
-      warn(name, status, `upstream refuses ${what}`)
-      const refused = blamed === 'key' ? 'the key of this service' : 'this request, or the key of this service'
-      throw new UpstreamFailure(
-        'broken',
-        describeError('operatorKeyRefused', { provider: name, refused, status }),
-        status,
-      )
-    })
+  async function guard(name: string, asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
+    const given = await asked
+    const { status } = given
+    if (status !== 401 && status !== 403) return given
+    const [blamed, answer] = status === 403 ? await readRefusal(given, name) : (['key', given] as const)
+    if (blamed === 'request') return answer
+    await answer.body.cancel().catch(() => {})
+    if (!isSet) {
+      warn(name, status, 'upstream wants a key, and none is set')
+      throw refuse('operatorKeyMissing', { provider: name, setting })
+    }
+    const what = blamed === 'key' ? 'the key of the operator' : 'a request, or the key of the operator'
+    warn(name, status, `upstream refuses ${what}`)
+    const refused = blamed === 'key' ? 'the key of this service' : 'this request, or the key of this service'
+    throw new UpstreamFailure(
+      'broken',
+      describeError('operatorKeyRefused', { provider: name, refused, status }),
+      status,
+    )
+  }
+
+  return provider => {
+    const { name, askStored } = provider
+    return {
+      ...around(provider, ask => guard(name, ask())),
+      ...(askStored && { askStored: request => guard(name, askStored(request)) }),
+    }
+  }
 }

@@ -96,7 +96,9 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
   function createAggregator(): ModelRouterOptions['aggregatorFor'] {
     const { name, baseUrl, apiKey, isSet, speaks } = config.aggregator
     if (!isSet) return null
-    const shared = { name, kind: AGGREGATOR, pricedAs: AGGREGATOR, baseUrl, apiKey, limits, probe } as const
+    const has = SPOKEN[speaks]
+    const at = { baseUrl, apiKey, limits, probe, keepsResponses: has.includes('responses') }
+    const shared = { ...at, name, kind: AGGREGATOR, pricedAs: AGGREGATOR } as const
     const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: apiKey !== null, log })
     const byProject = new LRUCache<number, Provider>({ max: MAX_PROJECTS })
     return projectId => {
@@ -104,12 +106,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       if (known) return known
       // Outside the circuit, because a refused key says nothing about the upstream's health.
       const provider = guard(
-        retry(
-          circuits.protect(
-            translating(createOpenAiCompatibleProvider({ ...shared, projectId }), SPOKEN[speaks]),
-            projectId,
-          ),
-        ),
+        retry(circuits.protect(translating(createOpenAiCompatibleProvider({ ...shared, projectId }), has), projectId)),
       )
       byProject.set(projectId, provider)
       return provider

@@ -127,6 +127,11 @@ export interface Provider {
   realtime?(asked: RealtimeAsked): Promise<RealtimeAddress>
 }
 
+/** Whether it keeps responses itself, under a key of the project's own. Those of any other are kept here. */
+export function keepsResponses({ askStored, kind }: Pick<Provider, 'askStored' | 'kind'>): boolean {
+  return askStored !== undefined && kind !== 'aggregator'
+}
+
 /** The provider with `act` around each request for a model's answer. */
 export function around(
   provider: Provider,

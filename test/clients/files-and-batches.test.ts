@@ -4,7 +4,6 @@ import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nameEndUser } from '../../src/formats/end-user.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
-import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -233,21 +232,6 @@ describeOnce('files and batches', backend => {
     const file = await toFile(Buffer.from(picture), 'in.jsonl')
     await expect(client.files.create({ file, purpose: 'batch' })).rejects.toThrow('400 input[0].id')
     expect(upstreams.aggregator.requests).toEqual([])
-  })
-
-  test.each([
-    ['chat', 200],
-    ['responses', 400],
-  ])('reasoning without its content under a shared key, where the provider is asked for %s', async (speaks, status) => {
-    const speaker = await startProxy({ stores, environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks } })
-    const key = await speaker.createKey({ type: 'project' })
-    const input = [
-      { type: 'reasoning', id: 'rs_1', summary: [] },
-      { role: 'user', content: 'Go on.' },
-    ]
-    const answer = await post(speaker, key, '/responses', { model: 'openai/gpt-4o-mini', input })
-    expect([answer.status, upstreams.aggregator.requests.length]).toEqual([status, status === 200 ? 1 : 0])
-    await speaker.stop()
   })
 
   test('a batch is started over a file of requests alone', async () => {

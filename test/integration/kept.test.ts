@@ -157,6 +157,23 @@ describeOnce('what is kept', backend => {
     expect(await turns(key)).toEqual(['resp_2'])
     await call(database, 'delete_expired_responses', { at_most: 10 })
     expect(await database.call('select from kept_responses', [])).toHaveLength(2)
+    // A provider's own ids are looked for under the key, too; and what was unfinished is finished once, by its key.
+    const unfinished = { response_id: 'gen-1', continued_id: null, own_input: '[]', response: '{}', unfinished: true }
+    await call(database, 'keep_response', { ...key, ...unfinished })
+    for (const of of [another, elsewhere, key]) {
+      const whole = { response_id: 'gen-1', response: `{"of":${of.of_key}}`, item_ids: ['rs_1', 'msg_1'] }
+      await call(database, 'finish_kept_response', { ...of, ...whole })
+      const found = await call(database, 'find_item_responses', { ...of, names: ['msg_1', 'msg_2'] })
+      expect(found.map(({ id }) => id)).toEqual(of === key ? ['gen-1'] : [])
+    }
+    await call(database, 'finish_kept_response', { ...key, response_id: 'gen-1', response: 'no', item_ids: [] })
+    for (const of of [another, elsewhere])
+      expect(await call(database, 'find_item_responses', { ...of, names: ['rs_1'] })).toEqual([])
+    const finished = await call(database, 'find_item_responses', { ...key, names: ['rs_1'] })
+    expect(finished).toMatchObject([{ id: 'gen-1', response: `{"of":${key.of_key}}`, unfinished: false }])
+    await database.call(`update kept_responses set expires_at = now() - interval '1 hour' where id = 'gen-1'`, [])
+    expect(await call(database, 'find_item_responses', { ...key, names: ['rs_1'] })).toEqual([])
+    await call(database, 'delete_expired_responses', { at_most: 10 })
     // Kept again, it is there again.
     await keepTurn(key, 'resp_1')
     await database.call(`update kept_responses set expires_at = now() + interval '1 day'`, [])

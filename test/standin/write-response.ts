@@ -96,7 +96,7 @@ export function writeResponseEvents(response: JsonObject): string[] {
       write('response.function_call_arguments.done', { ...at, arguments: item.arguments })
     } else {
       write('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', content: [] } })
-      for (const [content_index, part] of (item.content as JsonObject[]).entries())
+      for (const [content_index, part] of ((item.content ?? []) as JsonObject[]).entries())
         writePart({ ...at, content_index }, part)
     }
     write('response.output_item.done', { output_index, item })

@@ -1,20 +1,20 @@
 create or replace function find_conversation(of_project bigint, of_key bigint, response_id text)
-returns table (id text, previous_id text, input text, response text)
+returns table (id text, previous_id text, input text, response text, unfinished boolean)
 language sql
 stable
 set search_path = model_proxy, pg_temp
 as $$
     with recursive turns as (
-        select k.id, k.previous_id, k.input, k.response, array[k.id] as later
+        select k.id, k.previous_id, k.input, k.response, k.unfinished, array[k.id] as later
         from find_kept_responses(of_project, of_key, array[response_id]) k
         union all
-        select k.id, k.previous_id, k.input, k.response, t.later || k.id
+        select k.id, k.previous_id, k.input, k.response, k.unfinished, t.later || k.id
         from turns t
         cross join lateral find_kept_responses(of_project, of_key, array[t.previous_id]) k
         -- Ids are a provider's: one that repeats itself must not make a circle.
         where k.id <> all (t.later)
     )
-    select t.id, t.previous_id, t.input, t.response
+    select t.id, t.previous_id, t.input, t.response, t.unfinished
     from turns t
     order by cardinality(t.later) desc;
 $$;

@@ -1,5 +1,5 @@
 create or replace function find_kept_responses(of_project bigint, of_key bigint, response_ids text[])
-returns table (id text, previous_id text, input text, response text)
+returns table (id text, previous_id text, input text, response text, unfinished boolean)
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
@@ -7,7 +7,7 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    select k.id, k.previous_id, k.input, k.response
+    select k.id, k.previous_id, k.input, k.response, k.unfinished
     from kept_responses k
     where k.project_id = of_project
         and k.key_id = of_key

@@ -1,11 +1,13 @@
-/** Puts what a Responses request refers to in place of its references: earlier responses of ours, and their items. */
+/** Puts what a Responses request refers to in place of its references: earlier responses that are kept here, and their items. */
 
-import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, sha256 } from '../json/canonical.ts'
 import { parseExactly } from '../json/exact-json.ts'
+import { isEmptyItem } from '../kept-references.ts'
 
 /** Translated responses and their items have ids of these forms. No provider's response ids are as long. */
 const RESPONSE_ID = /^resp_[0-9a-f]{44}$/
 const ITEM_ID = /^[a-z]{2,3}_([0-9a-f]{44})i?[0-9a-f]{4}$/
+const BASE_CHARS = 44
 
 /** Names the translated response that an item belongs to; null for any other id, and for none. */
 export function answerOf(itemId: unknown): string | null {
@@ -17,9 +19,9 @@ export function isOwnResponseId(id: unknown): id is string {
   return typeof id === 'string' && RESPONSE_ID.test(id)
 }
 
-/** Whether the request names a response of ours, or an item of one. */
+/** Whether the request names a response, or an item of one. */
 export function namesEarlier(body: JsonObject): boolean {
-  return isOwnResponseId(body.previous_response_id) || findItemReferences(body).length > 0
+  return typeof body.previous_response_id === 'string' || findItemReferences(body).length > 0
 }
 
 export interface EarlierResponse {
@@ -34,91 +36,165 @@ export interface ItemReference {
   /** The item's position in `input`. */
   index: number
   id: string
-  /** The response that the item may belong to. */
-  responseId: string
+  /** The names under which the response that it belongs to may be kept. */
+  names: string[]
+  /** Whether the proxy has made the id itself. */
+  isOwn: boolean
+  /** Reasoning alone can be left out; and it must be, where nobody has it any more. */
+  mayBeLeftOut: boolean
 }
 
-/** Items that stand for earlier ones which a response of ours may hold. */
+/** Items that stand for earlier ones, which a response that is kept may hold. */
 export function findItemReferences({ input }: JsonObject): ItemReference[] {
   if (!Array.isArray(input)) return []
   return input.flatMap((item: unknown, index): ItemReference[] => {
-    if (!isJsonObject(item) || typeof item.id !== 'string') return []
-    const base = ITEM_ID.exec(item.id)?.[1]
-    return base !== undefined && isReference(item) ? [{ index, id: item.id, responseId: `resp_${base}` }] : []
+    if (!isJsonObject(item) || typeof item.id !== 'string' || !isReference(item)) return []
+    const base = answerOf(item.id)
+    const isReasoning = item.type === 'reasoning'
+    const names = base === null ? [item.id] : [item.id, `resp_${base}`]
+    // Without its text, reasoning of ours has been told by its id alone.
+    const saysNothing = !Array.isArray(item.summary) || item.summary.length === 0
+    const isOwn = base !== null
+    return [{ index, id: item.id, names, isOwn, mayBeLeftOut: isReasoning && !(isOwn && saysNothing) }]
   })
 }
 
-/** Their type is optional. Reasoning with neither text nor proof stands for what was said, too. */
-function isReference({ type, role, summary, encrypted_content: proof, content }: JsonObject): boolean {
+/** Their type is optional. An item without its content, such as reasoning without its proof, stands for what was said, too. */
+function isReference(item: JsonObject): boolean {
+  const { type, role, content } = item
   if (type === 'item_reference') return true
   if (type === undefined || type === null) return role === undefined && content === undefined
-  return type === 'reasoning' && !proof && (!Array.isArray(summary) || summary.length === 0)
+  return isEmptyItem(item)
 }
 
 /** The items of a request's `input`, which may be one text. */
-export function inputItems(input: unknown): JsonObject[] {
-  if (Array.isArray(input)) return input.filter(isJsonObject)
+function inputItems(input: unknown): unknown[] {
+  if (Array.isArray(input)) return input
   if (typeof input !== 'string') return []
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
 }
 
-/** The request's own items under ids, which those without one are given. */
-export function listInput({ id, input }: EarlierResponse): JsonObject[] {
-  const items = input === null ? [] : (parseExactly(input) as JsonObject[])
-  const base = id.slice('resp_'.length)
-  return items.map((item, index) => ({ id: `msg_${base}i${index.toString(16).padStart(4, '0')}`, ...item }))
+/** JSON list of a request's own items. */
+export function writeOwnInput(input: unknown): string {
+  return JSON.stringify(inputItems(input).filter(isJsonObject))
 }
 
-/** Null when the response is not of the form that was kept. */
-export function outputOf({ response }: EarlierResponse): JsonObject[] {
+/** The request's own items under ids, which those without one are given. */
+export function listInput(response: EarlierResponse): JsonObject[] {
+  const base = baseOf(response.id)
+  return inputOf(response).map((item, index) => ({ id: `msg_${base}i${index.toString(16).padStart(4, '0')}`, ...item }))
+}
+
+/** The same as they were sent. */
+function inputOf({ input }: EarlierResponse): JsonObject[] {
+  return input === null ? [] : (parseExactly(input) as JsonObject[])
+}
+
+/** What the ids of a response's input items hold. */
+function baseOf(id: string): string {
+  return isOwnResponseId(id) ? id.slice('resp_'.length) : sha256(id).slice(0, BASE_CHARS)
+}
+
+/** Empty when the response is not of the form that was kept. */
+function outputOf({ response }: EarlierResponse): JsonObject[] {
   return objectsOf(parseJsonObject(response)?.output)
+}
+
+/** What a response is kept as. */
+export interface KeptAs {
+  id: string
+  /** Names under which its items are found, where their ids do not say it: see `ItemReference`. */
+  itemIds: string[]
+  /** Whether its provider still makes it, in the background. */
+  isUnfinished: boolean
+  /** Whether its request wanted it stored. */
+  isStored: boolean
+}
+
+const BEING_MADE: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
+
+/** Null for what is no response. */
+export function readKept(response: string): KeptAs | null {
+  const read = parseJsonObject(response)
+  if (!read || typeof read.id !== 'string' || !Array.isArray(read.output)) return null
+  const { id, status, store } = read
+  const own = objectsOf(read.output).flatMap(item => (typeof item.id === 'string' ? [item.id] : []))
+  const itemIds = isOwnResponseId(id) ? [] : [...new Set([...own, `resp_${baseOf(id)}`])]
+  return { id, itemIds, isUnfinished: BEING_MADE.has(status), isStored: store !== false }
 }
 
 export interface Continued {
   /** The items that come first. */
   before: JsonObject[]
   /** The request's own items, whole. */
-  own: JsonObject[]
-  /** The first item that no kept response holds. */
+  own: unknown[]
+  /** The first item that no kept response holds, and that cannot be left out. */
   missing: ItemReference | null
+  /** What kept responses have made: nobody else's. */
+  made: string[]
 }
+
+/** What is left as it is where it is not kept: all, for a provider that may have made it itself; ids that are not the proxy's own; nothing. */
+export type Leaves = 'all' | 'foreign' | 'nothing'
 
 /** `turns` are the responses that `previous_response_id` leads back to, the first one first; `named` those that items belong to. */
 export function continueInput(
   body: JsonObject,
-  turns: readonly EarlierResponse[],
-  named: readonly EarlierResponse[],
+  { turns, named, leaves }: Pick<ToContinue, 'turns' | 'named' | 'leaves'>,
 ): Continued {
-  const known = new Map(named.flatMap(one => [...listInput(one), ...outputOf(one)]).map(item => [item.id, item]))
+  const isLeft = ({ isOwn }: ItemReference) => leaves === 'all' || (leaves === 'foreign' && !isOwn)
+  const outputs = new Map([...turns, ...named].map(one => [one.id, outputOf(one)]))
+  const made = [...outputs.values()].flat().flatMap(({ id, container_id }) => [id, container_id].filter(isText))
+  const known = new Map(named.flatMap(one => listWhole(one, outputs.get(one.id) ?? [])))
   const references = new Map(findItemReferences(body).map(reference => [reference.index, reference]))
-  const missing = [...references.values()].find(({ id }) => !known.has(id)) ?? null
-  const own = inputItems(body.input).map((item, index) => known.get(references.get(index)?.id) ?? item)
-  return { before: turns.flatMap(turn => [...withoutIds(listInput(turn)), ...outputOf(turn)]), own, missing }
+  const unknown = [...references.values()].filter(reference => !known.has(reference.id) && !isLeft(reference))
+  const leftOut = new Set(unknown.filter(({ mayBeLeftOut }) => mayBeLeftOut).map(({ index }) => index))
+  const own = inputItems(body.input).flatMap((item, index) => {
+    if (leftOut.has(index)) return []
+    return [known.get(references.get(index)?.id) ?? item]
+  })
+  return {
+    before: turns.flatMap(turn => [...inputOf(turn).filter(isWhole), ...(outputs.get(turn.id) ?? [])]),
+    own,
+    missing: unknown.find(({ mayBeLeftOut }) => !mayBeLeftOut) ?? null,
+    made,
+  }
 }
 
-function withoutIds(items: JsonObject[]): JsonObject[] {
-  return items.map(({ id: _id, ...item }) => item)
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+/** Reasoning alone may have come without its content, and stayed so. */
+function isWhole(item: JsonObject): boolean {
+  return item.type !== 'reasoning' || !isEmptyItem(item)
+}
+
+/** The items of a response and its input, by the ids under which they are listed. */
+function listWhole(response: EarlierResponse, output: JsonObject[]): [unknown, JsonObject][] {
+  const own = inputOf(response)
+  const listed = listInput(response).map(({ id }, index): [unknown, JsonObject] => [id, own[index] ?? {}])
+  return [...listed, ...output.map((item): [unknown, JsonObject] => [item.id, item])]
 }
 
 export interface ToContinue {
   bytes: Uint8Array
   turns: readonly EarlierResponse[]
   named: readonly EarlierResponse[]
-  /** The id is dropped for a provider that would look for it among its own. */
-  dropsPrevious: boolean
+  leaves: Leaves
 }
 
-export interface WrittenRequest {
+export interface WrittenRequest extends Pick<Continued, 'missing' | 'made'> {
   bytes: Uint8Array
   /** JSON list of the request's own items. */
   ownInput: string
-  missing: ItemReference | null
 }
 
-/** Writes the request anew with all that it refers to. */
-export function writeContinued({ bytes, turns, named, dropsPrevious }: ToContinue): WrittenRequest {
+/** Writes the request anew with all that it refers to: a provider would look for the response's id among its own. */
+export function writeContinued({ bytes, ...found }: ToContinue): WrittenRequest {
   const { previous_response_id: previous, ...body } = parseExactly(new TextDecoder().decode(bytes)) as JsonObject
-  const { before, own, missing } = continueInput(body, turns, named)
-  const whole = { ...body, input: [...before, ...own], ...(dropsPrevious ? {} : { previous_response_id: previous }) }
-  return { bytes: new TextEncoder().encode(JSON.stringify(whole)), ownInput: JSON.stringify(own), missing }
+  const { before, own, missing, made } = continueInput(body, found)
+  const isLeft = previous !== undefined && found.turns.length === 0
+  const whole = { ...body, input: [...before, ...own], ...(isLeft && { previous_response_id: previous }) }
+  return { bytes: new TextEncoder().encode(JSON.stringify(whole)), ownInput: writeOwnInput(own), missing, made }
 }

@@ -5,7 +5,6 @@ import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import { invalidRequest, type ProxyError } from '../../errors/errors.ts'
 import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
 import type { JsonObject } from '../json/canonical.ts'
-import { isOwnResponseId } from './continued-input.ts'
 
 /** Codex sends `client_metadata`, which the SDK's type does not have. */
 export type RuledField = keyof ResponseCreateParams | keyof BetaParams | 'client_metadata'
@@ -56,10 +55,8 @@ export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
     betas: 'They enable features of OpenAI’s own service.',
   }),
   ...rules('refused', {
-    previous_response_id: [
+    previous_response_id:
       'The conversation that it names is sent along if the proxy keeps it: for a week, for the key that asked. No other provider has responses of OpenAI’s.',
-      isOwnResponseId,
-    ],
     conversation: 'Other providers have no stored conversations; send the whole conversation.',
     background: ['Answers are only returned directly, not fetched later.', isFalse],
     prompt: 'Other providers have no stored prompts; send the prompt’s text.',

@@ -115,12 +115,16 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
 
 /** What another model has used is not what is asked for. Answers name a model with its date. */
 function isOf(asked: string, answered: unknown): boolean {
-  return typeof answered === 'string' && answered.startsWith(asked.slice(asked.lastIndexOf('/') + 1))
+  return typeof answered === 'string' && withoutVendor(answered).startsWith(withoutVendor(asked))
+}
+
+function withoutVendor(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1)
 }
 
 function keeperOf(open: OpenResponse, modelRouter: FollowerOptions['modelRouter']) {
   const account = { ...open, key_type: 'project', allowed_models: [], key_allowed_models: null }
-  const provider = modelRouter.keeperOf(account as Routed)
-  const [, key] = open.provider.split('/')
+  const [name, key] = open.provider.split('/')
+  const provider = modelRouter.keeperOf(account as Routed, name)
   return key === undefined ? provider : (provider?.withKey?.(key) ?? provider)
 }

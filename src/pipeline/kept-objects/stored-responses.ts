@@ -1,18 +1,22 @@
 /** Responses that are kept, here or by OpenAI, by id. */
 import { invalidRequest, refuse } from '../../errors/errors.ts'
-import type { JsonObject } from '../../formats/json/canonical.ts'
+import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { isOwnResponseId, listInput } from '../../formats/responses/continued-input.ts'
+import type { Account } from '../../postgres/admit.ts'
 import { call } from '../../postgres/call.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import { entryName } from '../../stores/fast-store.ts'
 import { passKept } from '../checks/check-kept.ts'
 import { passedOn } from '../complete-call.ts'
-import { holderOf } from '../kept-responses.ts'
+import { holderOf, type KeptResponse } from '../kept-responses.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
+import { SSE_TYPE } from '../response-headers.ts'
+import { replayStream } from '../serve-hit.ts'
 import { bindRead, keeperOf } from './bind-made.ts'
 import { mayName, withKeyOf } from './check-references.ts'
+import { type AskedOfKept, askUnfinished } from './unfinished-responses.ts'
 
 interface AskedResponse {
   id: string
@@ -38,15 +42,17 @@ async function askKeeper(
   stages: Stages,
 ): Promise<ProxyResponse> {
   const { method, search, headers, signal } = request
-  if (isOwnResponseId(id)) {
-    const own = await answerOwn(stages, account, id, { method, part, search })
+  const turns = await stages.keptResponses.find(id, account)
+  const last = turns.at(-1)
+  if (last?.id === id) {
+    const asked = { method, part, query: search, headers, signal }
+    const own = await answerOwn([...turns.slice(0, -1), last], asked, account, stages)
     if (method === 'DELETE') await forgetEntries(account, id, stages)
     return own
   }
   // Only OpenAI keeps responses, and a client of another vendor does not mean it.
-  if (vendor !== undefined || !provider?.askStored || !(await mayName(stages.database, id, account, provider))) {
-    throw refuse('responseNotKept', { id })
-  }
+  const isElsewhere = !isOwnResponseId(id) && vendor === undefined && provider?.askStored
+  if (!isElsewhere || !(await mayName(stages.database, id, account, provider))) throw refuse('responseNotKept', { id })
   const keeper = await withKeyOf(stages.database, [{ id }], account, provider)
   if (!keeper.askStored) throw refuse('responseNotKept', { id })
   const answer = await keeper.askStored({ method, path: `/responses/${id}${part}`, query: search, headers, signal })
@@ -74,23 +80,38 @@ async function forgetEntries(
   await Promise.all(names.map(name => store.deleteEntry(name)))
 }
 
-/** Answers for a response that is kept here. Throws a 404 when it is not, for this key. */
+/** Answers for a response that is kept here, the last of these turns. */
 async function answerOwn(
-  { database, keptResponses }: Stages,
-  account: RequestContext['account'],
-  id: string,
-  { method, part, search }: { method: string; part: string; search: string },
+  turns: [...KeptResponse[], KeptResponse],
+  asked: AskedOfKept,
+  account: Account,
+  stages: Stages,
 ): Promise<ProxyResponse> {
-  const turns = await keptResponses.find(id, account)
-  const last = turns.at(-1)
-  if (last?.id !== id) throw refuse('responseNotKept', { id })
+  const { database, keptResponses: kept, modelRouter } = stages
+  const last = turns.at(-1) as KeptResponse
+  const { id } = last
+  const { method, part } = asked
+  const search = new URLSearchParams(asked.query)
   if (method === 'DELETE') {
+    // Its provider has a copy, if it keeps any.
+    if (!isOwnResponseId(id)) await askUnfinished(last, asked, account, { kept, modelRouter }).catch(() => {})
     await call(database, 'forget_kept_response', { ...holderOf(account), response_id: id })
     return writeJson(JSON.stringify({ id, object: 'response', deleted: true }))
   }
-  if (part === '/cancel') throw invalidRequest('Only a response that is made in the background can be cancelled.')
-  if (part === '') return writeJson(last.response)
-  return writeJson(JSON.stringify(pageOf(turns.flatMap(listInput), new URLSearchParams(search))))
+  if (part === '/input_items') return writeJson(JSON.stringify(pageOf(turns.flatMap(listInput), search)))
+  if (last.unfinished) return askUnfinished(last, asked, account, { kept, modelRouter })
+  const isAside = parseJsonObject(last.response)?.background === true
+  if (part === '/cancel' && !isAside)
+    throw invalidRequest('Only a response that is made in the background can be cancelled.')
+  if (search.get('stream') !== 'true') return writeJson(last.response)
+  // Its provider knows which events its client has had.
+  const again = isAside && (await askUnfinished(last, asked, account, { kept, modelRouter }).catch(() => null))
+  return again && again.status === 200 ? again : writeStream(last, account)
+}
+
+function writeStream({ response }: KeptResponse, account: Account): ProxyResponse {
+  const body = replayStream(new TextEncoder().encode(response), { endpoint: 'responses', includeUsage: true }, account)
+  return { status: 200, headers: { ...SSE_TYPE }, body }
 }
 
 const MOST_ITEMS = 100

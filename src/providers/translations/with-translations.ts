@@ -8,7 +8,12 @@ import { namesOfCarried } from '../../formats/chat/carried.ts'
 import { isTranslated } from '../../formats/format-of.ts'
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
-import { type ErrorDetails, type TranslationContext, translationOf } from '../../formats/translation.ts'
+import {
+  type ErrorDetails,
+  type TranslatedEndpoint,
+  type TranslationContext,
+  translationOf,
+} from '../../formats/translation.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
@@ -34,7 +39,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
     async ask(request) {
       const { endpoint } = request
       if (!isTranslated(endpoint)) return provider.ask(request)
-      if (has.includes(endpoint)) return provider.ask(await withoutPacked(request))
+      if (has.includes(endpoint)) return askNatively(provider, request, endpoint)
       if (request.onlyCounts) return answerCount(await countRequest(request, endpoint))
       const model = textOf(request.body.model)
       const origin = `${provider.name} ${model}`
@@ -50,6 +55,21 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       return answer
     },
   }
+}
+
+/** What tells that there is no such path. */
+const NO_PATH: ReadonlySet<number> = new Set([404, 405, 501])
+
+/** Aggregators that have an API may still not count its tokens: then they are estimated. */
+async function askNatively(
+  provider: Provider,
+  request: UpstreamRequest,
+  endpoint: TranslatedEndpoint,
+): Promise<UpstreamAnswer> {
+  const answer = await provider.ask(await withoutPacked(request))
+  if (!request.onlyCounts || provider.kind !== AGGREGATOR || !NO_PATH.has(answer.status)) return answer
+  await answer.body.cancel().catch(() => {})
+  return answerCount(await countRequest(request, endpoint))
 }
 
 /** Some providers refuse a field that they have written themselves: one that the refusal names is asked for once more without any. */

@@ -1,0 +1,310 @@
+/** What goes natively under a key that projects share, by the clients' own ways: loops of tools, second turns, responses made in the background. */
+import { createOpenAI } from '@ai-sdk/openai'
+import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents'
+import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from 'ai'
+import OpenAI from 'openai'
+import type { Response, ResponseInput } from 'openai/resources/responses/responses'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { insist, LAST_WORD, TOOL } from '../standin/insisting.ts'
+import type { JsonObject, Scenario } from '../standin/scenario.ts'
+import type { Script } from '../standin/server.ts'
+
+const MODEL = 'openai/gpt-5-mini'
+const SCHEMA = { type: 'object' as const, properties: { at: { type: 'string' as const } } }
+const HOW = ['plain', 'streamed'] as const
+
+/**
+ * Thinks, calls a tool and then answers, as OpenRouter's Responses API does with models of OpenAI's: it keeps nothing, and refuses a call
+ * without the reasoning before it, reasoning without its proof, and whatever stands for what was said. At chat it insists, too.
+ */
+function think(): Script {
+  let serial = 0
+  const atChat = insist()
+  return request => {
+    const { method, path, body } = request
+    if (method !== 'POST' || !path.endsWith('/responses')) return atChat(request)
+    const { input, previous_response_id: previous } = body as JsonObject
+    const items = Array.isArray(input) ? (input as JsonObject[]) : []
+    const isStrange = ({ type, encrypted_content: proof, id }: JsonObject, index: number) => {
+      if (type === 'function_call') return items[index - 1]?.type !== 'reasoning'
+      if (type === 'reasoning') return !String(proof).startsWith(`proof of ${id}`)
+      return type === 'item_reference'
+    }
+    if ((previous ?? null) !== null || items.some(isStrange))
+      return { kind: 'error', status: 400, message: 'Unknown item.' }
+    const one = `${++serial}${crypto.randomUUID().slice(0, 8)}`
+    const reasoning = { id: `rs_${one}`, type: 'reasoning', summary: [], encrypted_content: `proof of rs_${one}` }
+    const call = {
+      id: `fc_${one}`,
+      type: 'function_call',
+      status: 'completed',
+      call_id: `call_${one}`,
+      name: TOOL,
+      arguments: '{}',
+    }
+    const text = { type: 'output_text', text: LAST_WORD, annotations: [], logprobs: [] }
+    const said = { id: `msg_${one}`, type: 'message', role: 'assistant', status: 'completed', content: [text] }
+    const isLast = items.at(-1)?.type === 'function_call_output'
+    return { kind: 'answer', fields: { id: `gen-${one}`, output: [reasoning, isLast ? said : call] } } as Scenario
+  }
+}
+
+describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
+  describeOnce('a conversation goes on', backend => {
+    let upstreams: Upstreams
+    let proxy: TestProxy
+    let project: string
+    let apiKey: string
+    let client: OpenAI
+    let question: string
+
+    beforeAll(async () => {
+      upstreams = await startUpstreams()
+      const environment = { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks }
+      proxy = await startProxy({ stores: await backend.open(), environment })
+    })
+    beforeEach(async () => {
+      upstreams.reset()
+      upstreams.aggregator.script(think())
+      project = `p-${crypto.randomUUID()}`
+      apiKey = await proxy.createKey({ project, type: 'project' })
+      client = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
+      question = `What colour is it? ${crypto.randomUUID()}`
+    })
+    afterAll(async () => {
+      await proxy.stop()
+      await upstreams.stop()
+    })
+
+    const tools = [{ type: 'function' as const, name: TOOL, parameters: SCHEMA, strict: false }]
+    const STATES = {
+      'without storing': { store: false, include: ['reasoning.encrypted_content' as const] },
+      'with all items, stored': {},
+      'by the id before': { previous: true },
+      'by the ids of items': { references: true },
+    }
+
+    test.each(HOW.flatMap(how => Object.keys(STATES).map(state => [how, state] as const)))(
+      '%s, %s',
+      async (how, state) => {
+        const { previous, references, ...fields } = STATES[state as keyof typeof STATES] as {
+          previous?: boolean
+          references?: boolean
+        }
+        const input: ResponseInput = [{ role: 'user', content: question }]
+        let own: ResponseInput = input
+        let before: string | null = null
+        for (let step = 0; step < 4; step++) {
+          const asked: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+            ...{ model: MODEL, tools, ...fields },
+            input: previous ? own : input,
+            previous_response_id: before,
+          }
+          const response: Response =
+            how === 'plain'
+              ? await client.responses.create(asked)
+              : await client.responses.stream(asked as Parameters<typeof client.responses.stream>[0]).finalResponse()
+          expect(response.previous_response_id).toBe(before)
+          if (previous) before = response.id
+          const call = response.output.find(({ type }) => type === 'function_call') as { call_id?: string } | undefined
+          own = call
+            ? [{ type: 'function_call_output', call_id: String(call.call_id), output: 'Blue.' }]
+            : [{ role: 'user', content: 'And now?' }]
+          const said = references
+            ? response.output.map(({ id }) => ({ type: 'item_reference' as const, id: String(id) }))
+            : response.output
+          input.push(...(said as ResponseInput), ...own)
+        }
+        expect(upstreams.aggregator.requests).toHaveLength(4)
+        const last = upstreams.aggregator.requests.at(-1)?.bodyText
+        expect(last).toContain(question)
+        expect(last).toContain('And now?')
+      },
+    )
+
+    test.each(HOW)('with the AI SDK, two turns and their loops, %s', async how => {
+      const messages: ModelMessage[] = []
+      for (const said of [question, 'And now?']) {
+        messages.push({ role: 'user', content: said })
+        const asked = {
+          model: createOpenAI({ baseURL: proxy.baseUrl, apiKey })(MODEL),
+          ...{ messages, maxRetries: 0, stopWhen: stepCountIs(5) },
+          tools: {
+            [TOOL]: tool({ description: 'Looks.', inputSchema: jsonSchema(SCHEMA), execute: async () => 'Blue.' }),
+          },
+        }
+        const answer = how === 'plain' ? await generateText(asked) : streamText(asked)
+        expect((await answer.text).length).toBeGreaterThan(5)
+        messages.push(...(await answer.responseMessages))
+      }
+      expect(upstreams.aggregator.requests).toHaveLength(4)
+    })
+
+    test.each(HOW)('with an agent of OpenAI’s, two turns, %s', async how => {
+      const provider = new OpenAIProvider({ openAIClient: client as never, useResponses: true })
+      const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
+      const parameters = { ...SCHEMA, required: [], additionalProperties: true as const }
+      const look = agentTool({ name: TOOL, description: 'Looks.', parameters, strict: false, execute: () => 'Blue.' })
+      const agent = new Agent({ name: 'a', instructions: 'Look.', model: MODEL, tools: [look] })
+      const run = async (input: Parameters<typeof runner.run>[1], previousResponseId?: string) => {
+        const more = previousResponseId === undefined ? {} : { previousResponseId }
+        if (how === 'plain') return runner.run(agent, input, more)
+        const result = await runner.run(agent, input, { ...more, stream: true })
+        await result.completed
+        return result
+      }
+      const first = await run(question)
+      expect(String(first.finalOutput).length).toBeGreaterThan(5)
+      await run([...first.history, { role: 'user', content: 'And now?' }])
+      await run('And by its id?', first.lastResponseId)
+      expect(upstreams.aggregator.requests).toHaveLength(speaks === 'chat' ? 5 : 6)
+      expect(upstreams.aggregator.requests.at(-1)?.bodyText).toContain(question)
+    })
+
+    test('reasoning that nobody has any more is left out', async () => {
+      const input = [
+        { role: 'user' as const, content: question },
+        { type: 'reasoning' as const, id: 'rs_elsewhere', summary: [{ type: 'summary_text' as const, text: 'Hm.' }] },
+        { role: 'user' as const, content: 'Go on.' },
+      ]
+      expect((await client.responses.create({ model: MODEL, input })).status).toBe('completed')
+      expect(upstreams.aggregator.requests.at(-1)?.bodyText).not.toContain('rs_elsewhere')
+    })
+
+    test('what was said before one that does not exist, or is another’s, reaches nobody', async () => {
+      const { id, output } = await client.responses.create({ model: MODEL, tools, input: question })
+      const asked = upstreams.aggregator.requests.length
+      for (const of of [project, `p-${crypto.randomUUID()}`]) {
+        const other = new OpenAI({
+          ...{ baseURL: proxy.baseUrl, maxRetries: 0 },
+          apiKey: await proxy.createKey({ project: of, type: 'project' }),
+        })
+        const go = (more: object) => other.responses.create({ model: MODEL, input: 'On.', ...more })
+        await expect(go({ previous_response_id: id })).rejects.toMatchObject({ status: 404 })
+        const reference = { type: 'item_reference', id: output[0]?.id }
+        await expect(go({ input: [reference] })).rejects.toMatchObject({ status: 404, param: 'input[0].id' })
+        await expect(other.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
+        await expect(other.responses.cancel(id)).rejects.toMatchObject({ status: 404 })
+        await expect(other.responses.delete(id)).rejects.toMatchObject({ status: 404 })
+        await expect(other.responses.inputItems.list(id)).rejects.toMatchObject({ status: 404 })
+      }
+      expect(upstreams.aggregator.requests).toHaveLength(asked)
+      expect((await client.responses.retrieve(id)).output).toEqual(output)
+      const events = await client.responses.retrieve(id, { stream: true })
+      const types = []
+      for await (const { type } of events) types.push(type)
+      expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed'])
+    })
+  })
+})
+
+describeOnce('what is made in the background under a key that projects share', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let client: OpenAI
+  let question: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' },
+    })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    client = await connect()
+    question = `What colour is it? ${crypto.randomUUID()}`
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  async function connect(): Promise<OpenAI> {
+    const apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
+    return new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
+  }
+
+  const start = (more: object = {}) =>
+    client.responses.create({ model: MODEL, input: question, background: true, ...more } as {
+      model: string
+      input: string
+    })
+  const asked = () => upstreams.aggregator.requests.map(({ method, path }) => `${method} ${path.replace('/v1', '')}`)
+
+  test.each([{}, { store: false }])('is polled until it is whole %j', async more => {
+    const { id, status } = await start(more)
+    expect(status).toBe('queued')
+    expect((await client.responses.retrieve(id)).status).toBe('in_progress')
+    const whole = await client.responses.retrieve(id)
+    expect([whole.status, whole.output_text]).toEqual(['completed', expect.stringContaining(question)])
+    expect(await client.responses.retrieve(id)).toEqual(whole)
+    // What is whole is kept, if it may be.
+    expect(asked().slice(1)).toEqual(Array(more.store === false ? 3 : 2).fill(`GET /responses/${id}`))
+    const kept = JSON.stringify(await proxy.query(`select * from kept_responses where id = '${id}'`))
+    expect(kept.includes(question)).toBe(more.store !== false)
+    const stranger = await connect()
+    await expect(stranger.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('is continued once it is whole, and deleted', async () => {
+    const { id } = await start()
+    const go = () => client.responses.create({ model: MODEL, input: 'And now?', previous_response_id: id })
+    await expect(go()).rejects.toMatchObject({ status: 409 })
+    expect((await go()).previous_response_id).toBe(id)
+    const last = upstreams.aggregator.requests.at(-1)
+    expect(JSON.stringify(last?.body)).toContain(question)
+    expect(last?.body).not.toHaveProperty('previous_response_id')
+    expect((await client.responses.inputItems.list(id)).data).toHaveLength(1)
+    await client.responses.delete(id)
+    expect(asked().at(-1)).toBe(`DELETE /responses/${id}`)
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('is streamed and left, then fetched', async () => {
+    upstreams.aggregator.scriptOnce({ kind: 'answer', chunkPauseMs: 50 })
+    const events = await client.responses.create({ model: MODEL, input: question, background: true, stream: true })
+    let id = ''
+    for await (const event of events) {
+      if (event.type !== 'response.created') continue
+      id = event.response.id
+      break
+    }
+    expect((await client.responses.retrieve(id)).status).toBe('in_progress')
+    expect((await client.responses.retrieve(id)).output_text).toContain(question)
+  })
+
+  test.each([true, false])('is streamed to its end, and kept then, if it may be: %s', async store => {
+    const asking = { model: MODEL, input: question, background: true, store }
+    const { id, status } = await client.responses.stream(asking).finalResponse()
+    expect(status).toBe('completed')
+    expect(
+      JSON.stringify(await proxy.query(`select * from kept_responses where id = '${id}'`)).includes(question),
+    ).toBe(store)
+    expect((await client.responses.retrieve(id)).id).toBe(id)
+    expect(asked().slice(1)).toHaveLength(store ? 0 : 1)
+  })
+
+  test('is cancelled where it is made', async () => {
+    const { id } = await start()
+    const cancelled = JSON.stringify({ id, object: 'response', background: true, status: 'cancelled', output: [] })
+    const raw: Scenario = { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [cancelled] }
+    upstreams.aggregator.scriptOnce(raw)
+    expect((await client.responses.cancel(id)).status).toBe('cancelled')
+    // Again, it is as it was.
+    expect((await client.responses.cancel(id)).status).toBe('cancelled')
+    expect(asked().slice(1)).toEqual([`POST /responses/${id}/cancel`])
+    const { id: other } = await client.responses.create({ model: MODEL, input: question })
+    await expect(client.responses.cancel(other)).rejects.toMatchObject({ status: 400 })
+  })
+
+  test('tells nothing of the operator’s key where that is refused', async () => {
+    const { id } = await start()
+    upstreams.aggregator.scriptOnce({ kind: 'error', status: 401, message: 'Incorrect API key provided.' })
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 502 })
+  })
+})
