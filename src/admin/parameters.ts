@@ -57,6 +57,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   models: 'Of these models alone.',
   line_items: 'Of these models alone.',
   model: 'Of this model alone; of requests, a part of its name.',
+  model_name: 'Of the model that has this whole name.',
   group_by: 'Rows of their own for each of these; tag:team for the values of one tag.',
   tags: 'Requests with all of these tags, each as name=value.',
   question:

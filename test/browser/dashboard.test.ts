@@ -138,8 +138,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('So sandbox was asked').waitFor()
 
       await page.getByRole('link', { name: 'Overview' }).click()
-      await page.getByText('No requests in this time').waitFor()
-      await page.getByLabel('With test keys').check()
+      await page.getByText('With test keys: no other').waitFor()
       await page.getByText('1 exact, 1 semantic').waitFor()
       await page.getByRole('button', { name: 'From … to …' }).click()
       await page.getByText('1 exact, 1 semantic').waitFor()

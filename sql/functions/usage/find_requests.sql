@@ -16,7 +16,9 @@ create or replace function find_requests(
     sorted text default 'newest',
     after_time timestamptz default null,
     after_request_id text default null,
-    page_size integer default 20
+    page_size integer default 20,
+    of_model text default null,
+    of_key_type text default null
 )
 returns table (
     record usage_records,
@@ -33,7 +35,8 @@ declare
     -- The index of failed requests has these.
     outcome constant text := coalesce(of_outcome, case when of_error is not null or of_status >= 400 then 'failed' end);
     is_summed constant boolean :=
-        coalesce(of_key::text, model_part, of_endpoint, of_provider, of_result, outcome, of_status::text, of_tags::text) is not null;
+        coalesce(of_key::text, of_key_type, of_model, model_part, of_endpoint, of_provider, of_result, outcome, of_status::text, of_tags::text)
+            is not null;
     -- In $19, what the record after which the page begins has of what is sorted by. Where there are filters, nothing is added: through the
     -- index, all that is slower than a rare model's requests would be read one by one.
     nothing constant text := case when is_summed then ' + 0' else '' end;
@@ -63,7 +66,9 @@ declare
                 and ($11 is null or r.error_code = $11)
                 and ($12 is null or r.end_user = $12)
                 and ($13 is null or r.request_id = $13)
-                and ($17 is null or r.tags @> $17)';
+                and ($17 is null or r.tags @> $17)
+                and ($20 is null or r.model = $20)
+                and ($21 is null or r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = $21))';
     in_span constant text := 'select r.*' || filtered || ordering;
     -- In $18, hours; $2 and $3 lie around them.
     in_hours constant text := '
@@ -98,7 +103,8 @@ begin
     if coalesce(of_end_user, of_request_id, of_error) is not null or of_status >= 400 or sorted <> 'newest' and not is_summed then
         return query execute format(named, in_span, sorting)
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
-            of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before;
+            of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
+            of_key_type;
         return;
     end if;
     if sorted = 'newest' and after_time < until_time then
@@ -117,6 +123,10 @@ begin
                     and s.at > from_time - interval '1 hour'
                     and s.at < earlier_than
                     and (of_key is null or s.key_id = of_key)
+                    and (of_key_type is null or s.key_id in (
+                        select k.id from api_keys k where k.project_id = of_project and k.type = of_key_type
+                    ))
+                    and (of_model is null or s.model = of_model)
                     and (model_part is null or s.model ilike model_pattern)
                     and (of_endpoint is null or s.endpoint = of_endpoint)
                     and (of_provider is null or s.provider = of_provider)
@@ -150,7 +160,7 @@ begin
         return query execute format(named, case sorted when 'newest' then in_hours else in_span end, sorting)
         using of_project, greatest(from_time, hours[cardinality(hours)]), least(until_time, hours[1] + interval '1 hour'), of_key,
             model_pattern, of_endpoint, of_provider, of_result, outcome, of_status, of_error, of_end_user, of_request_id, after_time,
-            after_request_id, wanted, of_tags, hours, value_before;
+            after_request_id, wanted, of_tags, hours, value_before, of_model, of_key_type;
         get diagnostics found_rows = row_count;
         wanted := wanted - found_rows;
         exit when wanted <= 0 or most_hours is null;
@@ -161,5 +171,6 @@ end;
 $$;
 
 comment on function find_requests(
-    bigint, timestamptz, timestamptz, bigint, text, text, text, text, text, smallint, text, text, text, jsonb, text, timestamptz, text, integer
-) is 'Single requests of a project within a time, with what is set of: key, part of the model''s name, endpoint, provider, cache result, outcome (ok or failed), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';
+    bigint, timestamptz, timestamptz, bigint, text, text, text, text, text, smallint, text, text, text, jsonb, text, timestamptz, text, integer, text,
+    text
+) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok or failed), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';

@@ -57,10 +57,22 @@ function ownSpan(given: number | undefined, end: number | undefined, now: Date):
   return { name: 'own', title: 'same time', width, starts: all.slice(Math.max(0, first)), from, until }
 }
 
-/** Local time, as `datetime-local` writes it; undefined where it is none. */
-export function toSeconds(local: string | undefined): number | undefined {
-  const at = Date.parse(local ?? '')
+/** Local time, as `datetime-local` writes it, or Unix seconds, which are the same everywhere; undefined where it is neither. */
+export function toSeconds(end: string | undefined): number | undefined {
+  if (/^\d{9,11}$/.test(end ?? '')) return Number(end)
+  const at = Date.parse(end ?? '')
   return Number.isNaN(at) ? undefined : Math.floor(at / 1000)
+}
+
+/** As `datetime-local` takes it; empty where it is no time. */
+export function toLocal(end: string | undefined): string {
+  const seconds = toSeconds(end)
+  if (seconds === undefined) return ''
+  const at = new Date(seconds * 1000)
+  const two = (part: number) => String(part).padStart(2, '0')
+  const day = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`
+  return `${day}T${time}${at.getSeconds() === 0 ? '' : `:${two(at.getSeconds())}`}`
 }
 
 /** The last one holds `end`; in the viewer's time zone. */

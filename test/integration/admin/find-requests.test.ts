@@ -22,6 +22,15 @@ const FILTERS: Record<string, { values: string[]; meaning(value: string): string
     values: ['LINI', 'mini_3', '%', 'claude'],
     meaning: part => `strpos(lower(model), lower(${quoted(part)})) > 0`,
   },
+  model_name: {
+    values: ['mini-3', 'mini', 'MINI-3', 'lini%x', '%'],
+    meaning: name => `model = ${quoted(name)}`,
+  },
+  key_type: {
+    values: ['project', 'test'],
+    meaning: type =>
+      `key_id in (select id from api_keys where project_id = usage_records.project_id and type = ${quoted(type)})`,
+  },
   endpoint: { values: ['chat', 'embeddings', 'nothing'], meaning: endpoint => `endpoint = ${quoted(endpoint)}` },
   provider: { values: ['openai', 'groq'], meaning: provider => `provider = ${quoted(provider)}` },
   cache_result: { values: ['HIT', 'MISS', 'HIT-SEMANTIC'], meaning: result => `cache_result = ${quoted(result)}` },
@@ -56,6 +65,9 @@ describeBackends('finding requests', backend => {
     adminKey = await issueAdminKey(proxy, 'all@example.com')
     const [row] = await proxy.query<{ id: string }>(`select create_project('one', 'free')::text as id`)
     project = Number(row?.id)
+    // The third is gone.
+    await proxy.query(`insert into api_keys (id, project_id, key_hash, prefix, type, name) overriding system value
+      values (1, ${project}, sha256('1'), 'lgw_proj_00000001', 'project', 'one'), (2, ${project}, sha256('2'), 'lgw_test_00000002', 'test', 'two')`)
     now = Math.floor(Date.now() / 1000)
     const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
     // Some are summed up, some not yet.
@@ -170,12 +182,18 @@ describeBackends('finding requests', backend => {
     expect(JSON.parse(none)).toEqual([])
   })
 
-  test.each(['status=99', 'sort=fastest', 'after=x', 'tags=team', 'format=xml', 'limit=0', 'nonsense=1'])(
-    'is refused with %s',
-    async query => {
-      const path = query.startsWith('format') ? '/v1/requests/export' : '/v1/requests'
-      const { status, json } = await get(`${path}?project_id=proj_${project}&${query}`)
-      expect([status, json.error.code]).toEqual([400, 'invalid_request_error'])
-    },
-  )
+  test.each([
+    'status=99',
+    'sort=fastest',
+    'key_type=admin',
+    'after=x',
+    'tags=team',
+    'format=xml',
+    'limit=0',
+    'nonsense=1',
+  ])('is refused with %s', async query => {
+    const path = query.startsWith('format') ? '/v1/requests/export' : '/v1/requests'
+    const { status, json } = await get(`${path}?project_id=proj_${project}&${query}`)
+    expect([status, json.error.code]).toEqual([400, 'invalid_request_error'])
+  })
 })

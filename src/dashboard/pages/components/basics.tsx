@@ -152,7 +152,7 @@ export function Name({ children, className = '' }: { children: string; className
 }
 
 /** One large figure. Belongs in a `dl`. */
-export function Tile({ title, value, note }: { title: string; value: string | undefined; note: ReactNode }) {
+export function Tile({ title, value, note }: { title: string; value: ReactNode; note: ReactNode }) {
   return (
     <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
       <dt className="text-xs font-medium text-muted">{title}</dt>

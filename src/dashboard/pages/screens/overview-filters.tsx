@@ -1,19 +1,20 @@
 /** What narrows the overview down: a span of one's own, a key, a model, a tag; and whether test keys count. */
-import { Button, Name } from '../components/basics.tsx'
 import { Select } from '../components/select.tsx'
 import { FILTER } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
-import { isolated } from '../format.ts'
 import { useAllKeys } from '../session.ts'
 import { SpanEnds } from './span-ends.tsx'
+import { WithoutFilter } from './without-filter.tsx'
 
 interface OverviewFiltersProps {
   filters: Filters
   change(changes: Filters): void
   projectId: string | undefined
+  /** Whether only test keys have asked: `shown` here, or at another time. */
+  testsAlone: 'shown' | 'elsewhere' | null
 }
 
-export function OverviewFilters({ filters, change, projectId }: OverviewFiltersProps) {
+export function OverviewFilters({ filters, change, projectId, testsAlone }: OverviewFiltersProps) {
   const keys = useAllKeys(projectId) ?? []
   return (
     <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -25,7 +26,10 @@ export function OverviewFilters({ filters, change, projectId }: OverviewFiltersP
         value={filters.key ?? ''}
         onChange={key => change({ key })}
       />
-      {!filters.key && (
+      {testsAlone === 'shown' && (
+        <p className="text-muted">With test keys: no other key of this project has asked yet.</p>
+      )}
+      {!filters.key && !testsAlone && (
         <label className="flex min-h-9 items-center gap-2 text-muted">
           <input
             type="checkbox"
@@ -37,16 +41,7 @@ export function OverviewFilters({ filters, change, projectId }: OverviewFiltersP
         </label>
       )}
       {(['model', 'tag'] as const).map(
-        name =>
-          filters[name] && (
-            <Button
-              key={name}
-              onClick={() => change({ [name]: '' })}
-              aria-label={`Show all ${name}s, not ${isolated(filters[name])} alone`}
-            >
-              <Name className="font-mono text-xs">{filters[name]}</Name> ×
-            </Button>
-          ),
+        name => filters[name] && <WithoutFilter key={name} name={name} what={name} filters={filters} change={change} />,
       )}
     </search>
   )

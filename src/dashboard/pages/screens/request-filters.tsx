@@ -7,6 +7,7 @@ import type { Filters } from '../filters.ts'
 import { toSeconds } from '../span.ts'
 import type { ApiKey } from '../types.ts'
 import { SpanEnds } from './span-ends.tsx'
+import { WithoutFilter } from './without-filter.tsx'
 
 const RESULTS: Choice[] = [
   ['', 'Any result'],
@@ -18,6 +19,11 @@ const OUTCOMES: Choice[] = [
   ['', 'Any outcome'],
   ['ok', 'Answered'],
   ['failed', 'Failed'],
+]
+const KEY_TYPES: Choice[] = [
+  ['', 'Any type of key'],
+  ['project', 'Project keys'],
+  ['test', 'Test keys'],
 ]
 const ORDERS: Choice[] = [
   ['', 'Newest first'],
@@ -48,7 +54,10 @@ const TEXTS = [
   ['request', 'request_id', 'Request ID'],
 ] as const
 const NONE = Object.fromEntries(
-  ['result', 'outcome', 'key', 'span', 'from', 'until', 'sort', ...TEXTS.map(([name]) => name)].map(name => [name, '']),
+  [
+    ...['result', 'outcome', 'key', 'type', 'model_name', 'span', 'from', 'until', 'sort'],
+    ...TEXTS.map(([name]) => name),
+  ].map(name => [name, '']),
 )
 
 /** The admin API's parameters, the same object for the same filters. */
@@ -66,6 +75,8 @@ export function useRequestQuery(filters: Filters, projectId: string | undefined)
     cache_result: filters.result,
     outcome: filters.outcome,
     api_key_id: filters.key,
+    key_type: filters.type,
+    model_name: filters.model_name,
     sort: filters.sort,
     ...Object.fromEntries(TEXTS.map(([name, parameter]) => [parameter, filters[name]])),
   }
@@ -98,7 +109,9 @@ export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
       {select('result', 'Answered by', RESULTS)}
       {select('outcome', 'Outcome', OUTCOMES)}
       {select('key', 'API key', [['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)])}
+      {select('type', 'Type of key', KEY_TYPES)}
       {select('sort', 'Order', ORDERS)}
+      {filters.model_name && <WithoutFilter name="model_name" what="model" filters={filters} change={change} />}
       {TEXTS.map(([name, , label]) => (
         <TextFilter key={name} label={label} value={filters[name]} onChange={value => change({ [name]: value })} />
       ))}

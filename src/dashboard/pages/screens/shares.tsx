@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Button } from '../components/basics.tsx'
 import { formatPercent, formatPlural, formatUsd, plain } from '../format.ts'
 import type { Share } from '../types.ts'
+import { Counted, type Rows } from './counted.tsx'
 
 const SHOWN = 8
 
@@ -14,9 +15,11 @@ interface SharesProps {
   what: string
   /** Narrows the page to one of them. */
   onPick?(name: string): void
+  /** The requests of one of them; null where no filter finds them. */
+  rowsOf?(name: string): Rows | null
 }
 
-export function Shares({ rows, what, onPick }: SharesProps) {
+export function Shares({ rows, what, onPick, rowsOf }: SharesProps) {
   const [isWhole, setWhole] = useState(false)
   const most = Math.max(1, ...rows.map(row => row.requests))
   return (
@@ -27,7 +30,11 @@ export function Shares({ rows, what, onPick }: SharesProps) {
             <span className="max-w-full truncate font-mono text-xs" title={plain(row.name)}>
               <span className="sr-only">{what} </span>
               {onPick ? (
-                <button type="button" className="max-w-full truncate hover:underline" onClick={() => onPick(row.name)}>
+                <button
+                  type="button"
+                  className="min-h-6 max-w-full truncate hover:underline"
+                  onClick={() => onPick(row.name)}
+                >
                   <bdi>{plain(row.name) || '–'}</bdi>
                 </button>
               ) : (
@@ -35,8 +42,10 @@ export function Shares({ rows, what, onPick }: SharesProps) {
               )}
             </span>
             <span className="shrink-0 text-xs text-muted tabular-nums">
-              <b className="font-medium text-ink">{formatPlural(row.requests, 'request')}</b>,{' '}
-              {formatPercent(row.requests === 0 ? null : row.hits / row.requests)} hits, {formatUsd(row.cost_usd)}
+              <b className="font-medium text-ink">
+                <Requests rows={rowsOf?.(row.name)} count={row.requests} />
+              </b>
+              , {formatPercent(row.requests === 0 ? null : row.hits / row.requests)} hits, {formatUsd(row.cost_usd)}
             </span>
           </div>
           <div className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
@@ -58,4 +67,9 @@ export function Shares({ rows, what, onPick }: SharesProps) {
       )}
     </ul>
   )
+}
+
+function Requests({ rows, count }: { rows: Rows | null | undefined; count: number }) {
+  const shown = formatPlural(count, 'request')
+  return rows ? <Counted rows={rows}>{shown}</Counted> : shown
 }

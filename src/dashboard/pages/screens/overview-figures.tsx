@@ -1,0 +1,217 @@
+/** An overview's figures: each number of requests leads to those that it counts. */
+import { useState } from 'react'
+import { Card, Empty, Tile } from '../components/basics.tsx'
+import { StackedBars } from '../components/chart.tsx'
+import { Segments } from '../components/segments.tsx'
+import { Table } from '../components/table.tsx'
+import type { Filters } from '../filters.ts'
+import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd } from '../format.ts'
+import { formatBucket, formatTick, type ShownSpan } from '../span.ts'
+import type { Overview as Answer, Counts } from '../types.ts'
+import { Counted, type Rows } from './counted.tsx'
+import { Shares } from './shares.tsx'
+
+const MEASURES = { requests: 'Requests', money: 'Money', tokens: 'Tokens', errors: 'Errors' }
+type Measure = keyof typeof MEASURES
+
+interface FiguresProps {
+  answer: Answer
+  /** Requests in the span before; undefined while they are not known. */
+  before: number | undefined
+  span: ShownSpan
+  /** What it counts. */
+  rows: Rows
+  withTests: boolean
+  change(changes: Filters): void
+}
+
+export function Figures({ answer, before, span, rows, withTests, change }: FiguresProps) {
+  const { totals } = answer
+  const { tag } = rows.filters
+  if (totals.requests === 0) {
+    return (
+      <Card>
+        <Empty title="No requests in this time">
+          Requests appear here within two seconds of their answer
+          {withTests ? '.' : '; those with test keys if you ask for them.'}
+        </Empty>
+      </Card>
+    )
+  }
+  return (
+    <div className="space-y-5">
+      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <Tile
+          title="Requests"
+          value={<Counted rows={rows}>{formatCount(totals.requests)}</Counted>}
+          note={
+            <>
+              <Counted rows={rows} only={{ outcome: 'failed' }}>
+                {formatCount(totals.failed)} failed
+              </Counted>
+              {before !== undefined && `; ${formatPlural(before, 'request')} in the ${span.title} before`}
+            </>
+          }
+        />
+        <Tile
+          title="Answered from the cache"
+          value={formatPercent(totals.hit_rate)}
+          note={
+            typeof totals.exact_hits === 'number' && typeof totals.semantic_hits === 'number' ? (
+              <>
+                <Counted rows={rows} only={{ result: 'HIT' }}>
+                  {formatCount(totals.exact_hits)} exact
+                </Counted>
+                {', '}
+                <Counted rows={rows} only={{ result: 'HIT-SEMANTIC' }}>
+                  {formatCount(totals.semantic_hits)} semantic
+                </Counted>
+              </>
+            ) : (
+              formatPlural(totals.hits, 'hit')
+            )
+          }
+        />
+        <Tile title="Saved" value={formatUsd(totals.saved_usd)} note={`${formatUsd(totals.cost_usd)} spent`} />
+        <Tile
+          title="Time saved"
+          value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
+          note={totals.saved_seconds === null ? 'not counted by tag' : `over ${formatPlural(totals.hits, 'hit')}`}
+        />
+      </dl>
+      <Chart answer={answer} span={span} />
+      <div className="grid gap-5 lg:grid-cols-2">
+        <Card title="By model">
+          <Shares
+            rows={answer.by_model}
+            what="Model"
+            onPick={model => change({ model })}
+            rowsOf={model => (model === '' ? null : narrowed(rows, { model_name: model }))}
+          />
+        </Card>
+        <Card title="By API key">
+          <Shares rows={answer.by_api_key} what="API key" />
+        </Card>
+        {answer.by_tag.length > 0 && (
+          <Card title="By tag">
+            <Shares
+              rows={answer.by_tag}
+              what="Tag"
+              onPick={tag => change({ tag })}
+              // The list takes one tag.
+              rowsOf={name => (tag === undefined || tag === name ? narrowed(rows, { tag: name }) : null)}
+            />
+          </Card>
+        )}
+      </div>
+      <Latency measured={answer.latency} rows={narrowed(rows, { type: '' })} />
+    </div>
+  )
+}
+
+function narrowed({ projectId, filters }: Rows, more: Filters): Rows {
+  return { projectId, filters: { ...filters, ...more } }
+}
+
+interface Kind {
+  title: string
+  color: string
+  of(counts: Counts): number
+}
+
+const KINDS: Record<Measure, Kind[]> = {
+  requests: [
+    { title: 'Exact hit', color: '--exact', of: counts => counts.exact_hits ?? 0 },
+    { title: 'Semantic hit', color: '--semantic', of: counts => counts.semantic_hits ?? 0 },
+    { title: 'Miss', color: '--miss', of: counts => counts.misses ?? 0 },
+  ],
+  money: [
+    { title: 'Saved', color: '--exact', of: counts => counts.saved_usd },
+    { title: 'Spent', color: '--miss', of: counts => counts.cost_usd },
+  ],
+  tokens: [
+    { title: 'Saved', color: '--exact', of: counts => counts.tokens_saved },
+    { title: 'Prompt', color: '--miss', of: counts => counts.prompt_tokens },
+    { title: 'Completion', color: '--semantic', of: counts => counts.completion_tokens },
+  ],
+  errors: [
+    { title: 'Client (4xx)', color: '--warn', of: counts => counts.client_errors ?? 0 },
+    { title: 'Server or upstream (5xx)', color: '--danger', of: counts => counts.server_errors ?? 0 },
+  ],
+}
+/** Where a tag is chosen: its sums do not tell more. */
+const KINDS_OF_TAG: Record<Measure, Kind[]> = {
+  ...KINDS,
+  requests: [
+    { title: 'Hit', color: '--exact', of: counts => counts.hits },
+    { title: 'Not from the cache', color: '--miss', of: counts => counts.requests - counts.hits },
+  ],
+  errors: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
+}
+
+function Chart({ answer, span }: { answer: Answer; span: ShownSpan }) {
+  const [measure, setMeasure] = useState<Measure>('requests')
+  const times = span.starts
+  const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
+  const kinds = typeof answer.totals.misses === 'number' ? KINDS : KINDS_OF_TAG
+  const series = kinds[measure].map(({ title, color, of }) => ({
+    title,
+    color,
+    values: times.map(start => {
+      const bucket = byStart.get(start)
+      return bucket ? of(bucket) : 0
+    }),
+  }))
+  return (
+    <Card
+      title={`${MEASURES[measure]} over time`}
+      action={
+        <Segments
+          label="Measure"
+          value={measure}
+          choices={Object.entries(MEASURES)}
+          onChange={value => setMeasure(value as Measure)}
+        />
+      }
+    >
+      <StackedBars
+        label={`${MEASURES[measure]} over time`}
+        times={times}
+        series={series}
+        format={measure === 'money' ? formatUsd : formatCount}
+        formatTick={seconds => formatTick(span, seconds)}
+        formatTime={seconds => formatBucket(span, seconds)}
+      />
+    </Card>
+  )
+}
+
+const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Semantic hit', MISS: 'Miss' }
+
+function Latency({ measured, rows }: { measured: Answer['latency']; rows: Rows }) {
+  return (
+    <Card title="Time to first byte, test keys included">
+      <Table
+        label="Latency percentiles"
+        rows={measured}
+        keyOf={row => row.cache_result}
+        empty={<Empty title="Not counted here">Times are counted for all keys, models and tags together.</Empty>}
+        columns={[
+          { title: 'Answered by', look: 'line', cell: row => RESULTS[row.cache_result] ?? row.cache_result },
+          {
+            title: 'Requests',
+            numeric: true,
+            cell: row => (
+              <Counted rows={rows} only={{ result: row.cache_result }}>
+                {formatCount(row.requests)}
+              </Counted>
+            ),
+          },
+          { title: 'Median', numeric: true, look: 'line', cell: row => formatMs(row.p50_ms) },
+          { title: '95th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p95_ms) },
+          { title: '99th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p99_ms) },
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,166 @@
+/** Each number of the overview leads to the very requests that it counts; and what test keys ask shows while nobody else asks. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
+import type { UsageRecord } from '../../src/postgres/usage-record.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
+import { addAdministrator, OLDER_PARTITION } from './seed.ts'
+
+const HOUR = 3_600
+const DAY = 24 * HOUR
+const MODELS = ['gpt-4o', 'gpt-4o-mini', 'openai/gpt-4o']
+const RESULTS = ['HIT', 'HIT-SEMANTIC', 'MISS', null] as const
+const TAGS = [null, { team: 'search' }, { team: 'ads', env: 'prod' }]
+/** In the order of the types of its keys; the last key is gone. */
+const KEY_TYPES = ['project', 'test', 'project']
+
+const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
+describe.skipIf(!chromiumPath)(title, () => {
+  describeOnce('the overview’s numbers', backend => {
+    let browser: Browser
+    let proxy: TestProxy
+    let root: string
+    let page: Page
+    beforeAll(async () => {
+      const stores = await backend.open()
+      await stores.database.runScript(OLDER_PARTITION)
+      proxy = await startProxy({ stores, dashboard: true })
+      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      await addAdministrator(proxy)
+      browser = await openBrowser()
+      // Where an hour does not begin with UTC's.
+      page = await (await browser.newContext({ timezoneId: 'Asia/Kolkata' })).newPage()
+      page.setDefaultTimeout(15_000)
+      await logIn(page, root)
+    }, 120_000)
+    afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
+
+    const rows = () => page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
+
+    /** Opens each link to requests that the page has, and compares. Returns how many there are. */
+    async function followAll(path: string, wait: string | RegExp): Promise<number> {
+      await page.goto(`${root}/dashboard/${path}`)
+      await page.getByText(wait).first().waitFor()
+      const links = await page.locator('main a[href*="/requests?"]').all()
+      const found = await Promise.all(
+        links.map(async link => [(await link.textContent()) ?? '', (await link.getAttribute('href')) ?? ''] as const),
+      )
+      for (const [text, href] of found) {
+        const said = Number(/^[\d,]+/.exec(text)?.[0].replaceAll(',', ''))
+        await page.goto(`${root}${href}`)
+        await waitForPage(page)
+        if (said > 0) await rows().first().waitFor()
+        else await page.getByText('No matching requests').waitFor()
+        expect([path, text, href, said > 0 ? await rows().count() : 0]).toEqual([path, text, href, said])
+      }
+      return found.length
+    }
+
+    test('of test keys show while nobody else has asked, and say so; not after that', async () => {
+      const key = await proxy.createKey({ project: 'fresh', type: 'test' })
+      const [{ id } = { id: '' }] = await proxy.query<{ id: string }>(`select find_project('fresh')::text as id`)
+      await page.goto(`${root}/dashboard/proj_${id}/overview`)
+      await page.getByText('No requests in this time').waitFor()
+      await page.getByText('A first request: to do').waitFor()
+      expect(await page.getByText('With test keys').count()).toBe(0)
+      for (const words of [
+        'What is the capital of Peru?',
+        'What is the capital of Peru?',
+        'what’s the capital of peru',
+      ])
+        await ask(proxy, key, words)
+      await ask(proxy, key, { model: 'openai/gpt-4o-mini', messages: 'none' })
+      await proxy.settle()
+      // By itself: the page stays open.
+      await page.getByText('With test keys: no other key of this project has asked yet.').waitFor()
+      await page.getByText('1 exact, 1 semantic').waitFor()
+      await page.getByText('A first request: to do').waitFor({ state: 'detached' })
+      expect(await followAll(`proj_${id}/overview`, '1 exact, 1 semantic')).toBeGreaterThanOrEqual(7)
+
+      const other = await proxy.createKey({ project: 'fresh', type: 'project', name: 'other' })
+      await page.goto(`${root}/dashboard/proj_${id}/overview`)
+      await page.getByText('1 exact, 1 semantic').waitFor()
+      await ask(proxy, other, { model: 'openai/gpt-4o-mini', messages: 'none' })
+      await proxy.settle()
+      await page.getByText('With test keys: no other').waitFor({ state: 'detached' })
+      await page.getByText('0 exact, 0 semantic').waitFor()
+      await followAll(`proj_${id}/overview`, '0 exact, 0 semantic')
+      await page.goto(`${root}/dashboard/proj_${id}/overview`)
+      await page.getByLabel('With test keys').check()
+      await page.getByText('1 exact, 1 semantic').waitFor()
+    }, 180_000)
+
+    describe('among others', () => {
+      let project: number
+      let keys: number[]
+      beforeAll(async () => {
+        const [made] = await proxy.query<{ id: number }>(`select create_project('mixed', 'pro')::integer as id`)
+        project = made?.id ?? 0
+        keys = []
+        for (const [n, type] of KEY_TYPES.entries()) {
+          const [key] = await proxy.query<{ id: number }>(
+            `select id::integer from make_api_key('mixed', '${type}', 'key ${n}', null)`,
+          )
+          keys.push(key?.id ?? 0)
+        }
+        const records = momentsAround().map(recordOf)
+        await recordUsage(proxy.stores.database, records.slice(0, 60), crypto.randomUUID())
+        await rollUpUsage(proxy.stores.database)
+        await recordUsage(proxy.stores.database, records.slice(60), crypto.randomUUID())
+        await proxy.query(`delete from api_keys where id = ${keys[2]}`)
+      }, 60_000)
+
+      /** In each span of the page, and a second on either side of the moments at which spans begin. */
+      function momentsAround(): number[] {
+        const now = Math.floor(Date.now() / 1000)
+        const halfHour = now - (now % HOUR) + (now % HOUR >= HOUR / 2 ? HOUR / 2 : -HOUR / 2)
+        const ends = [halfHour - 23 * HOUR, now - DAY, halfHour - 167 * HOUR, now - 7 * DAY, now - 30 * DAY]
+        const near = ends.flatMap(end => [end - 1, end, end + 1])
+        return [...near, ...Array.from({ length: 72 }, (_, n) => now - 5 - Math.floor((n * n * 400 * DAY) / 5_184 / 2))]
+      }
+
+      function recordOf(seconds: number, n: number): UsageRecord {
+        const result = RESULTS[n % 4] ?? null
+        return {
+          recorded_at: new Date(seconds * 1000).toISOString(),
+          request_id: `r${n}`,
+          project_id: project,
+          key_id: keys[n % 7 === 6 ? 2 : n % 2] ?? 0,
+          endpoint: 'chat',
+          model: MODELS[n % 3] ?? '',
+          provider: 'openai',
+          cache_result: result,
+          status: n % 5 === 4 ? (n % 2 ? 429 : 502) : 200,
+          error_code: null,
+          streamed: false,
+          ...{ prompt_tokens: 10, cached_prompt_tokens: 0, completion_tokens: 5, tokens_saved: 0 },
+          ...{ cost_usd: 0.001, saved_usd: 0, latency_ms: 10, duration_ms: 20 },
+          tags: TAGS[Math.floor(n / 2) % 3] ?? null,
+        }
+      }
+
+      test.each([
+        ['', 9],
+        ['?tests=true', 9],
+        ['?span=month&tests=true', 9],
+        ['?span=own', 9],
+        ['?span=own&from=2026-01-01T00:00&until=2026-06-01T12:34', 7],
+        ['?span=month&key=FIRST', 9],
+        ['?span=month&model=gpt-4o', 6],
+        ['?span=month&tag=team%3Dsearch', 5],
+        ['?span=month&tests=true&tag=env%3Dprod&model=gpt-4o-mini', 4],
+        ['?span=year', 9],
+      ])(
+        'lead to what they count: %s',
+        async (query, least) => {
+          const given = query.replace('FIRST', `key_${keys[0]}`)
+          expect(await followAll(`proj_${project}/overview${given}`, 'By model')).toBeGreaterThanOrEqual(least)
+        },
+        120_000,
+      )
+    })
+  })
+})
