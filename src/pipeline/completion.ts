@@ -14,7 +14,7 @@ import { relayStream } from './relay-stream.ts'
 import type { ProxyResponse } from './request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from './request-context.ts'
 import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
-import { replayStream, serveHit } from './serve-hit.ts'
+import { replayOf, replayStream, serveHit } from './serve-hit.ts'
 
 export const completion: SharedOperation = {
   sharesCalls: true,
@@ -63,7 +63,7 @@ async function answerPlain(
   const passed = await passAnswer(context, bytes, usage)
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream
-    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, context) }
+    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, replayOf(context), account) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
   const isComplete = completeness === 'whole' && answer.mayStore() && passed?.mayStore !== false
   const kind = { isSemantic: !callsTools, isStreamed: false, policy: passed?.policy ?? null }

@@ -9,6 +9,7 @@ import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
+import type { Account } from '../postgres/admit.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { CompletionQuery } from './query.ts'
 import type { ProxyResponse } from './request.ts'
@@ -24,7 +25,7 @@ export function serveHit(
 ): ProxyResponse {
   const { entry, result } = match
   const headers = Object.assign(hitHeaders(match, judgeUsd), query.stream ? SSE_TYPE : JSON_TYPE)
-  const body = query.stream ? replayStream(entry.body, { request, query, account }) : entry.body
+  const body = query.stream ? replayStream(entry.body, replayOf({ request, query }), account) : entry.body
   parsedBodies.keep(query)
   accounting.noteHeaders()
   accounting.noteMatch(match)
@@ -82,17 +83,20 @@ const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakM
 /** Returns the plain response as an event stream. A worker writes a long one while the client waits for the first events. */
 export function replayStream(
   body: Uint8Array,
-  { request, query, account }: Pick<RoutedContext<CompletionQuery>, 'request' | 'query' | 'account'>,
+  { endpoint, includeUsage }: Omit<ReplayInput, 'body'>,
+  { project_id: owner }: Pick<Account, 'project_id'>,
 ): Uint8Array | ReadableStream<Uint8Array> {
-  const { project_id: owner } = account
-  const { endpoint } = query
-  const includeUsage = showsUsage({ request, query })
   const known = includeUsage ? replays.withUsage : replays.without
   const asked = { endpoint, includeUsage, body }
   const events =
     known.get(body) ?? (body.length <= LONGEST_ON_LOOP ? writeReplay(asked) : offLoop.run(REPLAY, asked, { owner }))
   known.set(body, events)
   return events instanceof Uint8Array ? events : inPieces(events)
+}
+
+/** How what a request asks for is replayed to its client. */
+export function replayOf(asked: Pick<RoutedContext<CompletionQuery>, 'request' | 'query'>): Omit<ReplayInput, 'body'> {
+  return { endpoint: asked.query.endpoint, includeUsage: showsUsage(asked) }
 }
 
 /** Writes a plain response as the events it would have been streamed in. */

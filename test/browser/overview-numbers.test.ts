@@ -80,7 +80,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('A first request: to do').waitFor({ state: 'detached' })
       expect(await followAll(`proj_${id}/overview`, '1 exact, 1 semantic')).toBeGreaterThanOrEqual(7)
 
-      const other = await proxy.createKey({ project: 'fresh', type: 'project', name: 'other' })
+      const other = await proxy.createKey({ project: 'fresh', type: 'project' })
       await page.goto(`${root}/dashboard/proj_${id}/overview`)
       await page.getByText('1 exact, 1 semantic').waitFor()
       await ask(proxy, other, { model: 'openai/gpt-4o-mini', messages: 'none' })
