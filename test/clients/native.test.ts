@@ -1,13 +1,18 @@
 /** What goes natively under a key that projects share, by the clients' own ways: loops of tools, second turns, responses made in the background. */
+import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
+import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents'
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import type { Response, ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { messagesFormat } from '../../src/formats/messages/messages-format.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { insist, LAST_WORD, TOOL } from '../standin/insisting.ts'
 import type { JsonObject, Scenario } from '../standin/scenario.ts'
 import type { Script } from '../standin/server.ts'
@@ -49,6 +54,40 @@ function think(): Script {
     const said = { id: `msg_${one}`, type: 'message', role: 'assistant', status: 'completed', content: [text] }
     const isLast = items.at(-1)?.type === 'function_call_output'
     return { kind: 'answer', fields: { id: `gen-${one}`, output: [reasoning, isLast ? said : call] } } as Scenario
+  }
+}
+
+/** The same as Anthropic's API does it; it holds no threads. */
+function thinkInMessages(): Script {
+  const atChat = insist()
+  return request => {
+    const { path, body } = request
+    if (path.endsWith('/count_tokens')) return { kind: 'error', status: 404 }
+    if (!path.endsWith('/messages')) return atChat(request)
+    const { messages, stream, thread, model } = body as JsonObject
+    const blocks = (messages as { content: unknown }[]).flatMap(({ content }) =>
+      Array.isArray(content) ? (content as JsonObject[]) : [],
+    )
+    const isStrange =
+      (thread ?? null) !== null ||
+      blocks.some(({ type }, i) => type === 'tool_use' && blocks[i - 1]?.type !== 'thinking')
+    if (isStrange) return { kind: 'error', status: 400, message: 'thread: Extra inputs are not permitted' }
+    const one = crypto.randomUUID().slice(0, 8)
+    const calls = blocks.filter(({ type }) => type === 'tool_use').length
+    const content = [
+      { type: 'thinking', thinking: 'Hm.', signature: `signed ${one}` },
+      calls < 2 ? { type: 'tool_use', id: `toolu_${one}`, name: TOOL, input: {} } : { type: 'text', text: LAST_WORD },
+    ]
+    const usage = { input_tokens: 9, output_tokens: 9 }
+    const end = { stop_reason: calls < 2 ? 'tool_use' : 'end_turn', stop_sequence: null, usage }
+    const message = { id: `msg_${one}`, type: 'message', role: 'assistant', model, content, ...end }
+    const parts = stream === true ? [messagesFormat.replay(message, true)] : [JSON.stringify(message)]
+    const headers = { 'content-type': stream === true ? 'text/event-stream' : 'application/json' }
+    return {
+      kind: 'raw',
+      headers,
+      parts: parts.map(part => (typeof part === 'string' ? part : new TextDecoder().decode(part))),
+    }
   }
 }
 
@@ -164,6 +203,33 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       expect(upstreams.aggregator.requests.at(-1)?.bodyText).toContain(question)
     })
 
+    test.each(HOW)('at /v1/messages with Anthropic’s tool runner, and the AI SDK, %s', async how => {
+      upstreams.aggregator.script(thinkInMessages())
+      const anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+      const look = betaTool({ name: TOOL, description: 'Looks.', inputSchema: SCHEMA, run: () => 'Blue.' })
+      const asked = {
+        model: MODEL,
+        max_tokens: 500,
+        messages: [{ role: 'user' as const, content: question }],
+        tools: [look],
+      }
+      const last =
+        how === 'plain'
+          ? await anthropic.beta.messages.toolRunner(asked)
+          : await anthropic.beta.messages.toolRunner({ ...asked, stream: true }).runUntilDone()
+      expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
+      const { input_tokens } = await anthropic.messages.countTokens({ model: MODEL, messages: asked.messages })
+      expect(input_tokens).toBeGreaterThan(3)
+      const loop = {
+        model: createAnthropic({ baseURL: proxy.baseUrl, apiKey })(MODEL),
+        ...{ prompt: question, maxRetries: 0, stopWhen: stepCountIs(5) },
+        tools: {
+          [TOOL]: tool({ description: 'Looks.', inputSchema: jsonSchema(SCHEMA), execute: async () => 'Blue.' }),
+        },
+      }
+      expect(how === 'plain' ? (await generateText(loop)).text : await streamText(loop).text).toBe(LAST_WORD)
+    })
+
     test('reasoning that nobody has any more is left out', async () => {
       const input = [
         { role: 'user' as const, content: question },
@@ -204,6 +270,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
 describeOnce('what is made in the background under a key that projects share', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
+  let project: string
   let client: OpenAI
   let question: string
 
@@ -216,7 +283,8 @@ describeOnce('what is made in the background under a key that projects share', b
   })
   beforeEach(async () => {
     upstreams.reset()
-    client = await connect()
+    project = `p-${crypto.randomUUID()}`
+    client = await connect(project)
     question = `What colour is it? ${crypto.randomUUID()}`
   })
   afterAll(async () => {
@@ -224,8 +292,8 @@ describeOnce('what is made in the background under a key that projects share', b
     await upstreams.stop()
   })
 
-  async function connect(): Promise<OpenAI> {
-    const apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
+  async function connect(of = `p-${crypto.randomUUID()}`): Promise<OpenAI> {
+    const apiKey = await proxy.createKey({ project: of, type: 'project' })
     return new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
   }
 
@@ -289,6 +357,19 @@ describeOnce('what is made in the background under a key that projects share', b
     expect(asked().slice(1)).toHaveLength(store ? 0 : 1)
   })
 
+  test('costs what its provider says of it in the end, whether or not anybody fetches it', async () => {
+    await start({ service_tier: 'default' })
+    await proxy.settle()
+    const told = () =>
+      proxy.query<{ presumed: boolean | null; usd: number }>(
+        `select presumed, cost_usd::float8 as usd from usage_records where project_id = find_project('${project}')`,
+      )
+    const [presumed] = await told()
+    expect(presumed?.presumed).toBe(true)
+    await waitUntil('its provider has told', 40_000, async () => (await told())[0]?.presumed === null)
+    expect((await told())[0]?.usd).toBeLessThan(presumed?.usd ?? 0)
+  })
+
   test('is cancelled where it is made', async () => {
     const { id } = await start()
     const cancelled = JSON.stringify({ id, object: 'response', background: true, status: 'cancelled', output: [] })
@@ -300,6 +381,34 @@ describeOnce('what is made in the background under a key that projects share', b
     expect(asked().slice(1)).toEqual([`POST /responses/${id}/cancel`])
     const { id: other } = await client.responses.create({ model: MODEL, input: question })
     await expect(client.responses.cancel(other)).rejects.toMatchObject({ status: 400 })
+  })
+
+  test('or else, with a tool that its provider runs, is continued with what it has made, and nobody else names it', async () => {
+    const text = { type: 'output_text', text: 'Done.', annotations: [], logprobs: [] }
+    const output = [
+      { id: 'rs_kept', type: 'reasoning', summary: [] },
+      {
+        id: 'ci_1',
+        type: 'code_interpreter_call',
+        status: 'completed',
+        code: '1',
+        container_id: 'cntr_1',
+        outputs: [],
+      },
+      { id: 'msg_kept', type: 'message', role: 'assistant', status: 'completed', content: [text] },
+    ]
+    upstreams.aggregator.scriptOnce({ kind: 'answer', fields: { id: `gen-${crypto.randomUUID()}`, output } })
+    const { id } = await client.responses.create({ model: MODEL, input: question })
+    const items = [{ role: 'user' as const, content: question }, ...(output as ResponseInput)]
+    const go = (more: object, by = client) => by.responses.create({ model: MODEL, input: 'On.', ...more })
+    await go({ previous_response_id: id })
+    await go({ input: [...items, { role: 'user', content: 'On.' }] })
+    const [, ...later] = upstreams.aggregator.requests
+    for (const { bodyText } of later)
+      for (const made of ['rs_kept', 'cntr_1', 'msg_kept']) expect(bodyText).toContain(made)
+    const stranger = await connect()
+    await expect(go({ input: items }, stranger)).rejects.toMatchObject({ status: 400, param: 'input[1].container_id' })
+    expect(later).toHaveLength(2)
   })
 
   test('tells nothing of the operator’s key where that is refused', async () => {

@@ -63,10 +63,13 @@ const THREAD_UNSUPPORTED = { error_code: 'thread_unsupported_request', unsupport
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */
 export function takeUnknownFields(body: JsonObject): JsonObject {
   return takeUnruled(body, MESSAGE_FIELDS, (field, { reason }) => {
-    const refusal = notTranslated(field, reason)
-    // Anthropic's tool runner asks for a thread first, and goes on without one where it is told so.
-    return field === 'thread' ? withDetails(refusal, THREAD_UNSUPPORTED) : refusal
+    return field === 'thread' ? noThread() : notTranslated(field, reason)
   })
+}
+
+/** Anthropic's tool runner asks for a thread first, and goes on without one where it is told so. */
+export function noThread(): ProxyError {
+  return withDetails(notTranslated('thread', MESSAGE_FIELDS.thread.reason), THREAD_UNSUPPORTED)
 }
 
 /** A 400 for what only Anthropic's own API can do. */

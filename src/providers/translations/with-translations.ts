@@ -6,7 +6,15 @@ import { inPieces } from '../../event-loop/in-pieces.ts'
 import { NOBODY } from '../../event-loop/off-loop.ts'
 import { namesOfCarried } from '../../formats/chat/carried.ts'
 import { isTranslated } from '../../formats/format-of.ts'
-import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../../formats/json/canonical.ts'
+import {
+  isGiven,
+  isJsonObject,
+  type JsonObject,
+  objectsOf,
+  parseJsonObject,
+  textOf,
+} from '../../formats/json/canonical.ts'
+import { noThread } from '../../formats/messages/message-fields.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
 import {
   type ErrorDetails,
@@ -60,14 +68,19 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
 /** What tells that there is no such path. */
 const NO_PATH: ReadonlySet<number> = new Set([404, 405, 501])
 
-/** Aggregators that have an API may still not count its tokens: then they are estimated. */
+/**
+ * Under a key that projects share, nobody's thread is held for the next request. Aggregators that have an API may still not count its tokens:
+ * then they are estimated.
+ */
 async function askNatively(
   provider: Provider,
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
 ): Promise<UpstreamAnswer> {
+  const isShared = provider.kind === AGGREGATOR
+  if (isShared && endpoint === 'messages' && isGiven(request.body.thread)) throw noThread()
   const answer = await provider.ask(await withoutPacked(request))
-  if (!request.onlyCounts || provider.kind !== AGGREGATOR || !NO_PATH.has(answer.status)) return answer
+  if (!isShared || !request.onlyCounts || !NO_PATH.has(answer.status)) return answer
   await answer.body.cancel().catch(() => {})
   return answerCount(await countRequest(request, endpoint))
 }
