@@ -230,11 +230,11 @@ create table kept_objects (
 
 create index kept_objects_id_idx on kept_objects (id);
 
-comment on table kept_objects is 'Files and batches that were made through the proxy: no project reaches those of another, whoever shares its account at the provider.';
+comment on table kept_objects is 'Files, batches and others that were made through the proxy: no project reaches those of another, whoever shares its account at the provider.';
 comment on column kept_objects.position is 'In the order in which they were made.';
 comment on column kept_objects.project_id is 'The one project that made it.';
 comment on column kept_objects.id is 'The provider''s id.';
-comment on column kept_objects.collection is 'files, batches, anthropic_files or message_batches; references: only its id is known.';
+comment on column kept_objects.collection is 'files, batches, anthropic_files, message_batches, or what OpenAI alone keeps, such as videos; references: only its id is known.';
 comment on column kept_objects.provider is 'Who keeps it: a vendor, or aggregator; after a slash the name of the key it was made with, unless that is default. Nothing after the slash: not made through the proxy.';
 comment on column kept_objects.purpose is 'What a file is for, as its maker said.';
 comment on column kept_objects.requests is 'Of a batch''s input, the requests in it.';

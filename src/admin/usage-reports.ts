@@ -78,10 +78,16 @@ const REPORT_OF: Record<RecordedEndpoint, ReportName> = {
   'audio/transcriptions': 'audio_transcriptions',
   'audio/translations': 'audio_transcriptions',
   rerank: 'rerankings',
+  'responses/compact': 'completions',
   files: 'files_and_batches',
   anthropic_files: 'files_and_batches',
   batches: 'files_and_batches',
   message_batches: 'files_and_batches',
+  conversations: 'files_and_batches',
+  vector_stores: 'files_and_batches',
+  containers: 'files_and_batches',
+  uploads: 'files_and_batches',
+  videos: 'files_and_batches',
 }
 
 export const REPORTS: readonly Report[] = Object.entries(ROWS).map(([key, { title, fields, describe }]) => {

@@ -43,6 +43,27 @@ export const PATH_ERRORS = {
       message:
         'Your client speaks the API of {title} (by its address or its headers): what it sends to /v1{path} goes nowhere else, and {missing}',
     },
+    boundNeedsKey: {
+      when: 'OpenAI alone keeps this, and the project has no key for it.',
+      message:
+        '/v1/{path} is OpenAI’s, under a key of the project’s own, and this project has stored none for OpenAI. Store one.',
+    },
+    openAisAlone: {
+      when: 'OpenAI alone has this, and the model leads elsewhere.',
+      message:
+        '/v1/{path} is OpenAI’s: it takes native names of OpenAI’s models, under a key of the project’s own, and this model leads elsewhere. Send the whole conversation to POST /v1/responses.',
+      param: 'model',
+    },
+    boundElsewhere: {
+      when: 'OpenAI alone keeps this, and the client speaks to another vendor.',
+      message:
+        '/v1/{path} is OpenAI’s alone here, and your client speaks the API of {vendor} (by its address or its headers): ask with a base address that ends in /v1.',
+    },
+    boundUnknown: {
+      when: 'The id belongs to another project.',
+      message: "There is no object with id '{id}' in this project: it was made in another one.",
+      param: 'id',
+    },
     responseNotKept: {
       when: '`/v1/responses/<id>` is requested, but the response is not kept for this key, and the project has no OpenAI key under which it could be stored there.',
       message:
@@ -50,6 +71,14 @@ export const PATH_ERRORS = {
       param: 'response_id',
     },
   }),
+  socketUnsupported: {
+    status: 426,
+    code: 'websocket_not_supported',
+    when: 'There is no WebSocket at the path.',
+    message:
+      'There is no WebSocket at this path: it is answered over HTTP. Send POST /v1/responses, with stream: true for events as they come; sessions of the Realtime API are at /v1/realtime.',
+    headers: { upgrade: 'HTTP/1.1' },
+  },
   methodNotAllowed: {
     status: 405,
     code: 'method_not_allowed',
@@ -129,6 +158,20 @@ export const PATH_ERRORS = {
     message:
       '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
     param: 'model',
+  },
+  boundNotPriced: {
+    status: 400,
+    code: 'model_not_priced',
+    when: 'A budget applies, and nobody knows before what the request costs at OpenAI.',
+    message:
+      'A budget applies, and nobody can tell before what this request to /v1/{path} will cost: the proxy passes on such requests only where no budget does.',
+  },
+  batchInParts: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'A batch’s file comes in parts.',
+    message: 'A batch’s file is read as it is uploaded: send it whole, to POST /v1/files.',
+    param: 'purpose',
   },
   notBound: {
     status: 400,

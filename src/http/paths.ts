@@ -1,7 +1,7 @@
-/** Reads what a path asks for, with common misspellings, and says what to change for an unknown path. */
-import { type ProxyError, refuse } from '../errors/errors.ts'
+/** Reads what a path asks for, with common misspellings. */
 import type { Method, Target } from '../pipeline/request.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
+import { boundMethods, partOf, readBound } from '../providers/bound-objects.ts'
 import { COLLECTION_PATHS, isOperation, type NamedVendor } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { splitBase } from './named-vendor.ts'
@@ -52,6 +52,8 @@ export function methodsOf(target: Target): readonly Method[] {
       return GET
     case 'response':
       return target.part === '' ? GET_OR_DELETE : target.part === '/cancel' ? POST : GET
+    case 'bound':
+      return boundMethods(target)
     case 'kept':
       return target.id === null ? GET_OR_POST : (KEPT_PARTS[target.collection][target.part] ?? [])
     default:
@@ -110,6 +112,8 @@ export function routeOf(target: Target): string {
       return `/${target.probe}`
     case 'response':
       return `/v1/responses/{id}${target.part}`
+    case 'bound':
+      return `/v1/${target.collection}${partOf(target).replaceAll('*', '{id}')}`
     case 'kept':
       return `/v1${COLLECTION_PATHS[target.collection]}${target.id === null ? '' : '/{id}'}${target.part}`
     default:
@@ -128,7 +132,7 @@ const DEPLOYMENTS = '/deployments/'
 const PARTS_BEHIND = [3, 2, 1]
 
 /** What Gemini's and Vertex's clients call, whatever base address they were given, and with any slash in the model. */
-const GEMINI =
+export const GEMINI =
   /:(?<called>\w*(?:Contents?|Tokens)|generateAnswer|\w*[pP]redict(?:LongRunning)?)$(?<=\/models\/.+)|(?<=\/v1beta\d*\/)models(?=\/[^:]*$|$)/
 
 /** One response, or a part of it; its ids contain no character that needs escaping. */
@@ -164,9 +168,9 @@ function readDeployment(behind: string): Target | null {
  */
 export function ofVendor(target: Target, vendor: NamedVendor | null): Target {
   if (target.kind === 'endpoint') return vendor === 'aggregator' ? { ...target, vendor } : target
-  if (vendor === null || (target.kind !== 'kept' && target.kind !== 'operation' && target.kind !== 'response'))
-    return target
-  if (target.kind !== 'kept') return { ...target, vendor }
+  if (vendor === null) return target
+  if (target.kind === 'bound' || target.kind === 'operation' || target.kind === 'response') return { ...target, vendor }
+  if (target.kind !== 'kept') return target
   if (target.collection === 'message_batches') return target
   const isAnthropics = target.collection === 'files' && vendor === 'anthropic'
   return isAnthropics ? { ...target, collection: 'anthropic_files' } : { ...target, vendor }
@@ -182,6 +186,8 @@ function readOurs(path: string): Target | null {
   if (isOperation(operation)) return { kind: 'operation', operation, model: null }
   const kept = readKept(ours)
   if (kept) return kept
+  const bound = readBound(ours.slice('/v1'.length))
+  if (bound) return { kind: 'bound', ...bound }
   const [, id, part = ''] = RESPONSE.exec(ours) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
   return ours.startsWith(`${MODELS}/`) && !GEMINI.test(ours)
@@ -204,43 +210,4 @@ function deploymentOf(escaped: string, target: Target | null): Target | null {
   } catch {
     return null
   }
-}
-
-/** Endpoints of OpenAI's and Anthropic's APIs that some clients use by default, and what to set instead. */
-const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
-  [
-    /\/(assistants|threads|vector_stores|conversations)(\/|$)/,
-    'OpenAI’s Assistants API',
-    'Send the whole conversation to POST /v1/chat/completions.',
-  ],
-  [
-    /\/realtime\/\w+(\/|$)/,
-    'a part of OpenAI’s Realtime API that this proxy does not have',
-    'Open a WebSocket at /v1/realtime, with a key of the proxy’s.',
-  ],
-  [
-    GEMINI,
-    'Gemini’s API',
-    'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
-  ],
-  [
-    /\/[a-z]+-model$/,
-    'the protocol of Vercel’s AI Gateway',
-    'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
-  ],
-  [
-    /\/(uploads|fine_tuning|containers|evals|videos|skills|agents|sessions|organizations)(\/|$)/,
-    'an API that this proxy does not forward',
-    'Give your client the vendor’s own address for these requests.',
-  ],
-]
-
-/** The 404 that says what to change. Quotes nothing of the path but known names. */
-export function notFound(pathname: string): ProxyError {
-  const known = ELSEWHERE.find(([pattern]) => pattern.test(pathname))
-  if (!known) return refuse('pathUnknown')
-  const [pattern, api, advice] = known
-  const found = pattern.exec(pathname)
-  const endpoint = (found?.groups?.called ?? found?.[0] ?? '').replace(/^\/|\/$/g, '')
-  return refuse('endpointElsewhere', { endpoint, api, advice })
 }

@@ -8,11 +8,12 @@ import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { Refusals } from '../telemetry/refusals.ts'
 import { type AnswerOptions, createAnswer } from './answer.ts'
+import { notFound } from './elsewhere.ts'
 import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
 import { createEntrance, type Incoming } from './incoming.ts'
 import { homeOf } from './lead-home.ts'
 import { vendorOfHeaders } from './named-vendor.ts'
-import { hasReadableAddress, methodOf, methodsOf, notFound, ofVendor, readPath, TARGETS, urlOf } from './paths.ts'
+import { hasReadableAddress, methodOf, methodsOf, ofVendor, readPath, TARGETS, urlOf } from './paths.ts'
 import { leaveBody } from './read-body.ts'
 import { createRealtimeDoor, type RealtimeDoorOptions, SOCKET_LIMITS } from './realtime.ts'
 import { createCors, respond } from './respond.ts'
@@ -104,6 +105,8 @@ function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
     answer(incoming: Incoming, target: Target): Answered {
       const method = methodOf(target, incoming.request.method)
       if (method) return answerAllowed(incoming, method, target)
+      if (/^websocket$/i.test(incoming.request.headers.get('upgrade') ?? ''))
+        return answerError(refuse('socketUnsupported'), incoming, target)
       const allowed = methodsOf(target).join(', ')
       const methods = allowed.replace(', ', ' and ')
       return answerError(refuse('methodNotAllowed', { allowed, methods }), incoming, target)

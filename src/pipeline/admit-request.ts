@@ -38,6 +38,7 @@ const NO_PLAN = { exactKey: null, cacheQuery: null }
 /** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
 export function isCounted({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
   if (target.kind === 'kept') return target.id === null && method === 'POST'
+  if (target.kind === 'bound') return method === 'POST'
   return target.kind === 'endpoint' || target.kind === 'operation'
 }
 

@@ -23,6 +23,7 @@ const BY_TARGET: Record<PipelineTarget['kind'], Operation> = {
   endpoint: completion,
   operation: passed,
   kept: keptObject,
+  bound: keptObject,
   response: keptObject,
   count: question,
   cache: question,
@@ -32,6 +33,7 @@ const BY_QUERY: Record<Query['kind'], Operation> = {
   completion,
   passed,
   kept: keptObject,
+  bound: keptObject,
   response: keptObject,
   count: question,
   explain: question,
@@ -77,7 +79,7 @@ export function planRequest(query: Query, account: Account, modelRouter: ModelRo
 
 /** The provider, or why there is none; null where none is asked, or which one it is can only be looked up. */
 function findProvider(query: Query, account: Account, modelRouter: ModelRouter): Provider | ProxyError | null {
-  if (query.kind === 'response') return modelRouter.keeperOf(account)
+  if (query.kind === 'response' || query.kind === 'bound') return modelRouter.keeperOf(account)
   if (query.kind === 'kept' || query.kind === 'feedback') return null
   return modelRouter.resolve(query.model, account, alternativesOf(query.body), query.alias?.name)
 }

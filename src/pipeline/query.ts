@@ -99,7 +99,7 @@ export interface CountQuery extends NotedQuery {
 
 /** For objects that providers keep: the target says all that is known before they are asked. */
 export interface KeptQuery extends NotedQuery {
-  kind: 'kept' | 'response'
+  kind: 'kept' | 'bound' | 'response'
 }
 
 export interface FeedbackQuery extends NotedQuery {

@@ -181,7 +181,7 @@ export function nameTarget({ target }: { target: Target }): NotedQuery | null {
   // A path may say anything.
   const model = plainText('model' in target ? (target.model ?? '') : '', MAX_MODEL_LENGTH)
   const named = { model, stream: false, body: {} }
-  if (target.kind === 'kept') return { ...named, endpoint: target.collection }
+  if (target.kind === 'kept' || target.kind === 'bound') return { ...named, endpoint: target.collection }
   if (target.kind === 'operation') return { ...named, endpoint: target.operation }
   return target.kind === 'endpoint' ? { ...named, endpoint: target.endpoint } : null
 }

@@ -1,5 +1,6 @@
 /** What goes into the pipeline and what comes out, independent of any HTTP framework. */
 import type { Collection } from '../postgres/kept-objects.ts'
+import type { BoundPlace } from '../providers/bound-objects.ts'
 import type { NamedVendor, PassedOperation } from '../providers/operations.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
@@ -14,6 +15,8 @@ export type Target =
    * itself.
    */
   | { kind: 'kept'; collection: Collection; id: string | null; part: string; vendor?: NamedVendor }
+  /** What OpenAI keeps besides, for a project with a key of its own. */
+  | ({ kind: 'bound'; vendor?: NamedVendor } & BoundPlace)
   /** `part` is a part of a kept response, with a leading slash; '' for the response itself. */
   | { kind: 'response'; id: string; part: string; vendor?: NamedVendor }
   /** Counts a prompt's tokens. */

@@ -1,6 +1,7 @@
 /** The pass-through operations: what each accepts, and what the proxy needs to know about it. */
 import type { DirectProvider } from '../config/vendors.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
+import type { BoundCollection } from './bound-objects.ts'
 import type { Endpoint } from './upstream.ts'
 
 export interface OperationTraits {
@@ -12,6 +13,8 @@ export interface OperationTraits {
   isCached: boolean
   /** Whether it is asked about sound, and answers with its transcript. */
   hearsSound: boolean
+  /** Whether OpenAI alone has it, for its own models under a project's own key. */
+  isOpenAis?: true
 }
 
 const PICTURES = { defaultModel: 'dall-e-2', isCached: false, hearsSound: false }
@@ -28,12 +31,13 @@ export const OPERATIONS = {
   'audio/translations': SOUND,
   moderations: { ...TEXT, defaultModel: 'omni-moderation-latest' },
   rerank: { ...TEXT, isCached: false },
+  'responses/compact': { ...TEXT, isCached: false, isOpenAis: true },
 } as const satisfies Record<string, OperationTraits>
 
 export type PassedOperation = keyof typeof OPERATIONS
 
 /** What a usage record says was asked. */
-export type RecordedEndpoint = Endpoint | PassedOperation | Collection | 'realtime'
+export type RecordedEndpoint = Endpoint | PassedOperation | Collection | BoundCollection | 'realtime'
 
 export function isOperation(path: string): path is PassedOperation {
   return Object.hasOwn(OPERATIONS, path)

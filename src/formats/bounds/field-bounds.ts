@@ -118,6 +118,7 @@ const BY_ENDPOINT: ReadonlyMap<string, Readonly<Record<string, FieldBound>>> = n
   ['chat', CHAT],
   ['completions', COMPLETIONS],
   ['responses', RESPONSES],
+  ['responses/compact', RESPONSES],
   ['messages', MESSAGES],
   ['embeddings', EMBEDDINGS],
   ['images/generations', PICTURES],

@@ -73,7 +73,7 @@ function nameOwnResults(text: string): string {
 }
 
 /** Returns a signal that is aborted with ClientGone when the client leaves. */
-function leavingOf(signal: AbortSignal): AbortSignal {
+export function leavingOf(signal: AbortSignal): AbortSignal {
   const leaving = new AbortController()
   whenAborted(signal, () => leaving.abort(new ClientGone()))
   return leaving.signal

@@ -1,5 +1,5 @@
 /**
- * What providers keep for projects: files, batches, responses. Making a file or a batch counts as a request; asking about what is kept
+ * What providers keep for projects: files, batches, responses, and what OpenAI alone keeps. Making something counts as a request; asking about what is kept
  * is free.
  */
 import type { Collection } from '../../postgres/kept-objects.ts'
@@ -7,6 +7,7 @@ import type { NamedVendor } from '../../providers/operations.ts'
 import type { KeptQuery } from '../query.ts'
 import type { ProxyRequest, ProxyResponse } from '../request.ts'
 import type { Attempt, LoneOperation, RequestContext, Stages } from '../request-context.ts'
+import { askBound } from './ask-bound.ts'
 import { askObject } from './ask-object.ts'
 import { listObjects } from './list-objects.ts'
 import { startBatch, startMessageBatch } from './make-object.ts'
@@ -25,15 +26,16 @@ export const keptObject: LoneOperation = {
 
 /** The body of a new object is read when it is made: what is recorded does not depend on it. */
 async function read({ target }: ProxyRequest): Promise<KeptQuery> {
-  const isFile = target.kind === 'kept'
-  const endpoint = isFile ? target.collection : 'responses'
-  return { kind: isFile ? 'kept' : 'response', endpoint, model: endpoint, stream: false, body: {} }
+  const endpoint = 'collection' in target ? target.collection : 'responses'
+  const kind = target.kind === 'kept' || target.kind === 'bound' ? target.kind : 'response'
+  return { kind, endpoint, model: endpoint, stream: false, body: {} }
 }
 
 /** Throws 400, 404, 413, 415, 429, 502 to 504. */
 function answer(context: RequestContext<KeptQuery>, stages: Stages): Promise<ProxyResponse> {
   const { target, method, search } = context.request
   if (target.kind === 'response') return askResponse(context, target, stages)
+  if (target.kind === 'bound') return askBound(context, target, stages)
   if (target.kind !== 'kept') throw new Error('Providers keep nothing else')
   const { collection, id, vendor } = target
   if (id !== null) return askObject(context, { ...target, id, method }, stages)

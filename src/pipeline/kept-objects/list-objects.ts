@@ -31,21 +31,44 @@ export async function listObjects(
   const keeper = stages.modelRouter.keeperOfObjects(account, collection, { vendor })
   // What a project made with a key that is gone is still its own, but no vendor's that its client names has none of it.
   if (keeper instanceof ProxyError && (account.key_type === 'test' || vendor !== undefined)) throw keeper
-  const limit = readLimit(search.get('limit'), SIZES[collection])
-  const isAnthropics = collection === 'message_batches' || collection === 'anthropic_files'
+  const list = {
+    ...{ collection, search, keptBy: vendor ?? null, size: SIZES[collection], mayHaveChanged },
+    isAnthropics: collection === 'message_batches' || collection === 'anthropic_files',
+    ask: ({ id }: ListedObject) => askObject(context, { method: 'GET', collection, id, part: '', vendor }, stages),
+  }
+  return listKept(context, list, stages)
+}
+
+export interface ListToMake {
+  collection: string
+  /** A provider whose objects alone are listed; null for all. */
+  keptBy: string | null
+  search: URLSearchParams
+  size: { usual: number; most: number }
+  isAnthropics: boolean
+  mayHaveChanged(row: ListedObject): boolean
+  /** Asks the provider for the object. */
+  ask(row: ListedObject): Promise<ProxyResponse>
+}
+
+/** Lists what was made for the project, in its vendor's format. */
+export async function listKept(
+  { account }: Pick<RequestContext, 'account'>,
+  { collection, keptBy, search, size, isAnthropics, ...asking }: ListToMake,
+  { database }: Pick<Stages, 'database'>,
+): Promise<ProxyResponse> {
+  const limit = readLimit(search.get('limit'), size)
   const { isReversed, ...place } = isAnthropics ? readAnthropicsPlace(search) : readPlace(search)
-  const rows = await call(stages.database, 'page_of_kept_objects', {
+  const rows = await call(database, 'page_of_kept_objects', {
     of_project: account.project_id,
     of_collection: collection,
-    kept_by: vendor ?? null,
+    kept_by: keptBy,
     ...place,
     page_size: limit + 1,
   })
   const page = rows.slice(0, limit)
   const hasMore = rows.length > limit
-  const texts = await refreshBatches(isReversed ? page.toReversed() : page, row =>
-    askObject(context, { method: 'GET', collection, id: row.id, part: '', vendor }, stages),
-  )
+  const texts = await refresh(isReversed ? page.toReversed() : page, asking)
   const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
   const list = {
     ...(isAnthropics ? {} : { object: 'list' }),
@@ -91,9 +114,9 @@ function readAnthropicsPlace(search: URLSearchParams): Place {
 }
 
 /** Returns the stored text if the object cannot have changed or its provider does not answer; null if the object is gone. */
-async function refreshBatches(
+async function refresh(
   rows: readonly ListedObject[],
-  ask: (row: ListedObject) => Promise<ProxyResponse>,
+  { ask, mayHaveChanged }: Pick<ListToMake, 'ask' | 'mayHaveChanged'>,
 ): Promise<(string | null)[]> {
   const texts = rows.map(row => row.object)
   const waiting = rows.flatMap((row, at) => (mayHaveChanged(row) ? [{ row, at }] : []))
@@ -101,12 +124,17 @@ async function refreshBatches(
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const { row, at } = next
       const answer = await ask(row).catch(() => null)
-      if (answer?.status === 200) texts[at] = answer.body as string
+      if (answer?.status === 200) texts[at] = textOf(answer.body)
       if (answer?.status === 404) texts[at] = null
     }
   }
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
   return texts
+}
+
+/** It was read whole. */
+function textOf(body: ProxyResponse['body']): string {
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
 }
 
 function mayHaveChanged({ object }: ListedObject): boolean {

@@ -1,10 +1,10 @@
 /** Operations that are passed on: images, sound, moderations, rankings. Buffered if they report usage, else relayed as they arrive. */
 
-import { ClientGone, ProxyError } from '../../errors/errors.ts'
+import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
-import { OPERATIONS } from '../../providers/operations.ts'
+import { OPERATIONS, type OperationTraits } from '../../providers/operations.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
@@ -52,6 +52,7 @@ const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
   const { request, query, provider, accounting, call } = context
   if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
+  if (isOpenAis(query) && provider.kind !== 'openai') throw refuse('openAisAlone', { path: query.endpoint })
   const answer = await provider.pass({
     method: 'POST',
     path: `/${query.endpoint}`,
@@ -184,6 +185,11 @@ function spentBy(context: PassedContext, usage: PassedUsage, stages: Stages, isA
   const usd = usage === NO_USAGE && !isAnswer ? 0 : priceOfPassed(context, usage, stages)
   const most = usd === null ? presumeMost(askedCall(query, provider, stages.catalogue)) : null
   return most && !most.isUnpriced ? most : withCost(usage, usd)
+}
+
+function isOpenAis({ endpoint }: PassedQuery): boolean {
+  const traits: OperationTraits = OPERATIONS[endpoint]
+  return traits.isOpenAis ?? false
 }
 
 function isTranscript({ endpoint }: PassedQuery): boolean {

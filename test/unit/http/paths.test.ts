@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { notFound } from '../../../src/http/elsewhere.ts'
 import { vendorOfHeaders } from '../../../src/http/named-vendor.ts'
-import { methodOf, methodsOf, notFound, readPath } from '../../../src/http/paths.ts'
+import { methodOf, methodsOf, readPath } from '../../../src/http/paths.ts'
 import { expectsAnthropic } from '../../../src/http/respond.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
