@@ -78,7 +78,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('With test keys: no other key of this project has asked yet.').waitFor()
       await page.getByText('1 exact, 1 semantic').waitFor()
       await page.getByText('A first request: to do').waitFor({ state: 'detached' })
-      expect(await followAll(`proj_${id}/overview`, '1 exact, 1 semantic')).toBeGreaterThanOrEqual(7)
+      expect(await followAll(`proj_${id}/overview`, '1 exact, 1 semantic')).toBeGreaterThanOrEqual(8)
 
       const other = await proxy.createKey({ project: 'fresh', type: 'project' })
       await page.goto(`${root}/dashboard/proj_${id}/overview`)
@@ -143,16 +143,16 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
 
       test.each([
-        ['', 9],
-        ['?tests=true', 9],
-        ['?span=month&tests=true', 9],
-        ['?span=own', 9],
+        ['', 11],
+        ['?tests=true', 11],
+        ['?span=month&tests=true', 11],
+        ['?span=own', 11],
         ['?span=own&from=2026-01-01T00:00&until=2026-06-01T12:34', 7],
-        ['?span=month&key=FIRST', 9],
+        ['?span=month&key=FIRST', 11],
         ['?span=month&model=gpt-4o', 6],
         ['?span=month&tag=team%3Dsearch', 5],
         ['?span=month&tests=true&tag=env%3Dprod&model=gpt-4o-mini', 4],
-        ['?span=year', 9],
+        ['?span=year', 11],
       ])(
         'lead to what they count: %s',
         async (query, least) => {

@@ -65,10 +65,12 @@ export function useProjectPath(below: string): string | null {
   return project && `${PROJECTS}/${project.id}/${below}`
 }
 
+export const MOST_KEYS = 100
+
 /** A project's keys for a choice, those that are no longer valid too: the first hundred; undefined while they are not known. */
 export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | undefined {
   const { data } = useQuery<Page<ApiKey>>({
-    queryKey: [`${PROJECTS}/${projectId}/api_keys`, { include_inactive: true, limit: 100 }],
+    queryKey: [`${PROJECTS}/${projectId}/api_keys`, { include_inactive: true, limit: MOST_KEYS }],
     enabled: projectId !== undefined,
   })
   return data?.data

@@ -57,9 +57,8 @@ function ownSpan(given: number | undefined, end: number | undefined, now: Date):
   return { name: 'own', title: 'same time', width, starts: all.slice(Math.max(0, first)), from, until }
 }
 
-/** Local time, as `datetime-local` writes it, or Unix seconds, which are the same everywhere; undefined where it is neither. */
+/** Local time, as `datetime-local` writes it, or that of a zone that it names; undefined where it is neither. */
 export function toSeconds(end: string | undefined): number | undefined {
-  if (/^\d{9,11}$/.test(end ?? '')) return Number(end)
   const at = Date.parse(end ?? '')
   return Number.isNaN(at) ? undefined : Math.floor(at / 1000)
 }

@@ -12,17 +12,18 @@ export interface Rows {
 
 /** Those that an overview counts. A list without an end goes on, as the overview does. */
 export function rowsOf(projectId: string, { key, model, tag, until }: Filters, span: ShownSpan, keyType = ''): Rows {
-  const end = span.name === 'own' && until ? span.until : undefined
-  const ends = { span: 'own', from: String(span.from), until: end?.toString() }
+  const ends = { span: 'own', from: toText(span.from), until: span.name === 'own' && until ? toText(span.until) : '' }
   return { projectId, filters: { ...ends, key, type: keyType, model_name: model, tag } }
+}
+
+/** Of any time zone, and of hours that the clock has twice. */
+function toText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
 }
 
 /** `only`: what narrows them further. */
 export function Counted({ rows, only, children }: { rows: Rows; only?: Filters; children: ReactNode }) {
-  // The router puts text that could be a number in quotation marks.
-  const given = Object.entries({ ...rows.filters, ...only })
-    .filter(([, value]) => value)
-    .map(([name, value = '']) => [name, /^[1-9]\d{0,14}$/.test(value) ? Number(value) : value])
+  const given = Object.entries({ ...rows.filters, ...only }).filter(([, value]) => value)
   return (
     <Link
       to={`/${rows.projectId}/requests` as never}

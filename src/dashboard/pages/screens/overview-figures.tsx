@@ -6,8 +6,9 @@ import { Segments } from '../components/segments.tsx'
 import { Table } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
 import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd } from '../format.ts'
+import { MOST_KEYS, useAllKeys } from '../session.ts'
 import { formatBucket, formatTick, type ShownSpan } from '../span.ts'
-import type { Overview as Answer, Counts } from '../types.ts'
+import type { Overview as Answer, ApiKey, Counts } from '../types.ts'
 import { Counted, type Rows } from './counted.tsx'
 import { Shares } from './shares.tsx'
 
@@ -28,6 +29,7 @@ interface FiguresProps {
 export function Figures({ answer, before, span, rows, withTests, change }: FiguresProps) {
   const { totals } = answer
   const { tag } = rows.filters
+  const keys = useAllKeys(rows.projectId)
   if (totals.requests === 0) {
     return (
       <Card>
@@ -90,7 +92,7 @@ export function Figures({ answer, before, span, rows, withTests, change }: Figur
           />
         </Card>
         <Card title="By API key">
-          <Shares rows={answer.by_api_key} what="API key" />
+          <Shares rows={answer.by_api_key} what="API key" rowsOf={name => rowsOfKey(rows, keys, name)} />
         </Card>
         {answer.by_tag.length > 0 && (
           <Card title="By tag">
@@ -111,6 +113,13 @@ export function Figures({ answer, before, span, rows, withTests, change }: Figur
 
 function narrowed({ projectId, filters }: Rows, more: Filters): Rows {
   return { projectId, filters: { ...filters, ...more } }
+}
+
+/** Null where no key of the list has the name, or several: a name is free again when its key is deactivated. */
+function rowsOfKey(rows: Rows, keys: readonly ApiKey[] | undefined, name: string): Rows | null {
+  const named = keys?.filter(key => key.name === name) ?? []
+  const isWhole = keys !== undefined && keys.length < MOST_KEYS
+  return isWhole && named.length === 1 ? narrowed(rows, { key: named[0]?.id, type: '' }) : null
 }
 
 interface Kind {
