@@ -366,7 +366,7 @@ describeOnce('what is made in the background under a key that projects share', b
       )
     const [presumed] = await told()
     expect(presumed?.presumed).toBe(true)
-    await waitUntil('its provider has told', 40_000, async () => (await told())[0]?.presumed === null)
+    await waitUntil('its provider has told', async () => (await told())[0]?.presumed === null)
     expect((await told())[0]?.usd).toBeLessThan(presumed?.usd ?? 0)
   })
 
