@@ -75,6 +75,8 @@ function describeKey({ key_prefix, key_type, requests_per_minute }: Account, spe
     organization_id: null,
     workspace_id: null,
     allowed_data_regions: [],
+    // No number of requests a day is free; the package demands the field.
+    free_model_daily_requests: { limit: 0, remaining: 0, used: 0 },
     rate_limit: { requests: requests_per_minute, interval: '1m', note: 'The key’s requests a minute.' },
   }
 }

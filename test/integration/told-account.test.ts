@@ -52,7 +52,10 @@ describeBackends('what is told of a key', backend => {
     expect(told).toMatchObject({
       label: `${key.slice(0, 17)}…`,
       ...{ limit: null, limit_remaining: null, limit_reset: null, is_free_tier: false, expires_at: null },
-      rate_limit: { interval: '1m', requests: expect.any(Number) },
+      rate_limit: { interval: '1m', requests: expect.any(Number), note: expect.any(String) },
+      // The @openrouter/sdk package refuses an answer without one of these.
+      ...{ free_model_daily_requests: { limit: 0, remaining: 0, used: 0 }, allowed_data_regions: [] },
+      ...{ creator_user_id: null, organization_id: null, workspace_id: null, include_byok_in_limit: true },
     })
     for (const field of ['usage', 'usage_daily', 'usage_weekly', 'usage_monthly'])
       expect([field, told[field]]).toEqual([field, expect.closeTo(mine, 9)])
