@@ -150,6 +150,18 @@ describeBackends('finding requests', backend => {
       ),
       { numRuns: 60 },
     )
+  }, 120_000)
+
+  test.each(['key_type', 'model_name'])('by %s alone, which a number of the overview leads to', async name => {
+    for (const value of FILTERS[name]?.values ?? []) {
+      const [row] = await proxy.query<{ n: number }>(
+        `select count(*)::integer as n from usage_records where project_id = ${project}
+          and recorded_at >= to_timestamp(${now - 30_000}) and ${FILTERS[name]?.meaning(value)}`,
+      )
+      const span = `project_id=proj_${project}&start_time=${now - 30_000}&format=json`
+      const { text } = await get(`/v1/requests/export?${span}&${name}=${encodeURIComponent(value)}`)
+      expect([value, JSON.parse(text).length]).toEqual([value, row?.n])
+    }
   })
 
   test('as a CSV file, no cell is a formula, and quotes and commas stay in their cells', async () => {
