@@ -8,13 +8,12 @@ import { textOf } from '../formats/json/canonical.ts'
 import { referencesOf } from '../formats/kept-references.ts'
 import type { LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import {
-  findItemReferences,
-  isOwnResponseId,
   type Leaves,
   type ToContinue,
   type WrittenRequest,
   writeContinued,
 } from '../formats/responses/continued-input.ts'
+import { findBareCalls, findItemReferences, isOwnResponseId } from '../formats/responses/earlier-items.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import { keepsResponses, type Provider } from '../providers/upstream.ts'
@@ -109,9 +108,10 @@ async function findEarlier(
   const { previous_response_id: previous } = body
   const isNamed = typeof previous === 'string'
   const items = findItemReferences(body)
+  const calls = leaves === 'all' ? [] : findBareCalls(body)
   const [turns, named] = await Promise.all([
     isNamed ? kept.find(previous, account) : [],
-    kept.findNamed(items, account),
+    kept.findNamed([...items, ...calls], account),
   ])
   const isOurs = leaves === 'nothing' || isOwnResponseId(previous) || turns.at(-1)?.id === previous
   const isWhole = turns[0]?.previous_id === null && turns.every(({ input }) => input !== null)

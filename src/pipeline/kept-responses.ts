@@ -1,6 +1,6 @@
 /** Responses that are kept here for the key that asked, as the database has them: sealed where the project wants that. */
 import { refuse } from '../errors/errors.ts'
-import type { ItemReference } from '../formats/responses/continued-input.ts'
+import type { EarlierItem } from '../formats/responses/earlier-items.ts'
 import type { Account } from '../postgres/admit.ts'
 import { call, type RowOf } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -24,7 +24,7 @@ export interface KeptResponses {
   /** A response and those before it, as far as they are kept for this key; the first one first. Throws a 503. */
   find(id: string, account: Account): Promise<KeptResponse[]>
   /** Those that items may belong to. Throws a 503. */
-  findNamed(items: readonly ItemReference[], account: Account): Promise<KeptResponse[]>
+  findNamed(items: readonly EarlierItem[], account: Account): Promise<KeptResponse[]>
   /** Rejects where it is not kept. */
   keep(kept: NewResponse, account: Account): Promise<void>
   /** Keeps what has become of one that was unfinished. Rejects as `keep` does. */

@@ -13,7 +13,7 @@ import {
 } from '../formats/json/canonical.ts'
 import { isLargeBody, type LargeBody, type LargeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import { planMessages } from '../formats/messages/plan-messages.ts'
-import { namesEarlier } from '../formats/responses/continued-input.ts'
+import { namesEarlier } from '../formats/responses/earlier-items.ts'
 import { readOwnFields } from '../formats/responses/own-fields.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import { renameInText } from '../providers/rename-model.ts'

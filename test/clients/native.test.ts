@@ -124,13 +124,15 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       'with all items, stored': {},
       'by the id before': { previous: true },
       'by the ids of items': { references: true },
+      'with calls alone, stored': { bare: true },
     }
 
     test.each(HOW.flatMap(how => Object.keys(STATES).map(state => [how, state] as const)))(
       '%s, %s',
       async (how, state) => {
-        const { previous, references, ...fields } = STATES[state as keyof typeof STATES] as {
+        const { previous, references, bare, ...fields } = STATES[state as keyof typeof STATES] as {
           previous?: boolean
+          bare?: boolean
           references?: boolean
         }
         const input: ResponseInput = [{ role: 'user', content: question }]
@@ -154,7 +156,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
             : [{ role: 'user', content: 'And now?' }]
           const said = references
             ? response.output.map(({ id }) => ({ type: 'item_reference' as const, id: String(id) }))
-            : response.output
+            : response.output.filter(({ type }) => !bare || type !== 'reasoning')
           input.push(...(said as ResponseInput), ...own)
         }
         expect(upstreams.aggregator.requests).toHaveLength(4)

@@ -3,26 +3,15 @@
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, sha256 } from '../json/canonical.ts'
 import { parseExactly } from '../json/exact-json.ts'
 import { isEmptyItem } from '../kept-references.ts'
+import {
+  type EarlierItem,
+  findBareCalls,
+  findItemReferences,
+  type ItemReference,
+  isOwnResponseId,
+} from './earlier-items.ts'
 
-/** Translated responses and their items have ids of these forms. No provider's response ids are as long. */
-const RESPONSE_ID = /^resp_[0-9a-f]{44}$/
-const ITEM_ID = /^[a-z]{2,3}_([0-9a-f]{44})i?[0-9a-f]{4}$/
 const BASE_CHARS = 44
-
-/** Names the translated response that an item belongs to; null for any other id, and for none. */
-export function answerOf(itemId: unknown): string | null {
-  return typeof itemId === 'string' ? (ITEM_ID.exec(itemId)?.[1] ?? null) : null
-}
-
-/** Whether the proxy has made the id itself. */
-export function isOwnResponseId(id: unknown): id is string {
-  return typeof id === 'string' && RESPONSE_ID.test(id)
-}
-
-/** Whether the request names a response, or an item of one. */
-export function namesEarlier(body: JsonObject): boolean {
-  return typeof body.previous_response_id === 'string' || findItemReferences(body).length > 0
-}
 
 export interface EarlierResponse {
   id: string
@@ -30,41 +19,6 @@ export interface EarlierResponse {
   input: string | null
   /** JSON. */
   response: string
-}
-
-export interface ItemReference {
-  /** The item's position in `input`. */
-  index: number
-  id: string
-  /** The names under which the response that it belongs to may be kept. */
-  names: string[]
-  /** Whether the proxy has made the id itself. */
-  isOwn: boolean
-  /** Reasoning alone can be left out; and it must be, where nobody has it any more. */
-  mayBeLeftOut: boolean
-}
-
-/** Items that stand for earlier ones, which a response that is kept may hold. */
-export function findItemReferences({ input }: JsonObject): ItemReference[] {
-  if (!Array.isArray(input)) return []
-  return input.flatMap((item: unknown, index): ItemReference[] => {
-    if (!isJsonObject(item) || typeof item.id !== 'string' || !isReference(item)) return []
-    const base = answerOf(item.id)
-    const isReasoning = item.type === 'reasoning'
-    const names = base === null ? [item.id] : [item.id, `resp_${base}`]
-    // Without its text, reasoning of ours has been told by its id alone.
-    const saysNothing = !Array.isArray(item.summary) || item.summary.length === 0
-    const isOwn = base !== null
-    return [{ index, id: item.id, names, isOwn, mayBeLeftOut: isReasoning && !(isOwn && saysNothing) }]
-  })
-}
-
-/** Their type is optional. An item without its content, such as reasoning without its proof, stands for what was said, too. */
-function isReference(item: JsonObject): boolean {
-  const { type, role, content } = item
-  if (type === 'item_reference') return true
-  if (type === undefined || type === null) return role === undefined && content === undefined
-  return isEmptyItem(item)
 }
 
 /** The items of a request's `input`, which may be one text. */
@@ -149,9 +103,11 @@ export function continueInput(
   const references = new Map(findItemReferences(body).map(reference => [reference.index, reference]))
   const unknown = [...references.values()].filter(reference => !known.has(reference.id) && !isLeft(reference))
   const leftOut = new Set(unknown.filter(({ mayBeLeftOut }) => mayBeLeftOut).map(({ index }) => index))
+  const thoughts =
+    leaves === 'all' ? new Map<number, JsonObject[]>() : findThoughts(findBareCalls(body), named, outputs)
   const own = inputItems(body.input).flatMap((item, index) => {
     if (leftOut.has(index)) return []
-    return [known.get(references.get(index)?.id) ?? item]
+    return [...(thoughts.get(index) ?? []), known.get(references.get(index)?.id) ?? item]
   })
   return {
     before: turns.flatMap(turn => [...inputOf(turn).filter(isWhole), ...(outputs.get(turn.id) ?? [])]),
@@ -163,6 +119,34 @@ export function continueInput(
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
+}
+
+/** The reasoning before calls, by their positions: once for each response. */
+function findThoughts(
+  calls: readonly EarlierItem[],
+  named: readonly EarlierResponse[],
+  outputs: ReadonlyMap<string, JsonObject[]>,
+): Map<number, JsonObject[]> {
+  const found = new Map<number, JsonObject[]>()
+  const told = new Set<string>()
+  for (const { index, id: callId } of calls) {
+    const response = named.find(({ id }) => outputs.get(id)?.some(item => item.id === callId))
+    if (!response || told.has(response.id)) continue
+    told.add(response.id)
+    const output = outputs.get(response.id) ?? []
+    // What a translated answer carried may have come last.
+    const before = isOwnResponseId(response.id)
+      ? output
+      : output.slice(
+          0,
+          output.findIndex(({ id }) => id === callId),
+        )
+    found.set(
+      index,
+      before.filter(({ type }) => type === 'reasoning'),
+    )
+  }
+  return found
 }
 
 /** Reasoning alone may have come without its content, and stayed so. */

@@ -6,7 +6,7 @@ import { type Conversation, createConversation, type Part } from '../chat/conver
 import type { JsonObject } from '../json/canonical.ts'
 import { pickGiven, readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { placed } from '../own-place.ts'
-import { answerOf } from './continued-input.ts'
+import { answerOf } from './earlier-items.ts'
 import { notTranslated } from './response-fields.ts'
 import { chatNameOf, readNamespace, wrapInput } from './response-tools-to-chat.ts'
 

@@ -1,7 +1,8 @@
 /** Responses that are kept, here or by OpenAI, by id. */
 import { invalidRequest, refuse } from '../../errors/errors.ts'
 import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
-import { isOwnResponseId, listInput } from '../../formats/responses/continued-input.ts'
+import { listInput } from '../../formats/responses/continued-input.ts'
+import { isOwnResponseId } from '../../formats/responses/earlier-items.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { call } from '../../postgres/call.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
