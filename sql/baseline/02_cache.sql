@@ -107,7 +107,7 @@ comment on column cache_prompts.project_id is 'As in cache_entries, repeated for
 comment on column cache_prompts.context_hash is 'SHA-256 over all of the request but this text; only equal contexts are compared.';
 comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized text, within those who share it: equal means a hit without a vector.';
 comment on column cache_prompts.prompt is 'The text as it was sent, for guards to compare with the new question; sealed as the response is.';
-comment on column cache_prompts.space_id is 'The embedding space of the vector; null where the embedder failed.';
+comment on column cache_prompts.space_id is 'The embedding space of the vector; null where it is still being made, or the embedder failed.';
 comment on column cache_prompts.embedding is 'Vector of the normalized text.';
 comment on column cache_prompts.in_lists is 'Whether the prompt is found through the lists of its group. Small groups have none: their prompts are compared one by one.';
 comment on column cache_prompts.created_at is 'As in cache_entries, repeated so that an age limit needs no join.';

@@ -13,7 +13,7 @@ import { ageSeconds, decodeAliasedEntry, entryHashOf, isAlias, type Match, readS
 import { createExactCopies } from './exact-copies.ts'
 import { createLookups, type Lookup, type LookupOptions } from './lookup.ts'
 import { asksJudge, matchSettings } from './policy.ts'
-import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
+import type { LateVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
 import { createResponseWriter, type NewResponse } from './response-writer.ts'
 
 /** Longest time a finished response is held back so that an immediate repeat finds it. */
@@ -33,7 +33,7 @@ export interface Cache {
   /** Looks in PostgreSQL: exactly, then by normalized text, then by similarity. Never throws: a failed lookup is a miss. */
   find(query: CacheQuery): Promise<Lookup>
   /** Resolves when an immediate repeat would find it, or wait for it, or after a short time limit. Never throws. */
-  store(query: CacheQuery, response: NewResponse, vector: LookupVector): Promise<void>
+  store(query: CacheQuery, response: NewResponse, vector: PromptVector | null): Promise<void>
   /** The entry has passed the hook under other rules, which it names. Never throws. */
   restamp(query: CacheQuery, match: Match): void
   /** Deletes the entry. Never throws. */
@@ -88,9 +88,11 @@ export function createCache(options: CacheOptions): Cache {
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.keep(query, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
-      if (isOnlyProcess() && mayLeaveEarly(query, response) && !writer.isBehind()) return unfinished.add(query, written)
+      const leavesEarly = isOnlyProcess() && mayLeaveEarly(query, response) && !writer.isBehind()
+      if (leavesEarly || written.comparable !== written.stored) unfinished.add(query, written)
+      if (leavesEarly) return
       const findable = copied.then(isCopied => {
-        if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response, vector)) return written
+        if (!isCopied || writer.isBehind() || !mayBeWrittenLater(query, response)) return written.stored
       })
       await withinTimeLimit(STORE_TIME_LIMIT_MS, findable).catch(() => {})
     },
@@ -120,12 +122,11 @@ function mayLeaveEarly({ identity }: CacheQuery, { isStreamed }: NewResponse): b
 }
 
 /**
- * Whether a repeat finds the response by its copy alone: no other words find it, or its vector is late anyway; and no client can have it
- * deleted, for which PostgreSQL would have to know it.
+ * Whether a repeat finds the response by its copy alone: no other words find it; and no client can have it deleted, for which PostgreSQL would
+ * have to know it.
  */
-function mayBeWrittenLater(query: CacheQuery, { isSemantic }: NewResponse, vector: LookupVector): boolean {
-  if (query.identity.endpoint === 'responses') return false
-  return !isSemantic || vector === 'late' || typeof query.semantic() === 'string'
+function mayBeWrittenLater(query: CacheQuery, { isSemantic }: NewResponse): boolean {
+  return query.identity.endpoint !== 'responses' && (!isSemantic || typeof query.semantic() === 'string')
 }
 
 function needsVector(query: CacheQuery): boolean {
@@ -133,17 +134,18 @@ function needsVector(query: CacheQuery): boolean {
   return typeof semantic !== 'string' && semantic.needsVector
 }
 
-/** The vector to store the response under; computed now if the lookup did not need one. */
-async function findVector(
+/** The vector to store the response under; asked for now if the lookup had none. */
+function findVector(
   vectors: PromptVectors,
   query: CacheQuery,
   response: NewResponse,
-  made: LookupVector,
-): Promise<PromptVector | null> {
+  made: PromptVector | null,
+): PromptVector | LateVector | null {
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   if (typeof semantic === 'string' || !semantic.needsVector) return null
-  if (made !== null && made !== 'late') return made
-  return vectors.isFree ? vectors.make(semantic.reading) : vectors.findLater(query, semantic.reading.normalized)
+  if (made) return made
+  if (vectors.isFree) return vectors.make(semantic.reading)
+  return { spaceId: vectors.spaceId, made: vectors.findLater(query, semantic.reading.normalized) }
 }
 
 /** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */

@@ -116,7 +116,7 @@ export function createExplainer({ database, unfinished, vectors, seal }: Explain
     async explain(query) {
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'
-      await unfinished.before(query, isSemantic ? { ...semantic, anchorHash: null } : null)
+      await unfinished.before(query, isSemantic ? { ...semantic, anchorHash: null } : null, 'vector')
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
       const shown = await findShown(query, nearest)
       const describe = { tellsMeaning: !vectors.isFree, shown }

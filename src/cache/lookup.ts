@@ -9,9 +9,9 @@ import type { ExactCopies } from './exact-copies.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
 import { asksJudge, isCandidate, pickCandidate } from './policy.ts'
-import type { LookupVector, PromptVector, PromptVectors } from './prompt-vectors.ts'
+import type { PromptVector, PromptVectors } from './prompt-vectors.ts'
 import type { MissReason } from './reasons.ts'
-import { createSearch, groupOf, type SearchOptions } from './search.ts'
+import { type Compared, createSearch, groupOf, type Search, type SearchOptions } from './search.ts'
 import { readRow, toMatch, toNearMiss } from './to-match.ts'
 
 /** Per group of comparable prompts and minute: people look at a few, and among a thousand prompts of one pattern each is near another. */
@@ -30,7 +30,7 @@ export interface Lookup {
   /** What the judge cost in this lookup, in US dollars. */
   judgeUsd?: number
   /** Reused to store the response. */
-  vector: LookupVector
+  vector: PromptVector | null
   /** Time for all of it, and of that for the question's vector, in milliseconds; without them, nothing was looked up or embedded. */
   tookMs?: number | null
   embedMs?: number | null
@@ -50,41 +50,42 @@ export interface Lookups {
   begin(query: CacheQuery): void
 }
 
-/** What PostgreSQL has for a request, by its vector if one was sent. */
+/** What PostgreSQL has for a request. */
 interface Found {
   vector: PromptVector | null
+  /** Null: for the exact request alone. */
+  compared: Compared | null
   answers: FoundAnswers
 }
 
 export function createLookups(options: LookupOptions): Lookups {
-  const { copies, vectors, judge, judgeQueue } = options
+  const { copies, vectors, judge, judgeQueue, unfinished } = options
   const takeNearMiss = createMinuteBudget(MOST_NEAR_MISSES)
-  const { search, readResponse } = createSearch(options)
-  const begun = new WeakMap<CacheQuery, Promise<Found>>()
-
-  /** A free embedder's vector is sent with the first call. A paid one is requested only after that found nothing. */
-  async function searchFirst(query: CacheQuery): Promise<Found> {
-    const semantic = query.semantic()
-    if (typeof semantic === 'string') return { vector: null, answers: await search(query, null, null) }
-    const vector = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading) : null
-    return { vector, answers: await search(query, semantic, vector) }
-  }
+  const searches = createSearch(options)
+  const { search, readResponse } = searches
+  const { begin, searchFirst } = createFirstSearch(vectors, searches)
 
   async function lookUp(query: CacheQuery): Promise<Lookup> {
-    const searched = begun.get(query) ?? searchFirst(query)
-    begun.delete(query)
     const semantic = query.semantic()
-    const first = await conclude(query, await searched)
-    if (typeof semantic === 'string') return first
-    if (vectors.isFree || first.match || !semantic.needsVector) return first
+    const found = await searchFirst(query)
+    const first = await conclude(query, found)
+    if (typeof semantic === 'string' || vectors.isFree || first.match || !found.compared?.vector) return first
+    const { compared, answers } = found
+    const { normalized } = semantic.reading
+    if (!answers.isOpen && !unfinished.isWriting(query, compared)) {
+      // Nobody waits for it: it is made while the provider is asked.
+      if (query.control.store) void vectors.findLater(query, normalized)
+      return first
+    }
     const startedAtMs = performance.now()
-    const vector = await vectors.find(query, semantic.reading.normalized)
+    const vector = await vectors.find(query, normalized)
     const embedMs = msSince(startedAtMs)
-    if (!vector) return { ...first, vector: 'late', embedMs }
-    return { ...(await conclude(query, { vector, answers: await search(query, semantic, vector) })), embedMs }
+    if (!vector) return { ...sayUncompared(first), embedMs }
+    const second = await conclude(query, { vector, answers: await search(query, { ...compared, vector }) })
+    return { ...(unfinished.isWriting(query, compared) ? sayUncompared(second) : second), embedMs }
   }
 
-  async function conclude(query: CacheQuery, { vector, answers }: Found): Promise<Lookup> {
+  async function conclude(query: CacheQuery, { vector, answers }: Omit<Found, 'compared'>): Promise<Lookup> {
     const { picked, ...lookup } = readFound(query, answers, { isSemantic: !vectors.isFree, takeNearMiss })
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) noteMatch(query, match)
@@ -116,13 +117,33 @@ export function createLookups(options: LookupOptions): Lookups {
     return { ...lookup, match, judgeUsd }
   }
 
+  return { lookUp: lookUpOrJudge, begin }
+}
+
+/** A free embedder's vector is sent with the first call. Another is waited for only after that found nothing but what it may be compared with. */
+function createFirstSearch(vectors: PromptVectors, { toCompared, search }: Search) {
+  const begun = new WeakMap<CacheQuery, Promise<Found>>()
+
+  async function searchNow(query: CacheQuery): Promise<Found> {
+    const semantic = query.semantic()
+    if (typeof semantic === 'string') return { vector: null, compared: null, answers: await search(query, null) }
+    const vector = vectors.isFree && semantic.needsVector ? vectors.make(semantic.reading) : null
+    const late = vectors.isFree || !semantic.needsVector ? null : { spaceId: vectors.spaceId, text: null }
+    const compared = toCompared(query, semantic, vector ?? late)
+    return { vector, compared, answers: await search(query, compared) }
+  }
+
   return {
-    lookUp: lookUpOrJudge,
-    begin(query) {
-      const searched = nextTurn().then(() => searchFirst(query))
+    begin(query: CacheQuery): void {
+      const searched = nextTurn().then(() => searchNow(query))
       // It is awaited later, if at all.
       searched.catch(() => {})
       begun.set(query, searched)
+    },
+    searchFirst(query: CacheQuery): Promise<Found> {
+      const searched = begun.get(query) ?? searchNow(query)
+      begun.delete(query)
+      return searched
     },
   }
 }
@@ -135,6 +156,11 @@ function nextTurn(): Promise<void> {
 function sampleOf(below: readonly FoundAnswer[]) {
   const [row] = candidatesOf({ answers: below }).filter(({ verdict }) => verdict === null)
   return row && { row, difference: null }
+}
+
+/** Where nothing was comparable in time, it says so. */
+function sayUncompared(lookup: Lookup): Lookup {
+  return !lookup.match && lookup.missReason === 'no-candidate' ? { ...lookup, missReason: 'no-vector' } : lookup
 }
 
 /** Where nothing is comparable because answers that call tools are not matched, it says so. */

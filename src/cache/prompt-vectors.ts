@@ -25,8 +25,12 @@ export interface PromptVector {
   text: string
 }
 
-/** `late`: an embedder was asked and gave none in time. Null: none was asked for. */
-export type LookupVector = PromptVector | 'late' | null
+/** One that an answer is stored without: it is being made. */
+export interface LateVector {
+  spaceId: number
+  /** Never rejects; null when there will be none. */
+  made: Promise<PromptVector | null>
+}
 
 export type PromptVectors =
   /** A vector costs next to nothing, so none is stored. */
@@ -34,6 +38,7 @@ export type PromptVectors =
   /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
   | {
       readonly isFree: false
+      readonly spaceId: number
       find(asking: Asking, normalized: string): Promise<PromptVector | null>
       /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
       findLater(asking: Asking, normalized: string): Promise<PromptVector | null>
@@ -69,16 +74,14 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   if (embedder.isFree)
     return { isFree: true, make: ({ normalized, owner }) => toPromptVector(embedder.embed(gistOf(normalized, owner))) }
   if (embedder.asks === null) {
+    const orNull = (values: Float32Array | null) => values && toPromptVector(values)
     return {
       isFree: false,
-      async find(asking, normalized) {
-        const values = await embedder.embed(gistOf(normalized, ownerOf(asking)), ownerOf(asking))
-        return values && toPromptVector(values)
-      },
-      async findLater(asking, normalized) {
-        const values = await embedder.embedLater(gistOf(normalized, ownerOf(asking)), ownerOf(asking))
-        return values && toPromptVector(values)
-      },
+      spaceId,
+      find: (asking, normalized) => embedder.embed(gistOf(normalized, ownerOf(asking)), ownerOf(asking)).then(orNull),
+      // Thousands may be under way, so none keeps its request.
+      findLater: (asking, normalized) =>
+        embedder.embedLater(gistOf(normalized, ownerOf(asking)), ownerOf(asking)).then(orNull),
     }
   }
   const embedText = embedOnce(embedder, options)
@@ -96,6 +99,7 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
   }
   return {
     isFree: false,
+    spaceId,
     find,
     findLater: ({ account, control, identity }, normalized) => find({ account, control, identity }, normalized),
   }

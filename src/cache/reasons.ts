@@ -52,6 +52,10 @@ const MISSES = {
     says: 'Nothing that is stored is similar enough.',
     reported: 'the nearest question was too far from it',
   },
+  'no-vector': {
+    says: 'No vector was ready in time.',
+    reported: 'it could not be compared in time',
+  },
   fresh: {
     says: 'It asks about the present, so an earlier answer may be outdated.',
     reported: 'the answer depends on when it is asked',

@@ -1,4 +1,7 @@
-/** Writes complete responses to PostgreSQL in batches: those that arrive while a call is in flight share the next. */
+/**
+ * Writes complete responses to PostgreSQL in batches: those that arrive while a call is in flight share the next. A response whose vector is still being
+ * made is stored without, to be found by what needs none. The vector follows.
+ */
 
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
@@ -6,12 +9,12 @@ import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { recordedUserOf } from '../formats/end-user.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
 import type { Database } from '../postgres/database.ts'
-import { type AnswerToStore, storeAnswers } from '../postgres/store-answers.ts'
+import { type AnswerToStore, addPromptVectors, storeAnswers, type VectorToAdd } from '../postgres/store-answers.ts'
 import type { AnswerSeal } from '../stores/answer-seal.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheQuery } from './cache-query.ts'
-import type { PromptVector } from './prompt-vectors.ts'
+import type { LateVector, PromptVector } from './prompt-vectors.ts'
 
 export interface NewResponse {
   /** The plain JSON body. */
@@ -27,22 +30,24 @@ export interface NewResponse {
   policy: string | null
 }
 
+/** Neither rejects: a response that was not stored is a miss next time. */
+export interface Written {
+  /** Resolves when PostgreSQL has it. */
+  stored: Promise<void>
+  /** Resolves when PostgreSQL has its vector, too, or there will be none. The same promise where that is not late. */
+  comparable: Promise<void>
+}
+
 export interface ResponseWriter {
-  /**
-   * Resolves when PostgreSQL has it. `vector` must not reject. Never rejects: a response that was not stored is a miss next time. One without a prompt is written a
-   * moment later, with others.
-   */
-  write(
-    query: CacheQuery,
-    response: NewResponse,
-    vector: Promise<PromptVector | null>,
-    ttlSeconds: number,
-  ): Promise<void>
+  /** A response without a prompt is written a moment later, with others. */
+  write(query: CacheQuery, response: NewResponse, vector: PromptVector | LateVector | null, ttlSeconds: number): Written
   /** Whether so much waits to be written that further responses should wait, too. */
   isBehind(): boolean
   /** Writes at once what waits, and resolves when no write is pending. */
   flush(): Promise<void>
 }
+
+type StoredVector = NonNullable<AnswerToStore['semantic']>['vector']
 
 const MAX_BATCH = 50
 const TIME_LIMIT_MS = 10_000
@@ -66,25 +71,42 @@ export function createResponseWriter(database: Database, seal: AnswerSeal, log: 
   const storeLater = createStore(MAX_BATCH, () => Promise.race([Bun.sleep(LINGER_MS), flushing.promise]))
   // One at a time, because writing several long ones would block the event loop.
   const storeLong = createStore(1)
+  const addVector = createBatcher<VectorToAdd, null>({
+    run: async added => {
+      await addPromptVectors(database, added)
+      return added.map(() => null)
+    },
+    maxItems: MAX_BATCH,
+    timeLimitMs: TIME_LIMIT_MS,
+    timeLimitError: () => new Error('A vector was not stored in time'),
+  })
+  const warn = (error: unknown) => log.warn({ cause: describeCause(error) }, 'a response could not be stored')
+
+  /** Resolves to what its vector, if it is late, is added to. Nothing of the response is kept until then. */
+  async function storeRow(row: AnswerToStore): Promise<Omit<VectorToAdd, 'vector'> | null> {
+    const add = row.response.length > LONGEST_ON_LOOP ? storeLong : row.semantic ? store : storeLater
+    const { projectId, semantic } = row
+    const entryId = await add(row)
+    if (entryId === null || semantic?.vector?.text !== null) return null
+    const { contextHash, normalizedHash, anchorHash = null } = semantic
+    return { entryId, projectId, contextHash, normalizedHash, anchorHash }
+  }
 
   return {
     write(query, response, vector, ttlSeconds) {
       const bytes = response.body.length
       waitingBytes += bytes
-      const writing = vector
-        .then(made => {
-          const row = toRow(query, response, made, { ttlSeconds, seal })
-          const add = bytes > LONGEST_ON_LOOP ? storeLong : row.semantic ? store : storeLater
-          return add(row)
-        })
-        .then(
-          () => {},
-          error => log.warn({ cause: describeCause(error) }, 'a response could not be stored'),
-        )
+      const storing = ifMade(vector)
+        .then(made => storeRow(toRow(query, response, made, { ttlSeconds, seal })))
         .finally(() => {
           waitingBytes -= bytes
         })
-      return underWay.add(writing)
+      const stored = underWay.add(storing.then(() => {}, warn))
+      if (!vector || 'text' in vector) return { stored, comparable: stored }
+      const comparable = Promise.all([storing.catch(() => null), vector.made]).then(async ([place, made]) => {
+        if (place && made) await addVector({ ...place, vector: made }).catch(warn)
+      })
+      return { stored, comparable: underWay.add(comparable) }
     },
     isBehind: () => waitingBytes > MOST_WAITING_BYTES,
     async flush() {
@@ -95,10 +117,17 @@ export function createResponseWriter(database: Database, seal: AnswerSeal, log: 
   }
 }
 
+/** A late vector, too, if it is made by the end of this turn. */
+async function ifMade(vector: PromptVector | LateVector | null): Promise<StoredVector> {
+  if (!vector || 'text' in vector) return vector
+  const late = { spaceId: vector.spaceId, text: null }
+  return Promise.race([vector.made, new Promise<StoredVector>(resolve => setImmediate(resolve, late))])
+}
+
 function toRow(
   query: CacheQuery,
   response: NewResponse,
-  vector: PromptVector | null,
+  vector: StoredVector,
   { ttlSeconds, seal }: { ttlSeconds: number; seal: AnswerSeal },
 ): AnswerToStore {
   const { account, identity, requestHash, model } = query

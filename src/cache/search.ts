@@ -10,7 +10,6 @@ import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { EntryFacts, SemanticMatch } from './entry.ts'
 import { createFindAnswers } from './open-answers.ts'
 import { lookupThreshold } from './policy.ts'
-import type { PromptVector } from './prompt-vectors.ts'
 import { LOWEST_SAMPLED, SAMPLED_SHARE } from './sampling.ts'
 import { readRow } from './to-match.ts'
 import type { UnfinishedWrites } from './unfinished-writes.ts'
@@ -35,9 +34,14 @@ export interface SearchOptions {
   seal: AnswerSeal
 }
 
+/** What a request's question is compared with, and by which vector. */
+export type Compared = NonNullable<AnswerAsk['semantic']>
+
 export interface Search {
-  /** Asks for all that might be served. Rejects after the time limit. */
-  search(query: CacheQuery, semantic: SemanticQuery | null, vector: PromptVector | null): Promise<FoundAnswers>
+  /** For `search`. A vector without its text is still to be made. */
+  toCompared(query: CacheQuery, semantic: SemanticQuery, vector: Compared['vector']): Compared
+  /** Asks for all that might be served; null for the exact entry alone. Rejects after the time limit. */
+  search(query: CacheQuery, compared: Compared | null): Promise<FoundAnswers>
   /** Reads the response of the candidate that is served; null if it has gone meanwhile, or was replaced. */
   readResponse(query: CacheQuery, picked: SemanticMatch<EntryFacts>): Promise<SemanticMatch | null>
 }
@@ -58,20 +62,20 @@ export function createSearch({ database, unfinished, seal }: SearchOptions): Sea
   const findNamed = createFinder({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
 
   function ask({ account, control }: CacheQuery, requestHash: string, semantic: AnswerAsk['semantic']) {
-    const find = !semantic?.vector ? findNamed : semantic.anchorHash ? findAnchored : findSimilar
+    const find = !semantic?.vector?.text ? findNamed : semantic.anchorHash ? findAnchored : findSimilar
     const { maxAgeSeconds } = control
     return withinLookupTime(find({ projectId: account.project_id, requestHash, semantic, maxAgeSeconds }))
   }
   return {
-    async search(query, semantic, vector) {
-      const asked = semantic && {
-        ...semantic,
-        vector,
-        threshold: searchThreshold(query, semantic),
-        anchorHash: vector && anchorFor(query, semantic),
-      }
-      await unfinished.before(query, asked)
-      return ask(query, query.requestHash, asked)
+    toCompared: (query, semantic, vector) => ({
+      ...semantic,
+      vector,
+      threshold: searchThreshold(query, semantic),
+      anchorHash: vector && anchorFor(query, semantic),
+    }),
+    async search(query, compared) {
+      await unfinished.before(query, compared, compared?.vector?.text ? 'vector' : 'name')
+      return ask(query, query.requestHash, compared)
     },
     async readResponse(query, picked) {
       const { answers } = await ask(query, picked.entryHash, null)

@@ -24,8 +24,8 @@ export interface AnswerAsk {
   semantic: {
     contextHash: string
     normalizedHash: string
-    /** Null: do not look for similar prompts. */
-    vector: { spaceId: number; text: string } | null
+    /** Null: do not look for similar prompts. Without its text: say whether there are any to compare with. */
+    vector: { spaceId: number; text: string | null } | null
     /** Hex SHA-256. Similar prompts are looked for only where one was stored with the same; null for all. */
     anchorHash?: string | null
     /** Whether a person may have called stored questions the same. */
@@ -56,10 +56,12 @@ export interface FoundAnswers {
   answers: FoundAnswer[]
   /** Whether something comparable is stored that does not exceed the threshold. */
   hasBelow: boolean
+  /** Of an ask without its vector's text: whether there is anything to compare with. */
+  isOpen: boolean
 }
 
-/** `place`: index of the ask that it was found for. `below` only says that there is something. */
-type FoundRow = (FoundAnswer | { match: 'below' }) & { place: number }
+/** `place`: index of the ask that it was found for. `below` and `open` only say that there is something. */
+type FoundRow = (FoundAnswer | { match: 'below' } | { match: 'open' }) & { place: number }
 
 /** For each ask: the exact entry alone, or entries of equal context with the same normalized, a confirmed or a similar prompt; in no order. */
 export async function findAnswers(database: Database, asks: readonly AnswerAsk[]): Promise<FoundAnswers[]> {
@@ -75,11 +77,12 @@ export async function findAnswers(database: Database, asks: readonly AnswerAsk[]
     anchor_hashes: listHashes(asks.map(ask => ask.semantic?.anchorHash)),
     have_verdicts: asks.map(ask => ask.semantic?.hasVerdicts ?? false),
   })) as FoundRow[]
-  const found: FoundAnswers[] = asks.map(() => ({ answers: [], hasBelow: false }))
+  const found: FoundAnswers[] = asks.map(() => ({ answers: [], hasBelow: false, isOpen: false }))
   for (const { place, ...row } of rows) {
     const at = found[place]
     if (!at) continue
     if (row.match === 'below') at.hasBelow = true
+    else if (row.match === 'open') at.isOpen = true
     else at.answers.push(row)
   }
   // The exact entry stands alone.

@@ -34,8 +34,8 @@ export interface AnswerToStore {
     contextHash: string
     normalizedHash: string
     prompt: string
-    /** Null when the embedder returned none. */
-    vector: { spaceId: number; text: string } | null
+    /** Null when the embedder returned none. Without its text, it is late: see `addPromptVectors`. */
+    vector: { spaceId: number; text: string | null } | null
     /** See `AnswerAsk`; without it, the prompt is looked at for every question. */
     anchorHash?: string | null
   } | null
@@ -77,6 +77,28 @@ export async function storeAnswers(database: Database, answers: readonly AnswerT
   const ids: (number | null)[] = answers.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)
   return ids
+}
+
+/** For a prompt that was stored without. */
+export interface VectorToAdd extends Pick<AnswerToStore, 'projectId'> {
+  entryId: number
+  contextHash: string
+  normalizedHash: string
+  anchorHash?: string | null
+  vector: { spaceId: number; text: string }
+}
+
+/** Adds vectors that were late, where their prompts are still stored. */
+export async function addPromptVectors(database: Database, added: readonly VectorToAdd[]): Promise<void> {
+  await call(database, 'add_prompt_vectors', {
+    entry_ids: added.map(({ entryId }) => entryId),
+    project_ids: added.map(({ projectId }) => projectId),
+    context_hashes: listHashes(added.map(({ contextHash }) => contextHash)),
+    normalized_hashes: listHashes(added.map(({ normalizedHash }) => normalizedHash)),
+    space_ids: added.map(({ vector }) => vector.spaceId),
+    vectors: added.map(({ vector }) => vector.text),
+    anchor_hashes: listHashes(added.map(({ anchorHash }) => anchorHash)),
+  })
 }
 
 /** Returns its entry id; null when it was not stored. */

@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
+import type { Embedder } from '../../src/cache/embedders/embedder.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { call } from '../../src/postgres/call.ts'
 import { createApp } from '../../src/process/app.ts'
@@ -42,6 +43,8 @@ export interface ProxyOptions {
   /** To share upstream calls with other proxies. */
   bus?: ProcessBus
   log?: Log
+  /** In place of the one that the environment names. */
+  embedder?: Embedder
   /** What it measures, to be read by the test. */
   metrics?: Metrics
   /** Serves the dashboard and the admin API too; most tests have no use for them. */
@@ -63,6 +66,7 @@ export async function startProxy({
   bus,
   log = createLog('silent'),
   dashboard = false,
+  embedder: given,
   ...options
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
@@ -72,7 +76,7 @@ export async function startProxy({
     DASHBOARD: dashboard ? 'on' : 'off',
     ...environment,
   })
-  const embedder = await createEmbedder(config.embedder, log)
+  const embedder = given ?? (await createEmbedder(config.embedder, log))
   const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...options })
   const { dashboard: apart } = app
   const forget = noteEndListeners(() => {

@@ -138,6 +138,49 @@ begin
             and v.verdict = 'same';
     end if;
 
+    -- Of vectors that are still to be made: whether there is anything to compare them with.
+    if cardinality(array_positions(vectors, null)) > cardinality(array_positions(space_ids, null)) then
+        return query
+        select
+            g.at::integer - 1, 0::bigint, '', 'open', null::double precision, null::text, '', 0, 0, now(), now(), null::text, null::text,
+            null::text, null::text
+        from unnest(project_ids, context_hashes, space_ids, vectors, thresholds, anchor_hashes) with ordinality as g (
+            project_id, context_hash, space_id, vector, threshold, anchor_hash, at
+        )
+        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
+        where g.vector is null
+            and g.threshold is not null
+            and coalesce(
+                (
+                    select x.entry_id
+                    from cache_prompts x
+                    where coalesce(x.anchor_key, x.group_key) = any (
+                            array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)]
+                        )
+                        and g.anchor_hash is not null
+                        and x.space_id = g.space_id
+                    limit 1
+                ),
+                (
+                    select x.entry_id
+                    from cache_prompts x
+                    where x.group_key = k.group_key
+                        and g.anchor_hash is null
+                        and not x.in_lists
+                        and x.space_id = g.space_id
+                    limit 1
+                ),
+                (
+                    select x.lists
+                    from cache_groups x
+                    where x.group_key = k.group_key
+                        and g.anchor_hash is null
+                        and x.space_id = g.space_id
+                    limit 1
+                )
+            ) is not null;
+    end if;
+
     if cardinality(array_positions(vectors, null)) >= cardinality(vectors) then
         return;
     end if;
@@ -254,4 +297,4 @@ $$;
 comment on function find_answers(
     bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[], boolean[]
 ) is
-    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null vector for no similar ones; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';

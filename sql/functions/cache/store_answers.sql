@@ -66,14 +66,19 @@ begin
                 g.response_id,
                 g.end_user,
                 sum(g.response_length) over (order by g.at) - g.response_length as response_start,
-                -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number.
-                300 + g.response_length + coalesce(octet_length(g.prompt) + 200, 0) + coalesce(1024 + octet_length(g.vector) / 4, 0) as bytes
+                -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number: also one that comes later.
+                300 + g.response_length + coalesce(octet_length(g.prompt) + 200, 0) + coalesce(
+                    1024 + octet_length(g.vector) / 4,
+                    (select 1024 + 2 * sp.dimensions from embedding_spaces sp where sp.id = g.space_id),
+                    0
+                ) as bytes
             from unnest(
                 project_ids, generations, tests, request_hashes, namespaces, endpoints, models, providers, response_lengths,
-                prompt_tokens, completion_tokens, ttls_seconds, prompts, vectors, policies, key_ids, log_contents, response_ids, end_users
+                prompt_tokens, completion_tokens, ttls_seconds, prompts, space_ids, vectors, policies, key_ids, log_contents, response_ids,
+                end_users
             ) with ordinality as g (
                 project_id, generation, test, request_hash, namespace, endpoint, model, provider, response_length, prompt_tokens,
-                completion_tokens, ttl_seconds, prompt, vector, policy, key_id, log_content, response_id, end_user, at
+                completion_tokens, ttl_seconds, prompt, space_id, vector, policy, key_id, log_content, response_id, end_user, at
             )
         ),
         -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
@@ -181,4 +186,4 @@ comment on function store_answers(
     bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
     text[], integer[], text[], bytea[], bigint[], text[], text[], text[], text[]
 ) is
-    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook''s rules under which the response passed.';
+    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. A space without a vector: it comes later, by add_prompt_vectors(). Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook''s rules under which the response passed.';

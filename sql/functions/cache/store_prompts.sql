@@ -46,33 +46,37 @@ begin
             l.context_hash,
             l.normalized_hash,
             l.prompt,
-            l.space_id,
-            l.vector::halfvec as embedding,
+            -- While its vector is being made, a text that is stored again keeps the former one.
+            case when l.vector is not null or b.is_same then l.space_id end as space_id,
+            coalesce(l.vector::halfvec, case when b.is_same then b.embedding end) as embedding,
             l.group_key,
             l.anchor_key,
+            e.created_at,
             e.expires_at,
             b.entry_id is null or b.space_id is distinct from l.space_id as is_new,
             case
                 when b.entry_id is null or b.space_id is distinct from l.space_id
                     then sp.has_lists and (g.sampled >= sampled_group_size or g.lists is not null)
-                else b.in_lists
+                else b.in_lists and (l.vector is not null or b.is_same)
             end as in_lists,
-            b.in_lists and b.space_id = l.space_id and b.normalized_hash = l.normalized_hash as is_in_place
+            b.in_lists and b.is_same as is_in_place
         from (select g.*, hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key from given g) l
         -- Limits make these index scans, whatever the planner's estimate of the table's size.
         cross join lateral (
-            select x.expires_at
+            select x.created_at, x.expires_at
             from cache_entries x
             where x.id = l.entry_id
             limit 1
         ) e
         left join lateral (
-            select x.entry_id, x.space_id, x.in_lists, x.normalized_hash
+            select
+                x.entry_id, x.space_id, x.embedding, x.in_lists,
+                x.space_id = l.space_id and x.normalized_hash = l.normalized_hash as is_same
             from cache_prompts x
             where x.entry_id = l.entry_id
             limit 1
         ) b on true
-        left join embedding_spaces sp on sp.id = l.space_id
+        left join embedding_spaces sp on sp.id = l.space_id and l.vector is not null
         left join lateral (
             select x.sampled, x.lists
             from cache_groups x
@@ -88,7 +92,7 @@ begin
         )
         select
             l.entry_id, l.project_id, l.context_hash, l.normalized_hash, l.prompt, l.space_id, l.embedding, coalesce(l.in_lists, false),
-            now(), l.expires_at, l.anchor_key
+            l.created_at, l.expires_at, l.anchor_key
         from placed l
         order by l.entry_id
         on conflict (entry_id) do update
@@ -126,4 +130,4 @@ end;
 $$;
 
 comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[], bytea[]) is
-    'The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over.';
+    'The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. A space without a vector: it comes later.';

@@ -4,8 +4,8 @@ import type { ModelChild } from './model-child.ts'
 
 /** One is being computed and one is ready. The others wait here, where a crash of the model does not lose them. */
 const ASKS_AT_THE_MODEL = 2
-/** As many asks may wait that nobody waits for. Each keeps an answer in memory that is stored with its vector. */
-const MOST_LATER = 256
+/** As many texts may wait that nobody waits for, of two thousand characters at most. */
+const MOST_LATER = 10_000
 /** A model that takes longer for one ask counts as hung. */
 const ASK_TIME_LIMIT_MS = 10_000
 /** Assumed time per ask until one was measured. */
@@ -13,14 +13,17 @@ const FIRST_GUESS_MS = 10
 
 interface Job {
   text: string
+  name: string
   settle(vector: Float32Array | null): void
 }
 
 export interface AskQueue {
-  /** Resolves to null when the model cannot do it. Never rejects. */
-  add(text: string): Promise<Float32Array | null>
+  /** Resolves to null when the model cannot do it. Never rejects. `name`: of the text and its owner. */
+  add(text: string, name: string): Promise<Float32Array | null>
   /** The same after everything that somebody waits for. Resolves to null, too, when too much waits already. */
-  addLater(text: string): Promise<Float32Array | null>
+  addLater(text: string, name: string): Promise<Float32Array | null>
+  /** Somebody waits by now for what was added for later. */
+  hasten(name: string): void
   /** Handles the reply to an ask that was sent. */
   answer(id: number, vector: Float32Array | null): void
   /**
@@ -57,16 +60,20 @@ export function createAskQueue(): AskQueue {
     endLimit = sent.size === 0 ? null : startTimeLimit(ASK_TIME_LIMIT_MS, () => watched?.kill())
   }
 
-  function put(queue: Job[], text: string) {
+  function put(queue: Job[], text: string, name: string) {
     const { promise, resolve } = Promise.withResolvers<Float32Array | null>()
-    queue.push({ text, settle: resolve })
+    queue.push({ text, name, settle: resolve })
     sendNext()
     return promise
   }
 
   return {
-    add: text => put(waiting, text),
-    addLater: async text => (later.length < MOST_LATER ? put(later, text) : null),
+    add: (text, name) => put(waiting, text, name),
+    addLater: async (text, name) => (later.length < MOST_LATER ? put(later, text, name) : null),
+    hasten(name) {
+      const at = later.findIndex(job => job.name === name)
+      if (at >= 0) waiting.push(...later.splice(at, 1))
+    },
     answer(id, vector) {
       const job = sent.get(id)
       if (!job) return

@@ -8,10 +8,8 @@ import { startModelProcess } from './model-process.ts'
 
 /** A longer text would exceed the tokens that a model reads. It is refused without asking the model. */
 const MOST_CHARACTERS = 2_000
-/** What would wait longer in the queue is refused: the provider is asked at once, and the vector is made when the answer is stored. */
-const PATIENCE_MS = 50
-/** Upper bound on a request's wait, whatever the estimate says. */
-const TIME_LIMIT_MS = 150
+/** Longest wait of a request. What would wait longer by estimate is refused at once, and its vector is made when the answer is stored. */
+const TIME_LIMIT_MS = 400
 const MOST_REMEMBERED = 4_096
 
 /** Rejects, with a reason for the operator, when the folder's model does not load. */
@@ -23,9 +21,12 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
   function askOnce(text: string, owner: string, ask: 'add' | 'addLater'): Promise<Float32Array | null> {
     const name = createHash('sha256').update(`${owner}\n${text}`).digest('base64')
     const known = recent.get(name)
-    if (known) return known
-    if (ask === 'add' && model.asks.waitMs() > PATIENCE_MS) return Promise.resolve(null)
-    const asked = model.asks[ask](text)
+    if (known) {
+      if (ask === 'add' && Bun.peek.status(known) === 'pending') model.asks.hasten(name)
+      return known
+    }
+    if (ask === 'add' && model.asks.waitMs() > TIME_LIMIT_MS) return Promise.resolve(null)
+    const asked = model.asks[ask](text, name)
     recent.set(name, asked)
     asked.then(vector => vector ?? recent.delete(name))
     return asked

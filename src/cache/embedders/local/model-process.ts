@@ -11,7 +11,7 @@ const LASTING_MS = 10_000
 export interface ModelProcess {
   readonly name: string
   readonly dimensions: number
-  readonly asks: Pick<AskQueue, 'add' | 'addLater' | 'waitMs'>
+  readonly asks: Pick<AskQueue, 'add' | 'addLater' | 'hasten' | 'waitMs'>
   /** Resolves when the process has ended. */
   close(): Promise<void>
 }

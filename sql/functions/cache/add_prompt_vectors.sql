@@ -1,0 +1,51 @@
+create or replace function add_prompt_vectors(
+    entry_ids bigint[],
+    project_ids bigint[],
+    context_hashes bytea[],
+    normalized_hashes bytea[],
+    space_ids integer[],
+    vectors text[],
+    anchor_hashes bytea[]
+)
+returns void
+language plpgsql
+volatile
+set search_path = model_proxy, pg_temp
+-- As in store_answers.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+    -- By place; null where the vector has no prompt any more.
+    prompts text[];
+begin
+    perform set_config('synchronous_commit', 'off', true);
+
+    -- Locked, in the order of store_prompts, so that what is purged or replaced meanwhile stays so.
+    with waiting as materialized (
+        select x.entry_id, x.project_id, x.context_hash, x.normalized_hash, x.prompt
+        from cache_prompts x
+        where x.entry_id = any (entry_ids)
+            and x.space_id is null
+            and x.expires_at > now()
+        order by x.entry_id
+        for no key update
+    )
+    select array_agg(w.prompt order by g.at)
+    into prompts
+    from unnest(entry_ids, project_ids, context_hashes, normalized_hashes) with ordinality as g (
+        entry_id, project_id, context_hash, normalized_hash, at
+    )
+    left join waiting w on w.entry_id = g.entry_id
+        and w.project_id = g.project_id
+        and w.context_hash = g.context_hash
+        and w.normalized_hash = g.normalized_hash
+        and g.at = array_position(entry_ids, g.entry_id);
+
+    perform store_prompts(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, anchor_hashes);
+end;
+$$;
+
+comment on function add_prompt_vectors(bigint[], bigint[], bytea[], bytea[], integer[], text[], bytea[]) is
+    'Adds vectors that were not ready when store_answers() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project''s, of another context or text, or has a vector.';

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { call } from '../../src/postgres/call.ts'
+import { type AnswerAsk, findAnswers } from '../../src/postgres/find-answer.ts'
+import { addPromptVectors, storeAnswers } from '../../src/postgres/store-answers.ts'
+import { answerTo, makeProject, makeSpace, rewordingOf, sha256, vectorOf } from '../harness/answers.ts'
+import { describeBackends } from '../harness/backends.ts'
+
+type Compared = NonNullable<AnswerAsk['semantic']>
+
+describeBackends('add_prompt_vectors()', backend => {
+  /** A prompt that is stored without its vector, and what would be added to it. */
+  async function open(anchorHash: string | null = null) {
+    const { database } = await backend.open()
+    const spaceId = await makeSpace(database)
+    const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
+    const { semantic, ...answer } = answerTo('prompt', place)
+    if (!semantic) throw new Error('It has a prompt')
+    const { contextHash, normalizedHash } = semantic
+    const late = { ...answer, semantic: { ...semantic, anchorHash, vector: { spaceId, text: null } } }
+    const [entryId] = await storeAnswers(database, [late])
+    const vector = { spaceId, text: vectorOf('prompt') }
+    const ask = rewordingOf('prompt', place)
+    const toAsk = (compared: Partial<Compared>, projectId = place.projectId) => ({
+      ...ask,
+      projectId,
+      semantic: { ...(ask.semantic as Compared), ...compared },
+    })
+    return {
+      database,
+      late,
+      added: { entryId: entryId ?? 0, projectId: place.projectId, contextHash, normalizedHash, anchorHash, vector },
+      toAsk,
+      kinds: async (compared: Partial<Compared> = {}) => {
+        const [found] = await findAnswers(database, [toAsk(compared)])
+        return found?.answers.map(({ match }) => match)
+      },
+      isOpen: async (compared: Partial<Compared> = {}, projectId?: number) => {
+        const asked = toAsk({ vector: { spaceId, text: null }, ...compared }, projectId)
+        return (await findAnswers(database, [asked]))[0]?.isOpen
+      },
+      stored: () =>
+        database.call(
+          `select e.bytes, p.created_at = e.created_at as is_of_then from cache_entries e join cache_prompts p on p.entry_id = e.id`,
+          [],
+        ),
+    }
+  }
+
+  test('adds a vector to what is stored, which its name finds before', async () => {
+    const { database, added, kinds, stored } = await open()
+    expect([await kinds(), await kinds({ ...added, vector: null })]).toEqual([[], ['normalized']])
+    const before = await stored()
+    await addPromptVectors(database, [added, added])
+    expect(await kinds()).toEqual(['similar'])
+    expect(await stored()).toEqual(before)
+    // The vector is counted before it comes.
+    expect(before).toEqual([{ is_of_then: true, bytes: expect.toSatisfy((bytes: number) => bytes > 1024 + 2 * 64) }])
+  })
+
+  test('passes over another project’s, context’s and text’s prompt, and what has gone, expired, or has one', async () => {
+    const { database, late, added, kinds } = await open()
+    const elsewhere = { projectId: await makeProject(database, 'elsewhere') }
+    for (const wrong of [elsewhere, { contextHash: sha256('x') }, { normalizedHash: sha256('x') }, { entryId: 0 }])
+      await addPromptVectors(database, [{ ...added, ...wrong }])
+    await database.call(`update cache_prompts set expires_at = now()`, [])
+    await addPromptVectors(database, [added])
+    await database.call(`update cache_prompts set expires_at = now() + interval '1 h'`, [])
+    expect(await kinds()).toEqual([])
+    await addPromptVectors(database, [added])
+    const opposite = { ...added.vector, text: vectorOf('another prompt') }
+    await addPromptVectors(database, [{ ...added, vector: opposite }])
+    expect(await kinds()).toEqual(['similar'])
+    await call(database, 'purge_cache', { project: 'acme' })
+    await storeAnswers(database, [{ ...late, requestHash: sha256('another request') }])
+    await addPromptVectors(database, [added])
+    expect(await kinds()).toEqual([])
+  })
+
+  test('what is stored again keeps its vector until the next has come, unless its text is another', async () => {
+    const { database, late, added, kinds } = await open()
+    await addPromptVectors(database, [added])
+    await database.call(`update cache_prompts set in_lists = true`, [])
+    const lists = () => database.call(`select in_lists from cache_prompts`, [])
+    await storeAnswers(database, [late])
+    expect(await lists()).toEqual([{ in_lists: true }])
+    await database.call(`update cache_prompts set in_lists = false`, [])
+    expect(await kinds()).toEqual(['similar'])
+    await database.call(`update cache_prompts set in_lists = true`, [])
+    await storeAnswers(database, [{ ...late, semantic: { ...late.semantic, normalizedHash: sha256('x') } }])
+    expect(await lists()).toEqual([{ in_lists: false }])
+    expect(await kinds()).toEqual([])
+  })
+
+  test.each([null, sha256('anchor')])(
+    'what would be compared with a vector is known without, anchor %s',
+    async anchor => {
+      const { database, added, toAsk, isOpen } = await open(anchor)
+      const ofAnchor = { anchorHash: anchor }
+      expect(await isOpen(ofAnchor)).toBe(false)
+      await addPromptVectors(database, [added])
+      expect([await isOpen(ofAnchor), await isOpen()]).toEqual([true, true])
+      expect(await isOpen({ ...ofAnchor, vector: null })).toBe(false)
+      expect(await isOpen({ ...ofAnchor, contextHash: sha256('another') })).toBe(false)
+      expect(await isOpen({ ...ofAnchor, vector: { spaceId: added.vector.spaceId + 1, text: null } })).toBe(false)
+      expect(await isOpen(ofAnchor, added.projectId + 1)).toBe(false)
+      // Without one, a stored prompt is compared with every question.
+      expect(await isOpen({ anchorHash: sha256('another') })).toBe(anchor === null)
+      const asked = [toAsk({}), toAsk({ ...ofAnchor, vector: { ...added.vector, text: null } })]
+      expect((await findAnswers(database, asked)).map(found => [found.isOpen, found.answers.length])).toEqual([
+        [false, 1],
+        [true, 0],
+      ])
+      await database.call(`update cache_prompts set in_lists = true`, [])
+      expect(await isOpen()).toBe(false)
+      await database.call(
+        `insert into cache_groups (group_key, space_id, project_id, sampled, lists)
+       select group_key, space_id, project_id, 0, 1 from cache_prompts on conflict (group_key, space_id) do update set lists = 1`,
+        [],
+      )
+      expect(await isOpen()).toBe(true)
+    },
+  )
+})

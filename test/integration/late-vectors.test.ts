@@ -1,0 +1,82 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { ask } from '../harness/client.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type Standin, startStandin } from '../standin/server.ts'
+
+const FIRST = 'How do I change the oil of a mower?'
+/** Of equal normal form, and of the same gist. */
+const EQUAL = 'how do I change the oil of a mower'
+const SIMILAR = 'What is the best way to change the oil of a mower?'
+/** Of its anchor. */
+const COMPARABLE = 'How do I change the blade of a mower?'
+
+/** On a busy machine, a lookup may take longer than it may: then it is asked again. */
+const SOON = { timeout: 20_000 }
+
+/** Vectors are made when it is told to: until then there is none in time. All are alike. */
+describeBackends('vectors that are late', backend => {
+  let upstream: Standin
+  let proxy: TestProxy | undefined
+  let key: string
+  let make: () => void = () => {}
+
+  beforeEach(async () => {
+    await stop()
+    const { promise, resolve } = Promise.withResolvers<Float32Array>()
+    make = () => resolve(Float32Array.of(1, 0))
+    upstream = await startStandin()
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' },
+      embedder: {
+        space: { model: 'slow', dimensions: 2 },
+        isFree: false,
+        asks: null,
+        embed: async () => (Bun.peek.status(promise) === 'pending' ? null : promise),
+        embedLater: () => promise,
+        close: async () => {},
+      },
+    })
+    key = await proxy.createKey({ type: 'project' })
+  })
+  afterAll(stop)
+
+  async function stop(): Promise<void> {
+    make()
+    await Promise.all([proxy?.stop(), upstream?.stop()])
+  }
+
+  async function find(text: string): Promise<string> {
+    const { cache, headers } = await ask(proxy as TestProxy, key, question(text))
+    return `${cache} ${headers.get('x-proxy-cache-reason')}`
+  }
+  /** Asked so that its own answer is not stored. */
+  function findOnly(text: string): Promise<string> {
+    upstream.script({ kind: 'answer', finishReason: 'content_filter' })
+    return find(text)
+  }
+  const count = async () => {
+    const rows = await proxy?.query<{ rows: number; vectors: number }>(
+      `select count(*)::integer as rows, count(embedding)::integer as vectors from cache_prompts`,
+    )
+    return rows?.[0]
+  }
+
+  test('keep nobody waiting who can be answered without, or has nothing to be compared with', async () => {
+    expect(await find(FIRST)).toBe('MISS no-candidate')
+    await expect.poll(count, SOON).toEqual({ rows: 1, vectors: 0 })
+    await expect.poll(() => findOnly(EQUAL), SOON).toBe('HIT-SEMANTIC normalized')
+  })
+
+  test('are the reason of a miss until they are made, and then added', async () => {
+    await find(FIRST)
+    await expect.poll(() => findOnly(SIMILAR), SOON).toBe('MISS no-vector')
+    make()
+    await proxy?.settle()
+    expect(await count()).toEqual({ rows: 1, vectors: 1 })
+    await expect.poll(() => findOnly(COMPARABLE), SOON).toBe('MISS unverified:words')
+    await expect.poll(() => findOnly(SIMILAR), SOON).toBe('HIT-SEMANTIC verified')
+  })
+})
