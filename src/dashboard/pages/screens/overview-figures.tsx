@@ -100,8 +100,10 @@ export function Figures({ answer, before, span, rows, withTests, change }: Figur
               rows={answer.by_tag}
               what="Tag"
               onPick={tag => change({ tag })}
-              // The list takes one tag.
-              rowsOf={name => (tag === undefined || tag === name ? narrowed(rows, { tag: name }) : null)}
+              // The list takes one tag, and a comma for its end.
+              rowsOf={name =>
+                (tag === undefined || tag === name) && !name.includes(',') ? narrowed(rows, { tag: name }) : null
+              }
             />
           </Card>
         )}
