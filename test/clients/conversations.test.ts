@@ -181,7 +181,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
 
     test('what its time is over for is not found, and swept', async () => {
       const one = await create({ model: MODELS[0], input: hello() })
-      await proxy.query(`update kept_responses set expires_at = now() - interval '1 hour'`)
+      await proxy.query(`update kept_responses set expires_at = now() - interval '1 hour' where id = '${one.id}'`)
       await expect(client.responses.retrieve(one.id)).rejects.toMatchObject({ status: 404 })
       expect(await proxy.query('select delete_expired_responses(1) as deleted')).toEqual([{ deleted: 1 }])
     })

@@ -88,6 +88,7 @@ describeBackends('how long answers are kept', backend => {
     expect(upstream.counts.total).toBe(0)
     const paying = await proxy.createKey({ project, type: 'project' })
     await ask(proxy, paying, `${question}, with drawings`)
+    await proxy.settle()
     expect(upstream.counts.byPath['/v1/embeddings']).toBeGreaterThan(0)
   })
 })

@@ -105,6 +105,7 @@ describeOnce('restricted keys', backend => {
       'models',
       'operation',
       'realtime',
+      'told',
     ])
   })
 

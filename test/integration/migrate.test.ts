@@ -82,7 +82,7 @@ describeReal('a deploy', backend => {
     await theirs.runScript(`update schema_migrations set checksum = 'another' where name like '%find_answers.sql'`)
     expect((await migrate(theirs)).applied).toContain('functions')
     const ask = { projectId: 1, requestHash: '0'.repeat(64), semantic: null, maxAgeSeconds: null }
-    expect(await findAnswers(theirs, [ask])).toEqual([{ answers: [], hasBelow: false }])
+    expect(await findAnswers(theirs, [ask])).toEqual([{ answers: [], hasBelow: false, isOpen: false }])
   })
 
   test('refuses a database from before the first release, and says what to do', async () => {

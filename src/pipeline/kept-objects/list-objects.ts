@@ -134,7 +134,8 @@ async function refresh(
 
 /** It was read whole. */
 function textOf(body: ProxyResponse['body']): string {
-  return body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
+  if (body instanceof ReadableStream) throw new Error('An object that was asked for is not a stream')
+  return typeof body === 'string' ? body : new TextDecoder().decode(body)
 }
 
 function mayHaveChanged({ object }: ListedObject): boolean {

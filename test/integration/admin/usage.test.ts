@@ -141,7 +141,7 @@ describeBackends('reports of usage', backend => {
           const counted = await proxy.query(
             `select tags->>'team' as team, count(*)::integer as requests from usage_records
               where recorded_at >= to_timestamp(${from}) and recorded_at < to_timestamp(${until})
-                and endpoint in ('chat', 'completions', 'responses', 'messages', 'realtime') and ${where}
+                and endpoint in ('chat', 'completions', 'responses', 'responses/compact', 'messages', 'realtime') and ${where}
               group by 1 order by 1`,
           )
           const sums = new Map<string | null, number>()

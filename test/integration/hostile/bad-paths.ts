@@ -87,7 +87,8 @@ export const BAD_PATHS: HostileRequest[] = [
   {
     name: 'a websocket',
     send: write({ method: 'GET', headers: WEBSOCKET, body: '', framing: null }),
-    ...refusedMethod,
+    statuses: [426],
+    error: { code: 'websocket_not_supported' },
   },
   { name: 'a wrong method at a host of one letter', send: write({ method: 'PUT', host: 'Host: x' }), ...refusedMethod },
   {
