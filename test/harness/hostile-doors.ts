@@ -32,7 +32,11 @@ const BODIES: Record<string, BodyOfDoor> = {
     type: 'InputTokenCountParams',
     body: { model: 'claude-haiku-4-5', input: 'Hello.' },
   },
-  '/responses/compact': { from: 'openai', type: 'ResponseCompactParams', body: { model: 'gpt-5-mini', input: 'Hello.' } },
+  '/responses/compact': {
+    from: 'openai',
+    type: 'ResponseCompactParams',
+    body: { model: 'gpt-5-mini', input: 'Hello.' },
+  },
   '/messages': { from: '@anthropic-ai/sdk', type: 'MessageCreateParamsBase', body: MESSAGE },
   '/messages/count_tokens': { from: '@anthropic-ai/sdk', type: 'MessageCountTokensParams', body: MESSAGE },
   '/embeddings': {
