@@ -73,6 +73,11 @@ export const DOORS: readonly Door[] = [
     usd: MOST_TOKENS * 0.6e-6,
   },
   {
+    path: '/responses/compact',
+    body: n => ({ model: 'gpt-4o-mini', input: `Number ${n}` }),
+    usd: MOST_TOKENS * 0.6e-6,
+  },
+  {
     path: '/messages',
     body: n => ({ model: 'claude-haiku-4-5', max_tokens: CLAUDES_TOKENS, messages: ask(`Number ${n}?`) }),
     usd: CLAUDES_TOKENS * 5e-6,

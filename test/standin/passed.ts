@@ -45,7 +45,8 @@ export async function writePassed(
   kept: KeptObjects,
   scenario: AnswerScenario,
 ): Promise<PassedAnswer | null> {
-  const [, operation] = /\/v1\/((?:images|audio)\/\w+|moderations|rerank|(?:files|batches).*)$/.exec(request.path) ?? []
+  const [, operation] =
+    /\/v1\/((?:images|audio)\/\w+|moderations|rerank|responses\/compact|(?:files|batches).*)$/.exec(request.path) ?? []
   if (operation === undefined) return null
   const form = await readForm(request)
   const fields = isObject(request.body) ? request.body : Object.fromEntries(form ?? [])
@@ -60,6 +61,7 @@ export async function writePassed(
   if (operation.startsWith('audio/')) return writeTranscription(operation, fields)
   if (operation === 'moderations') return json({ ...writeModeration(fields), ...scenario.fields })
   if (operation === 'rerank') return json(writeRanking(fields))
+  if (operation === 'responses/compact') return writeCompaction()
   const [collection, id, part] = operation.split('/')
   if (collection === 'files') return answerFiles(request, kept, { id, part, form })
   return answerBatches(request, kept, { id, part, fields })
@@ -130,6 +132,20 @@ function writeTranscription(operation: string, fields: JsonObject): PassedAnswer
     return { status: 200, contentType: 'text/plain; charset=utf-8', parts: [`${text}\n`] }
   if (operation === 'audio/translations') return json({ text })
   return json({ text, usage: fields.model === 'whisper-1' ? { type: 'duration', seconds: 3 } : usage })
+}
+
+/** As long as an answer of gpt-4o-mini can be. */
+function writeCompaction(): PassedAnswer {
+  const [input, output] = [14, 16_384]
+  const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }
+  const packed = { id: 'cmp_1', type: 'compaction', encrypted_content: 'cGFja2Vk' }
+  const compacted = {
+    id: 'resp_compacted1',
+    object: 'response.compaction',
+    created_at: 1_760_000_000,
+    output: [packed],
+  }
+  return { ...json({ ...compacted, usage }), billed: { input, output } }
 }
 
 function writeModeration({ input, model }: JsonObject): JsonObject {
