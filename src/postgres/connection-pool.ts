@@ -28,6 +28,8 @@ const STALLED_AFTER_MS = 1_000
 const RETRY_AFTER_MS = 100
 const CLOSE_TIME_LIMIT_MS = 2_000
 const WATCH_EVERY_MS = 250
+/** A process that has not watched for this long was held, by its machine or by work of its own: that is no silence of the server's. */
+const HELD_AFTER_MS = 2_000
 /** About an hour, with some variation, so that connections are not all renewed at once. */
 const LIFETIME_MS = 3_600_000
 
@@ -41,6 +43,9 @@ export class ConnectionPool {
   #refused: { error: unknown; untilMs: number } | null = null
   #isClosed = false
   #maxConnections: number
+  #watchedAtMs = performance.now()
+  /** Since when it runs without having been held: what came meanwhile is still to be read. */
+  #awakeSinceMs = this.#watchedAtMs
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -150,16 +155,19 @@ export class ConnectionPool {
 
   #watch(): void {
     const nowMs = performance.now()
+    if (nowMs - this.#watchedAtMs > HELD_AFTER_MS) this.#awakeSinceMs = nowMs
+    this.#watchedAtMs = nowMs
+    const quietFor = ({ quietSinceMs }: Connection) => nowMs - Math.max(quietSinceMs, this.#awakeSinceMs)
     const { primary } = this.#options.address
     for (const each of this.#open) {
       const { connection, bestBeforeMs } = each
-      const quietMs = connection.waiting === 0 ? 0 : nowMs - connection.quietSinceMs
+      const quietMs = connection.waiting === 0 ? 0 : quietFor(connection)
       each.isStalled = quietMs > STALLED_AFTER_MS
       if (quietMs > SILENCE_LIMIT_MS) connection.end()
       else if (nowMs > bestBeforeMs || primary?.isLeftBehind(connection.identity)) this.leave(each)
     }
     for (const connection of this.#leaving) {
-      if (nowMs - connection.quietSinceMs > SILENCE_LIMIT_MS) connection.end()
+      if (quietFor(connection) > SILENCE_LIMIT_MS) connection.end()
     }
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { parseDatabaseUrl } from '../../src/postgres/address.ts'
 import { openConnections } from '../../src/postgres/connection-pool.ts'
 import { describeReal } from '../harness/backends.ts'
@@ -24,6 +24,20 @@ describeReal('connections', backend => {
     await Promise.all(waits)
     expect(connections.size()).toEqual({ open: 1, most: 1 })
     await waitUntil('the server has no more of them', async () => (await others()) <= before)
+    await connections.close()
+  })
+
+  test('a process that was held does not take that for a silence of the server', async () => {
+    const { databaseUrl } = await backend.open()
+    const address = parseDatabaseUrl(databaseUrl ?? '')
+    if (!address) throw new Error('There is no address')
+    const connections = openConnections({ address, maxConnections: 1 })
+    await connections.call('select', [])
+    const asked = connections.call<{ slept: string }>('select pg_sleep(1)::text as slept', [])
+    const now = performance.now.bind(performance)
+    const held = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+    onTestFinished(() => held.mockRestore())
+    expect(await asked).toHaveLength(1)
     await connections.close()
   })
 })
