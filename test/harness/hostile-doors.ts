@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { methodsOf, TARGETS } from '../../src/http/paths.ts'
 import type { Target } from '../../src/pipeline/request.ts'
+import { BOUND } from '../../src/providers/bound-objects.ts'
 import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
 import { type Place, placesOf, readTypes } from './typed-places.ts'
 
@@ -71,6 +72,15 @@ const BODIES: Record<string, BodyOfDoor> = {
     type: 'BatchCreateParams',
     body: { requests: [{ custom_id: 'a', params: { ...MESSAGE, model: 'claude-haiku-4-5' } }] },
   },
+  '/conversations': { from: 'openai', type: 'ConversationCreateParams', body: { items: says('Hello.') } },
+  '/vector_stores': { from: 'openai', type: 'VectorStoreCreateParams', body: { name: 'hats' } },
+  '/containers': { from: 'openai', type: 'ContainerCreateParams', body: { name: 'hats' } },
+  '/uploads': {
+    from: 'openai',
+    type: 'UploadCreateParams',
+    body: { bytes: 9, filename: 'hats.txt', mime_type: 'text/plain', purpose: 'assistants' },
+  },
+  '/videos': { from: 'openai', type: 'VideoCreateParams', body: { prompt: 'A hat.' } },
   '/cache/feedback': { from: null, type: '', body: { request_id: 'x', verdict: 'wrong' } },
   '/cache/explain': { from: 'openai', type: 'ChatCompletionCreateParamsBase', body: CHAT },
 }
@@ -80,6 +90,7 @@ export const BODY_DOORS = [
   ...Object.keys(TARGETS).filter(path => methodsOf(TARGETS[path] as Target).includes('POST')),
   ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
   ...Object.values(COLLECTION_PATHS).map(path => `/v1${path}`),
+  ...Object.keys(BOUND).map(collection => `/v1/${collection}`),
 ].map(path => path.replace('/v1', ''))
 
 export const FORM_DOORS = [

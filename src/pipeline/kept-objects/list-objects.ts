@@ -124,7 +124,7 @@ async function refresh(
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const { row, at } = next
       const answer = await ask(row).catch(() => null)
-      if (answer?.status === 200) texts[at] = textOf(answer.body)
+      if (answer?.status === 200) texts[at] = readWhole(answer.body)
       if (answer?.status === 404) texts[at] = null
     }
   }
@@ -133,7 +133,7 @@ async function refresh(
 }
 
 /** It was read whole. */
-function textOf(body: ProxyResponse['body']): string {
+function readWhole(body: ProxyResponse['body']): string {
   if (body instanceof ReadableStream) throw new Error('An object that was asked for is not a stream')
   return typeof body === 'string' ? body : new TextDecoder().decode(body)
 }
