@@ -4,24 +4,24 @@ import { tieToTests } from '../faults/servers.ts'
 import { endAfterFile } from '../harness/left-processes.ts'
 import { LARGEST_BODIES } from './event-loop/largest-bodies.ts'
 
-/** Processor time of the event loop's thread, which does not depend on how busy the machine is. */
-const LONGEST_MS = 50
-const ROW = /^\| (door: .+) \| ([\d.]+) \| (\d+) /gm
+const ROW = /^\| (door: .+|reading .+) \| ([\d., ]+) \| (\d+) /gm
 
-/** Rows of the table: door, milliseconds, status. */
-async function measure(only: string) {
-  const command = ['bun', 'test/hostile/event-loop/measure.ts', '--only', only, '--times', '1']
+/** By processor time of the event loop's thread, which does not depend on how busy the machine is: the shortest of some tries. */
+async function measure(only: string, times: number) {
+  const command = ['bun', 'test/hostile/event-loop/measure.ts', '--only', only, '--times', `${times}`]
   const bench = Bun.spawn(tieToTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
   endAfterFile(bench)
-  return [...(await new Response(bench.stdout).text()).matchAll(ROW)]
+  const told = [...(await new Response(bench.stdout).text()).matchAll(ROW)]
+  const [floor, ...rows] = told.map(([, name = '', goes = '', status]) => {
+    return { name, longestMs: Math.min(...goes.split(', ').map(Number)), status: Number(status) }
+  })
+  return { rows, long: rows.filter(({ longestMs }) => longestMs > (floor?.longestMs ?? 0)) }
 }
 
-test.skipIf(!inject('real'))('the largest bodies hold up nobody', { timeout: 300_000 }, async () => {
-  const rows = await measure('door:')
-  expect(rows.map(([, name]) => name)).toEqual(LARGEST_BODIES.map(({ name }) => name))
-  expect(rows.filter(([, , , status]) => Number(status) >= 500)).toEqual([])
-  const long = rows.filter(([, , ms]) => Number(ms) > LONGEST_MS)
+test.skipIf(!inject('real'))('the largest bodies hold up nobody for as long as reading one at once takes', async () => {
+  const { rows, long } = await measure('door:', 1)
+  expect(rows.map(({ name }) => name)).toEqual(LARGEST_BODIES.map(({ name }) => name))
+  expect(rows.filter(({ status }) => status >= 500)).toEqual([])
   // A collection of garbage may have come in between.
-  const again = await Promise.all(long.map(([, name = '']) => measure(name)))
-  expect(again.flat().filter(([, , ms]) => Number(ms) > LONGEST_MS)).toEqual([])
+  for (const { name } of long) expect((await measure(name, 3)).long).toEqual([])
 })

@@ -1,7 +1,7 @@
 /**
  * `bun test/hostile/event-loop/measure.ts [--only TEXT] [--times N]`: how long the largest bodies block the event loop at a time, at each door, in
- * processor time of its thread, which does not depend on how busy the machine is. The application runs in this process, its clients and its
- * upstream in others.
+ * processor time of its thread, which does not depend on how busy the machine is. The first row is what to compare with: reading one of them
+ * at once. The application runs in this process, its clients and its upstream in others.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
   options: { only: { type: 'string', default: '' }, times: { type: 'string', default: '3' } },
 })
 const BEAT_MS = 2
+const READ_AT_ONCE = 'reading one at once'
 
 const upstream = await startUpstream()
 const stores = await prepareStores()
@@ -53,6 +54,7 @@ setInterval(() => {
 try {
   process.stdout.write('| request | longest go, ms: first, again | statuses |\n|---|---|---|\n')
   await send('small')
+  process.stdout.write(`| ${READ_AT_ONCE} | ${timeReadingAtOnce().toFixed(1)} | 0 |\n`)
   for (const { name } of LARGEST_BODIES) {
     if (!name.includes(options.only)) continue
     const goes: string[] = []
@@ -74,6 +76,19 @@ try {
   await stores.drop()
 }
 process.exit()
+
+/** Of many texts, by somebody who decodes and parses it in one go: median of some. */
+function timeReadingAtOnce(): number {
+  const body = LARGEST_BODIES.find(({ key }) => key === 'test')?.body()
+  const bytes = new TextEncoder().encode(String(body))
+  const goes = Array.from({ length: 5 }, () => {
+    Bun.gc(true)
+    const beganMs = readProcessorMs()
+    JSON.parse(new TextDecoder().decode(bytes))
+    return readProcessorMs() - beganMs
+  })
+  return goes.toSorted((a, b) => a - b)[2] ?? 0
+}
 
 /** Only the event loop's thread. */
 function readProcessorMs(): number {
