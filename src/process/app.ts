@@ -67,6 +67,8 @@ export interface AppOptions {
   idleTimeoutSeconds?: number
   /** How long the database may take to admit a request; by default less than a second. */
   admissionLimitMs?: number | undefined
+  /** How often providers are asked for the usage of what was presumed; by default every few seconds. */
+  followEveryMs?: number | undefined
   log: Log
   /** Where everything that this process measures is counted. */
   metrics?: Metrics
@@ -193,7 +195,8 @@ async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | n
 }
 
 /** Of what requests leave behind. */
-function createRecorders({ config, database, store, log }: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
+function createRecorders(options: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
+  const { config, database, store, log, followEveryMs } = options
   const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
   return {
     recorder: createUsageRecorder(database, log),
@@ -201,7 +204,7 @@ function createRecorders({ config, database, store, log }: AppOptions, modelRout
     contents: createContentRecorder(database, seal, log),
     budgets: createBudgets(database),
     tokenWindows: createTokenWindows(store),
-    follower: createResponseFollower({ database, modelRouter, catalogue, log }),
+    follower: createResponseFollower({ database, modelRouter, catalogue, log, lookEveryMs: followEveryMs }),
   }
 }
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { messagesFormat } from '../../src/formats/messages/messages-format.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { insist, LAST_WORD, TOOL } from '../standin/insisting.ts'
 import type { JsonObject, Scenario } from '../standin/scenario.ts'
@@ -275,15 +275,13 @@ describeOnce('what is made in the background under a key that projects share', b
   let project: string
   let client: OpenAI
   let question: string
+  let options: ProxyOptions
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' },
-    })
-    // Only what a test wants asked is asked: the stand-in counts.
-    await proxy.query(`alter table open_responses alter due_at set default 'infinity'`)
+    const environment = { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' }
+    options = { stores: await backend.open(), environment }
+    proxy = await startProxy(options)
   })
   beforeEach(async () => {
     upstreams.reset()
@@ -370,8 +368,9 @@ describeOnce('what is made in the background under a key that projects share', b
       )
     const [presumed] = await told()
     expect(presumed?.presumed).toBe(true)
-    await proxy.query(`update open_responses set due_at = now() where project_id = find_project('${project}')`)
+    const following = await startProxy({ ...options, followEveryMs: 100 })
     await waitUntil('its provider has told', async () => (await told())[0]?.presumed === null)
+    await following.stop()
     expect((await told())[0]?.usd).toBeLessThan(presumed?.usd ?? 0)
   })
 

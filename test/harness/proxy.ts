@@ -53,11 +53,14 @@ export interface ProxyOptions {
   idleTimeoutSeconds?: number
   /** How long the database may take to admit a request, where a test is not about that; by default as long as in service. */
   admissionLimitMs?: number
+  /** How often it asks providers for the usage of what was presumed: by default never, for stand-ins count what they are asked. */
+  followEveryMs?: number
 }
 
 let projects = 0
 /** Far longer than it takes on a busy machine: what is written later is found by the next test. */
 const FLUSH_LIMIT_MS = 30_000
+const NEVER_MS = 24 * 60 * 60_000
 
 /** Requests a minute are unlimited on plan `open`; the seeded plans are as they are. */
 export async function startProxy({
@@ -67,6 +70,7 @@ export async function startProxy({
   log = createLog('silent'),
   dashboard = false,
   embedder: given,
+  followEveryMs = NEVER_MS,
   ...options
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
@@ -77,7 +81,7 @@ export async function startProxy({
     ...environment,
   })
   const embedder = given ?? (await createEmbedder(config.embedder, log))
-  const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...options })
+  const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, followEveryMs, ...options })
   const { dashboard: apart } = app
   const forget = noteEndListeners(() => {
     app.http.listen({ port: config.port, hostname: '127.0.0.1' })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 
@@ -55,6 +55,7 @@ describeBackends('leaving', backend => {
   let proxy: TestProxy
   let project: string
   let key: string
+  let options: ProxyOptions
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
@@ -64,7 +65,8 @@ describeBackends('leaving', backend => {
       UPSTREAM_IDLE_TIMEOUT_MS: '1500',
       UPSTREAM_MAX_RETRIES: '0',
     }
-    proxy = await startProxy({ stores: await backend.open(), environment })
+    options = { stores: await backend.open(), environment }
+    proxy = await startProxy(options)
   })
   beforeEach(async () => {
     upstreams.reset()
@@ -77,7 +79,7 @@ describeBackends('leaving', backend => {
     await upstreams.stop()
   })
 
-  /** Responses that others left are asked for later. */
+  /** What a response has cost is asked for later. */
   const asked = () =>
     [upstreams.openai, upstreams.anthropic]
       .flatMap(({ requests }) => requests as RecordedRequest[])
@@ -301,6 +303,13 @@ describeBackends('leaving', backend => {
 
   describe('a response that its provider keeps', () => {
     const background = { model: 'o3', input: 'What is it?', service_tier: 'default', background: true }
+    /** Providers are asked for what was left open, until this holds. */
+    async function follow(what: string, holds: () => Promise<boolean>): Promise<void> {
+      const following = await startProxy({ ...options, followEveryMs: 100 })
+      await waitUntil(what, holds)
+      await following.stop()
+    }
+
     const sums = async () => {
       await proxy.settle()
       await proxy.query('select roll_up_usage()')
@@ -327,7 +336,7 @@ describeBackends('leaving', backend => {
         const total = `budget_id in (select id from budgets where project_id = find_project('${project}') and per = 'total')`
         if (!isBudgeted) await proxy.query(`update budget_periods set spent = 1 where ${total}`)
         if (isBudgeted) expect((await stand()).spent).toBeCloseTo(first.usd, 9)
-        await waitUntil('its provider has told', async () => (await recorded()).presumed === null)
+        await follow('its provider has told', async () => (await recorded()).presumed === null)
         const { usd } = await recorded()
         expect(usd).toBeCloseTo(billedUsd(), 9)
         expect(usd).toBeGreaterThan(0.15)
@@ -363,7 +372,7 @@ describeBackends('leaving', backend => {
       await recorded()
       const open = () => proxy.query(`select 1 from open_responses where project_id = find_project('${project}')`)
       await waitUntil('it is followed', async () => (await open()).length === 1)
-      await waitUntil('it is given up', async () => (await open()).length === 0)
+      await follow('it is given up', async () => (await open()).length === 0)
       expect(await recorded()).toMatchObject({ presumed: true })
     })
   })

@@ -29,6 +29,8 @@ export interface FollowerOptions {
   modelRouter: Pick<ModelRouter, 'keeperOf'>
   catalogue: Pick<Catalogue, 'find'>
   log: Pick<Log, 'warn'>
+  /** By default LOOK_EVERY_MS. */
+  lookEveryMs?: number | undefined
 }
 
 const LOOK_EVERY_MS = 5_000
@@ -36,7 +38,13 @@ const MOST_AT_ONCE = 8
 const ASK_TIME_LIMIT_MS = 30_000
 const GONE = 404
 
-export function createResponseFollower({ database, modelRouter, catalogue, log }: FollowerOptions): ResponseFollower {
+export function createResponseFollower({
+  database,
+  modelRouter,
+  catalogue,
+  log,
+  lookEveryMs = LOOK_EVERY_MS,
+}: FollowerOptions): ResponseFollower {
   const noting = new BackgroundWork()
   const stopping = new AbortController()
   let working: Promise<void> | null = null
@@ -56,7 +64,7 @@ export function createResponseFollower({ database, modelRouter, catalogue, log }
   }
 
   function lookLater(): void {
-    if (!stopping.signal.aborted) alarm.setIn(LOOK_EVERY_MS)
+    if (!stopping.signal.aborted) alarm.setIn(lookEveryMs)
   }
 
   /** What its provider does not say now, it may say later. */
