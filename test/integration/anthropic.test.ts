@@ -44,9 +44,9 @@ function createProvider(baseUrl: string, apiKey = KEY): Provider {
     apiKey,
     projectId: 1,
     limits: {
-      connectTimeoutMs: 1_000,
-      firstByteTimeoutMs: 400,
-      idleTimeoutMs: 400,
+      connectTimeoutMs: 5_000,
+      firstByteTimeoutMs: 1_500,
+      idleTimeoutMs: 1_500,
       maxEventBytes: 1e6,
       maxAnswerBytes: 1e6,
     },
@@ -415,7 +415,7 @@ describe('an error before the first chunk', () => {
     [{ kind: 'cut', after: 'nothing' }, 502],
     [{ kind: 'cut', after: 1 }, 502],
     [{ kind: 'hang', after: 'nothing' }, 504],
-    [{ kind: 'answer', firstByteDelayMs: 900 }, 504],
+    [{ kind: 'answer', firstByteDelayMs: 4_000 }, 504],
     [{ kind: 'raw', status: 200, headers: { 'content-type': 'application/json' }, body: '{"type":"mess' }, 502],
     [{ kind: 'raw', status: 503, headers: { 'content-type': 'text/html' }, body: '<html>' }, 503],
   ] as const)('%j is told with status %i', async (scenario, status) => {

@@ -455,7 +455,7 @@ describeBackends('a hook', backend => {
   })
 
   describe('without which nothing passes', () => {
-    const setup = setUp(backend, { HOOK_TIMEOUT_MS: '150', HOOK_MAX_BYTES: '2048' })
+    const setup = setUp(backend, { HOOK_TIMEOUT_MS: '600', HOOK_MAX_BYTES: '2048' })
     const says: Record<string, () => Response | Promise<Response>> = {
       'is slow': () => new Promise(() => {}),
       fails: () => Response.json({ verdict: 'allow', policy: '1' }, { status: 500 }),
@@ -519,7 +519,7 @@ describeBackends('a hook', backend => {
   })
 
   describe('without which all passes', () => {
-    const setup = setUp(backend, { HOOK_TIMEOUT_MS: '150', HOOK_ON_FAILURE: 'open', HOOK_STREAMS: 'live' })
+    const setup = setUp(backend, { HOOK_TIMEOUT_MS: '600', HOOK_ON_FAILURE: 'open', HOOK_STREAMS: 'live' })
 
     test('lets pass when it is not heard, and is asked about what was stored meanwhile', async () => {
       const { hook, proxy, key } = setup

@@ -52,7 +52,7 @@ describeBackends('hostile requests', backend => {
     standin.script({ kind: 'answer', content: 'Fine.', toolCalls: [] })
     const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
     proxy = await startProxy({ stores, log, environment })
-    const limits = { MAX_BODY_BYTES: '4096', BODY_TIMEOUT_MS: '300', TRUST_PROXY: '1' }
+    const limits = { MAX_BODY_BYTES: '4096', BODY_TIMEOUT_MS: '1500', TRUST_PROXY: '1' }
     small = await startProxy({ stores, log, environment: { ...environment, ...limits } })
     keys.test = await proxy.createKey({ project: 'acme', type: 'test' })
     keys.project = await proxy.createKey({ project: 'acme', type: 'project' })

@@ -13,7 +13,7 @@ const tooLarge = {
 }
 const tooSlow = {
   statuses: [408],
-  error: { code: 'request_timeout', message: 'The body of your request did not arrive within 0.3 seconds.' },
+  error: { code: 'request_timeout', message: 'The body of your request did not arrive within 1.5 seconds.' },
   // Each takes its whole time limit, whichever provider would be asked.
   upstreamStatuses: null,
 }

@@ -20,7 +20,7 @@ export interface HostileRequest {
   error?: { code?: string; message?: string; param?: string | null }
   /** Bun answers by itself what is not HTTP: without a body, and without our headers. */
   isRefusedByBun?: boolean
-  /** Its limits are small, MAX_BODY_BYTES 4096 and 300 ms for a body, and it trusts one hop in front of it. */
+  /** Its limits are small, MAX_BODY_BYTES 4096 and 1.5 s for a body, and it trusts one hop in front of it. */
   isForSmallProxy?: boolean
 }
 
