@@ -8,6 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gunzipSync } from 'node:zlib'
+import { programs } from '../src/cache/text/protected.ts'
 import { functionWords } from '../src/cache/text/words.ts'
 import { readCases } from './letter-cases.ts'
 import { irregularForms, moreOpposites, recentNames } from './lexicon-additions.ts'
@@ -184,10 +185,16 @@ function usualCase(word: string): '' | 'c' | 'u' {
   return capitalised >= 0.45 || (small < 0.3 && capitalised >= 0.25) ? 'c' : ''
 }
 
+/** A program whose name is otherwise a rare word for what others name: never counted in texts, and the first for nothing. */
+function isRareBeside(word: string): boolean {
+  const { common = 0, isName = true, senses: all = [] } = words.get(word) ?? {}
+  return programs.has(word) && !isName && common === 0 && all.every(id => senses.get(id)?.words[0] !== word)
+}
+
 const lines = [...words.keys()].map(word => {
   const { common, named, isCommon, isName, isCapital, isForced, senses: all } = wordOf(word)
   const isAlways = !isCommon || isForced || (common === 0 && named > 9)
-  const usual = usualCase(word)
+  const usual = isRareBeside(word) ? 'p' : usualCase(word)
   // "ADA", but "Ada" is written more often.
   const isNamed = isAlways && !(isCapital && usual === 'c')
   const name = !isName

@@ -1,5 +1,5 @@
 /** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
-import { isAcronym, isOnlyName, isPairName, isWord, mayBeName, usualFormOf } from './lexicon.ts'
+import { isAcronym, isOnlyName, isPairName, isProgramName, isWord, mayBeName, usualFormOf } from './lexicon.ts'
 import { isTechnical } from './protected.ts'
 import type { Token } from './tokenize.ts'
 import { auxiliaries, capitalise, functionWords, openers, wordSet } from './words.ts'
@@ -24,6 +24,7 @@ export function writeLowerCase(written: readonly Token[]): string[] {
   return tokens.map((token, at) => {
     if (token.kind !== 'word') return token.key
     const lower = token.key.toLowerCase()
+    if (isProgram(tokens, at, lower)) return capitalise(lower)
     if (token.key === lower || isEmphasis(tokens, at)) return lower
     if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
     const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
@@ -155,6 +156,14 @@ function endsName(tokens: readonly Token[], at: number): boolean {
   if (at === 0 || !/^[A-Z][a-z]/.test(key) || tokens[at - 1]?.key.endsWith("'s")) return false
   return isNameAlone(tokens, at - 1) && isWord(key.toLowerCase())
 }
+
+/** "Use git" as "use Git", but not "a git", "your git". */
+function isProgram(tokens: readonly Token[], at: number, lower: string): boolean {
+  const before = tokens[at - 1]?.key.toLowerCase() ?? 'a'
+  return isProgramName(lower) && !isLoud(tokens[at]) && !counting.test(before)
+}
+
+const counting = /^(?:an?|the|th(?:is|at|ose)|my|your|his|her|our|their|one|any|every|no|such|\d+)$/
 
 /** "JavaScript", "GitHub", "iPhone", "MySQL", "ChatGPT", "eBay". */
 const innerCapital = /^(?:[A-Z][a-z]+[A-Z][a-z]+|[a-z]{1,2}[A-Z][a-z]+|[A-Z][a-z]{1,6}[A-Z]{2,4}|[a-z]{1,2}[A-Z]{2})$/

@@ -16,7 +16,7 @@ export interface Lemma {
 }
 
 interface Entry {
-  /** `B`: it may be a name. `N`, `U`: it is one; `U` in capitals. `c`, `u` at the end: most write it with a capital, in capitals. */
+  /** `B`: it may be a name. `N`, `U`: it is one; `U` in capitals. `c`, `u` at the end: most write it with a capital, in capitals; `p`: it is a program. */
   readonly name: string
   /** Numbers of its senses by kind, the most frequent first. */
   readonly senses: Readonly<Record<WordKind, readonly number[]>>
@@ -189,6 +189,11 @@ export function mayBeName(word: string): boolean {
   return /[BNU]/.test(lookUp(word)?.name ?? '')
 }
 
+/** Whether it is a program's name, and otherwise a rare word: "use git", but not "a git". */
+export function isProgramName(word: string): boolean {
+  return lookUp(word)?.name === 'wp'
+}
+
 /** A lower-case word as most write it: "turkey" as a name, "ram" in capitals. */
 export function usualFormOf(word: string): string {
   const { name = '' } = lookUp(word) ?? {}
@@ -198,9 +203,7 @@ export function usualFormOf(word: string): string {
 }
 
 /** How many senses a lower-case base form has of a kind. */
-export function countSenses(word: string, kind: WordKind): number {
-  return lookUp(word)?.senses[kind].length ?? 0
-}
+export const countSenses = (word: string, kind: WordKind): number => lookUp(word)?.senses[kind].length ?? 0
 
 /** Whether a lower-case base form most often names a thing, a stuff or a being (or other `kinds`); not so "height", "skill", nor a part of the body. */
 export function isThing(word: string, kinds: readonly string[] = ['object', 'substance']): boolean {
@@ -243,6 +246,5 @@ function areNear(ours: readonly number[], theirs: readonly number[]): boolean {
     new Set(
       senses.slice(0, 3).flatMap(sense => [sense, parents[sense] ?? sense, parents[parents[sense] ?? 0] ?? sense]),
     )
-  const mine = up(ours)
-  return [...up(theirs)].some(sense => mine.has(sense))
+  return !up(ours).isDisjointFrom(up(theirs))
 }

@@ -9,7 +9,7 @@ import { type ContentWord, type Plainness, type Question, takeQuestionApart } fr
  * Part of the names of the spaces in which gists are embedded. Vectors are only compared within a space, so another number is due when
  * `gistOf` or `anchorOf` returns another text for any that was normalized before. A text that is normalized otherwise needs none: it is another text.
  */
-export const GIST_FORM = 'gist-13'
+export const GIST_FORM = 'gist-14'
 
 /** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
 const questionsRead = new LRUCache<string, Question | Plainness>({ max: 512 })

@@ -61,8 +61,8 @@ test('other gists and anchors have another name', () => {
       .slice(0, 12),
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
-    form: 'gist-13',
-    gists: '2ba62d01feca',
+    form: 'gist-14',
+    gists: 'be6732ee4e49',
     anchors: 'd492869f6173',
   })
 })
