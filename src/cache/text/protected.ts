@@ -1,29 +1,38 @@
 /** Finds texts in which case, marks or words may matter: about wording, about themselves, about works with titles, about programs. */
+import { greetings, inquiries } from './patterns.ts'
 import type { Token } from './tokenize.ts'
 import { auxiliaries, openers, questionWords, wordSet } from './words.ts'
 
 /** A prompt with one of these is about words, its own or those of a text: it is compared unchanged. */
 const wordingWords = wordSet(`
-  translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased reword
-  reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary summaries
-  proofread proofreading correct corrects corrected correcting correction corrections correctly incorrect incorrectly wrong error errors
-  mistake mistakes fix fixed grammar grammatical grammatically ungrammatical syntax
-  spell spells spelled spelt spelling misspelled misspelt pronounce pronounced pronounces pronunciation pronounciation
-  letter letters word words wording sentence sentences syllable syllables character characters vowel vowels consonant consonants
-  capital-letter capitalize capitalise capitalized capitalised capitalization capitalisation uppercase lowercase titlecase casing
-  punctuation punctuate punctuated comma commas apostrophe apostrophes hyphen hyphens hyphenated semicolon typo typos
-  rhyme rhymes rhyming anagram anagrams palindrome palindromes acronym acronyms abbreviation abbreviations abbreviate abbreviated abbreviates
-  contraction contractions synonym synonyms antonym antonyms homophone homophones homograph plural singular noun verb adjective adverb
-  tense conjugate conjugation
-  repeat repeats repeated echo say says saying quote quotes quoted quotation phrase phrases idiom idioms verbatim literally literal
-  text texts paragraph paragraphs passage passages excerpt following below above line lines
-  digit digits numeral numerals roman alphabet alphabetical alphabetically alphabetize sort sorted ascending descending order
-  string strings substring regex hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokens token tokenize
-  formal informal polite politely respond reply replies answer answers answered greeting greetings
-  caps capitals prompt prompts anagram wordle scrabble dictionary autocorrect etymology british-english lowercased uppercased bytes byte
-  case-sensitive case-insensitive emoji emojis
-  exactly transcribe transcript caption captions continue completes
+  translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased
+  reword reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary
+  summaries proofread proofreading correct corrects corrected correcting correction corrections correctly incorrect incorrectly
+  grammar grammatical grammatically ungrammatical spell spells spelled spelt spelling misspelled misspelt pronounce pronounced
+  pronounces pronunciation pronounciation letters word words wording sentence sentences syllable syllables characters vowel vowels
+  consonant consonants capital-letter capitalize capitalise capitalized capitalised capitalization capitalisation uppercase
+  lowercase titlecase casing punctuation punctuate punctuated comma commas apostrophe apostrophes hyphen hyphens hyphenated
+  semicolon typo typos rhyme rhymes rhyming anagram anagrams palindrome palindromes acronym acronyms abbreviation abbreviations
+  abbreviate abbreviated abbreviates contraction contractions synonym synonyms antonym antonyms homophone homophones homograph
+  plural singular noun verb adjective adverb tense conjugate conjugation repeat repeats repeated echo say says saying quote quotes
+  quoted quotation phrase phrases idiom idioms verbatim literally literal paragraph paragraphs passages excerpt following below
+  above digit digits numeral numerals alphabet alphabetical alphabetically alphabetize sorted ascending descending substring regex
+  hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokenize formal informal polite politely respond
+  reply replies answered greeting greetings caps capitals prompt prompts wordle scrabble dictionary autocorrect etymology
+  british-english lowercased uppercased bytes case-sensitive case-insensitive emoji emojis exactly transcribe transcript caption
+  captions completes
 `)
+/** So is one with one of these, but a plain question about what they name besides: "merge sort", "a cover letter", "error 404". */
+const thingWords = wordSet(`
+  letter character string strings token tokens line lines text texts passage byte wrong error errors mistake mistakes answer answers
+  fix fixed sort order roman syntax continue
+`)
+/** One question of words, names and numbers alone, with no letter by itself, and nothing that it points to. */
+const plainQuestion =
+  /^(?:(?:what|who|where|when|how|why)(?:'s)?|(?:in )?(?:what|which)|is|are|was|were|do|does|did|can|should|would|will|has|have)(?! you)(?: (?!(?:this|these|following|above|below|[b-hj-z]|an? an?)(?: |$))[a-z\d.-]+)+(?: \?)?$/
+/** Which part of a text, or that one is, has or gets a fault: "the first line", "how many tokens", "is he go wrong", "an error in he go". */
+const ofText =
+  /\b(?:the|each|every|first|second|third|last|next|many|what|which|capital) (?:letter|character|string|token|line|text|passage|byte)|\b(?:i|you|we|they|to|the) (?:wrong|error|mistake|answer|fix)|\b(?:wrong|an? (?:error|mistake|answer|fix))(?: \?)?$|\b(?:error|mistake|answer)s? to\b|^(?=.*\b(?:wrong|error|mistake|answer|fix)).* (?:or|who|what|when|where|why|how|writ\w+|us(?:e|ing)|put|(?:in|with|on|for|about)(?! (?:my|your|our|the|his|her|their) ))\b/
 /** With one of these, the amount of white space may matter. */
 const spacingWords = wordSet(
   'space spaces spaced spacing blank blanks gap gaps whitespace tab tabs indent indents indented indentation',
@@ -78,9 +87,16 @@ export function isProtected(tokens: readonly Token[]): boolean {
   const presents = tokens.some(
     ({ kind, key, opensLine }, at) => (kind === 'mark' && /[:;]/.test(key)) || (opensLine && at > 0),
   )
-  const isWording = lower.some((word, at) => wordingWords.has(word) && !isOrdinary(lower, at))
+  const isWording =
+    lower.some((word, at) => wordingWords.has(word) && !isOrdinary(lower, at)) ||
+    (lower.some((word, at) => thingWords.has(word) && !isOrdinary(lower, at)) && !asksAboutThing(lower.join(' ')))
   if (presents || (isWording && !asksForMethod(tokens, lower))) return true
   return mindsSpacing(tokens, lower) || mindsMarks(tokens, lower)
+}
+
+function asksAboutThing(sentence: string): boolean {
+  const asked = sentence.replace(greetings, '').replace(inquiries, '')
+  return plainQuestion.test(asked) && !ofText.test(asked)
 }
 
 const method =

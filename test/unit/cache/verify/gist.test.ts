@@ -62,7 +62,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-14',
-    gists: 'be6732ee4e49',
-    anchors: 'd492869f6173',
+    gists: '82ed0858abef',
+    anchors: '092478f961f0',
   })
 })
