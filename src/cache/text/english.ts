@@ -22,8 +22,7 @@ export function writeEnglish(tokens: readonly Token[]): string | null {
   const trimmed = trimCourtesy(sentence)
   const { rest, isInquiry } = isTitled && !asksForMaker(trimmed.rest) ? { rest: sentence, isInquiry: false } : trimmed
   if (speaksOfItself(rest)) return null
-  const written = / [.?!] [^.?!]/.test(rest) ? writeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
-  return written
+  return / [.?!] [^.?!]/.test(rest) ? writeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
 }
 
 /** A greeting and thanks may stand in lines of their own, a sentence may go on in the next line, and "quick question:" presents nothing. */

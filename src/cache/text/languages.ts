@@ -1,7 +1,7 @@
 /** Writes questions in German, French, Spanish, Italian and Portuguese one way: the first word's case, courtesy, the closing mark. */
 import type { Pattern } from './patterns.ts'
 import type { Token } from './tokenize.ts'
-import { wordSet } from './words.ts'
+import { capitalise, wordSet } from './words.ts'
 
 interface Language {
   /** First words of questions and requests. */
@@ -14,9 +14,15 @@ interface Language {
   readonly frames: readonly Pattern[]
   /** A text with one of these is about wording. */
   readonly wording: RegExp
+  /** What stands before a noun, and the noun, in a text without a capital. */
+  readonly nouns?: RegExp
 }
 
 const MAX_WORDS = 60
+
+/** German words that are no noun. */
+const small =
+  '(?:d(?:er|ie|as|en|em|es)|[kmds]?eine?[nmrs]?|ist|sind|und|nicht|ich|man|für|von|mit|auf|nach|aus|über|zwischen|im|in|an|am|um|zu|zum|zur|bei|hat|haben|gibt|kann|wie|was|wo|war|waren|[md]ich|[md]ir|ih[mnr]|ihnen|sie|es|uns|euch|hier)(?: |$)'
 
 const languages: readonly Language[] = [
   {
@@ -24,7 +30,7 @@ const languages: readonly Language[] = [
       'was wer wen wem wie wo wann warum wieso weshalb welche welcher welches welchen wohin woher wieviel ist sind kann darf muss soll gibt hat haben wird werden erkläre erklär nenne beschreibe',
     ),
     known: wordSet(
-      'der die das den dem des ein eine einen einem einer eines ist sind und oder nicht ich man für von mit auf im in zu zum zur bei viele viel hat gibt es kann mein meine meinen wie was wo',
+      'der die das den dem des ein eine einen einem einer eines ist sind und oder nicht ich man für von mit auf im in zu zum zur bei viele viel hat gibt es kann mein meine meinen wie was wo war waren',
     ),
     patterns: [
       [/^(?:hallo|hi|guten (?:tag|morgen|abend))(?: [,!.])? /i, ''],
@@ -49,6 +55,11 @@ const languages: readonly Language[] = [
     ],
     wording:
       /\b(?:übersetz|korrigier|formulier|umformulier|zusammenfass|fasse|buchstab|wort\b|wörter|satz\b|sätze|silbe|zeichen|text|absatz|rechtschreib|grammatik|schreib|geschrieben|sag|heißt|sagt\b|reimt|groß|klein|richtig|falsch|fehler|wiederhol|folgende|artikel|plural|komma|antwort|brief|gruß|höflich|nachricht|frage)/i,
+    // At the end, before a small word, or without an adjective's ending.
+    nouns: new RegExp(
+      `(^was ist (?=\\S+$)|^wo ist (?=\\S+$)| (?:d(?:er|ie|as|en|em|es)|[kmds]?eine?[nmrs]?|zum|zur|im|am|vom|beim|ins|nach|von|in|aus|für|mit|und|zwischen|über|auf|bei|viele?) )((?:(?!${small})\\p{Ll}+e[nmrs]? (?!${small}))?)((?!${small})\\p{Ll}+(?:(?= ${small})|(?=$)|(?<!e[nmrs]?)(?= )))`,
+      'gu',
+    ),
   },
   {
     openers: wordSet(
@@ -176,7 +187,7 @@ export function writeForeign(tokens: readonly Token[]): string | null {
 }
 
 function writeIn(
-  { openers, known, patterns, frames, wording }: Language,
+  { openers, known, patterns, frames, wording, nouns }: Language,
   sentence: string,
 ): { question: string; isFramed: boolean } | null {
   const opened = sentence.replace(/[¿¡] ?/g, '')
@@ -185,7 +196,9 @@ function writeIn(
     .trim()
   if (wording.test(asked)) return null
   const isFramed = frames.some(([pattern]) => pattern.test(asked))
-  const framed = frames.reduce((before, [pattern, instead]) => before.replace(pattern, instead), asked)
+  const cased = frames.reduce((before, [pattern, instead]) => before.replace(pattern, instead), asked)
+  const isSmall = nouns && !/\p{Lu}/u.test(sentence)
+  const framed = isSmall ? cased.replace(nouns, (_, lead, kind, noun) => lead + kind + capitalise(noun)) : cased
   const [first = '', ...rest] = framed.split(' ')
   const lower = first.toLowerCase()
   if (!openers.has(lower) || rest.length === 0 || / [.!?]/.test(asked)) return null

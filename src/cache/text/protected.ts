@@ -76,7 +76,6 @@ const makers = wordSet(`
   director starred stars starring star acted actor actors actress cast plays played voiced narrated produced painted composed composer
   composer titled entitled episode episodes season trailer sequel slogan motto said told asked asks goes starts begins
 `)
-/** A question about what letters stand for is about those letters. */
 const determiners = wordSet('a an my your our his her their')
 const objects = wordSet('me him us them you')
 const owned = wordSet('my your our his her an of each every new')
@@ -104,13 +103,8 @@ const method =
 
 /** "How do I sort a list of words" is about words, but not its own. */
 function asksForMethod(tokens: readonly Token[], lower: readonly string[]): boolean {
-  return (
-    method.test(`${lower.join(' ')} `) &&
-    tokens.every(
-      ({ kind, key }, at) => kind === 'word' || kind === 'name' || key === '?' || (key === ',' && at === 2),
-    ) &&
-    !lower.includes('this')
-  )
+  const isPlain = ({ kind, key }: Token, at: number) => /^(?:word|name)$/.test(kind) || key === (at === 2 ? ',' : '?')
+  return method.test(`${lower.join(' ')} `) && tokens.every(isPlain) && !lower.includes('this')
 }
 
 /** A word that can be about wording, used otherwise: "fix a tap", "following me", "in order to", "order a taxi". */

@@ -52,10 +52,7 @@ export function findDifferences(asked: string, cached: string): Difference[] {
 /** The kind of the first difference that is more than letter case and marks; of the first, if there is none. */
 export function kindOfDifference(asked: string, cached: string): DifferenceKind {
   const found = findDifferences(asked, cached)
-  const [first = 'verbatim'] = [found.find(({ kind }) => kind !== 'sign' && kind !== 'letter-case') ?? found[0]].map(
-    each => each?.kind,
-  )
-  return first
+  return (found.find(({ kind }) => kind !== 'sign' && kind !== 'letter-case') ?? found[0])?.kind ?? 'verbatim'
 }
 
 function split(text: string): Part[] {
