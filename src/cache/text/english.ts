@@ -115,11 +115,8 @@ function stripInquiry(sentence: string): string {
   if (/^explain /i.test(found)) return questionWords.has(first) && second !== 'to' ? rest : sentence
   if (questionWords.has(first)) return /^do(?:es)? /.test(found) && second === 'to' ? sentence : rest
   const isTold = /\b(?:tell me|know) $/i.test(found) && !/^(?:do|does) /i.test(found)
-  return isTold && first === 'the' && / of /.test(rest) && !auxiliariesIn(rest) ? rest : sentence
-}
-
-function auxiliariesIn(sentence: string): boolean {
-  return sentence.split(' ').some(word => auxiliaries.has(word))
+  const isNamed = first === 'the' && / of /.test(rest) && !rest.split(' ').some(word => auxiliaries.has(word))
+  return isTold && isNamed ? rest : sentence
 }
 
 function trimThanks(sentence: string): string {

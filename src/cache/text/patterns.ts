@@ -7,7 +7,7 @@ export type Pattern = readonly [pattern: RegExp, instead: string]
 
 /** Before anything that asks: removed, with a mark after it. */
 export const greetings =
-  /^(?:(?:hi|hello|hey)(?: there| all| everyone| assistant)?|greetings|dear assistant|good (?:morning|afternoon|evening|day)|excuse me|sorry to bother you|out of curiosity|(?:just )?(?:an? )?quick question|(?:i have )?(?:an? |one )?(?:(?:quick|simple|short) )?question(?= [,.!:-]))(?: (?:[,.!]|(?<=question )[:-]))? (?=\S)/i
+  /^(?:(?:hi|hello|hey)(?: there| all| everyone| assistant)?|(?:many )?(?:thanks|thank you)(?: a lot| (?:so|very) much)?(?= [,.!])|greetings|dear assistant|good (?:morning|afternoon|evening|day)|excuse me|sorry to bother you|out of curiosity|(?:just )?(?:an? )?quick question|(?:i have )?(?:an? |one )?(?:(?:quick|simple|short) )?question(?= [,.!:-]))(?: (?:[,.!]|(?<=question )[:-]))? (?=\S)/i
 
 /** Its full stop ends no sentence: "TCP vs. UDP", "Dr. Who". */
 export const abbreviation = /(?<=(?:^| ))(vs|dr|mr|mrs|ms|prof) \. (?=[A-Za-z\d])/gi
@@ -51,6 +51,7 @@ export const contractions: readonly Pattern[] = [
     /\b(what|who|where|when|why|how|it|that|there|here|he|she)'s\b(?! (?:(?:he|she|it|they|we|you|i) )?(?:been|got|had|done|gone|become|\w+ed|\w+en|made|found|lost|won|come|left|said|brought|taught|kept|spent|sent|built|met|put|set|cut|hit|hurt|read|run|sung|drunk|worn|torn|drawn|shown|thrown)\b)/g,
     '$1 is',
   ],
+  [/^(what|where|who|how) ?s (?=(?:an?|the|my|your) )/, '$1 is '],
   [/\b(what|who|where|you|we|they)'re\b/g, '$1 are'],
   [/\b(i)'m\b/g, '$1 am'],
   [/\b(i|you|we|they)'ve\b/g, '$1 have'],

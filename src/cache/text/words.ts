@@ -20,7 +20,7 @@ export function capitalise(word: string): string {
 }
 
 export const questionWords = wordSet(
-  "what which who whom whose when where why how what's who's where's when's why's how's whats",
+  "what which who whom whose when where why how what's who's where's when's why's how's whats wheres hows whos",
 )
 
 export const auxiliaries = wordSet(`

@@ -81,6 +81,7 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/^is it (?:(?:good|wise|advisable)|an? good idea) to (?!be |.*\b(?:you|your)\b)/, 'should i '],
   [/^should (?:you|one) (?!.*\b(?:i|me|my|you|your|we|us|our)\b)/, 'should i '],
   [/(?<= [Pp]ostgre)sql(?= |$)/gi, 's'],
+  [/^what causes (?!(?:do|does|did|are|is|can|should|would|will|have|has|i|you|we|they) |.* to )/, 'what is cause of '],
   [/^how many people live in /, 'what is population of '],
   [/^what ([a-z]+(?: [a-z]+)?) (?:is|are) (?:the )?best(?= for | to | in |$)/, 'what is best $1'],
   [/^(?:what|how) is (?!it )(.+) like (?=in )/, 'how is $1 '],

@@ -62,7 +62,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-14',
-    gists: '82ed0858abef',
-    anchors: '092478f961f0',
+    gists: '31a72c29a4cb',
+    anchors: 'c399497c3ffc',
   })
 })
