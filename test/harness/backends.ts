@@ -18,6 +18,7 @@ import { makeDistributed } from './make-distributed.ts'
 import { runAsAdmin } from './run-as-admin.ts'
 import { nameTablesIn } from './search-path.ts'
 import { takeEmbedded } from './take-embedded.ts'
+import { waitUntil } from './wait-until.ts'
 
 export interface Stores {
   database: Database
@@ -114,11 +115,11 @@ async function openReal(): Promise<OpenStores> {
   }
 }
 
-/** As each process has one. `close` it. */
+/** As each process has one; it listens. `close` it. */
 export async function openBus({ database, redisUrl, entries }: Stores): Promise<ProcessBus> {
   if (redisUrl === null || !entries) throw new Error('There is no Redis')
   const redis = connectRedis(redisUrl)
-  const bus = openProcessBus({
+  const opened = openProcessBus({
     redis,
     listener: connectRedis(redisUrl, { listens: true }),
     installationId: await call(database, 'installation_id', {}),
@@ -126,24 +127,25 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
     store: { attempt: (_name, run) => run() },
     isOnlyProcess: () => false,
   })
-  return {
-    ...bus,
+  const bus = {
+    ...opened,
     async close() {
-      await bus.close()
+      await opened.close()
       redis.disconnect()
     },
   }
+  // An empty message says nothing to anybody.
+  await waitUntil('the bus hears itself', () => bus.send(bus.processId, new Uint8Array(0)).catch(() => false))
+  return bus
 }
 
 /** Until the store's connection is open; before, commands fail at once. */
 export async function waitForRedis(store: FastStore): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await store.ping()
-    } catch (error) {
-      // On a busy machine a connection takes more than a second, and is tried again.
-      if (attempt > 500) throw error
-      await Bun.sleep(20)
-    }
-  }
+  const isOpen = () =>
+    store.ping().then(
+      () => true,
+      () => false,
+    )
+  // On a busy machine a connection takes more than a second, and is tried again.
+  await waitUntil('Redis answers', isOpen)
 }

@@ -66,7 +66,7 @@ describeBackends('who shares answers', backend => {
   beforeAll(async () => {
     upstreams = await startUpstreams()
     const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment, admissionLimitMs: 30_000 })
+    proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`
@@ -210,7 +210,7 @@ describeBackends('who shares answers', backend => {
       },
     }
     const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    return startProxy({ stores: { ...stores, database }, environment, admissionLimitMs: 30_000 })
+    return startProxy({ stores: { ...stores, database }, environment })
   }
 
   test('nor is it given what another’s answer took the place of meanwhile', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decodeMessage, KINDS } from '../../src/pipeline/coalescing/messages.ts'
+import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { createMetrics, type Metrics, mergeSnapshots } from '../../src/telemetry/metrics.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
@@ -10,8 +11,6 @@ import { waitUntil } from '../harness/wait-until.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-/** Of the database: what is shared is tried here, and not how fast this machine is. */
-const PATIENCE_MS = 30_000
 const PROCESSES = 4
 
 /** Each proxy here has a bus of its own, as each process has: they know of each other through Redis alone. */
@@ -21,21 +20,22 @@ describeReal('identical requests in flight over several proxies', backend => {
   const proxies: TestProxy[] = []
   const measured: Metrics[] = []
   const opened: { close(): unknown }[] = []
+  /** Followers that a leader in another proxy has heard of, since this was cleared. */
+  const heard = new Set<string>()
 
   beforeAll(async () => {
     upstream = await startStandin()
     const stores = await backend.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {
-      const bus = await openBus(stores)
+      const bus = noteHeard(await openBus(stores))
       opened.push(bus)
       const metrics = createMetrics()
       measured.push(metrics)
-      proxies.push(await startProxy({ stores, environment, bus, metrics, admissionLimitMs: PATIENCE_MS }))
+      proxies.push(await startProxy({ stores, environment, bus, metrics }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
-    // Until every process listens, and has its connections.
-    await Bun.sleep(200)
+    // Until every process has its connections.
     await Promise.all(proxies.map((proxy, i) => ask(proxy, key, question(`Warm ${i}?`))))
   })
   afterAll(async () => {
@@ -45,6 +45,29 @@ describeReal('identical requests in flight over several proxies', backend => {
   })
 
   const proxyAt = (i: number) => proxies[i % PROCESSES] as TestProxy
+
+  /** Whoever is heard of follows the call by then. */
+  function noteHeard(bus: ProcessBus): ProcessBus {
+    return {
+      ...bus,
+      send(to, bytes) {
+        const message = decodeMessage(bytes)
+        if (message?.kind === KINDS.heartbeat) heard.add(message.followerId)
+        return bus.send(to, bytes)
+      },
+    }
+  }
+
+  /** Each call of the upstream has its scenario, or the last one; the first is answered once so many other proxies follow it. */
+  function answerOnceHeard(others: number, ...scenarios: Scenario[]): void {
+    let calls = 0
+    heard.clear()
+    upstream.script(async () => {
+      const call = calls++
+      if (call === 0) await waitUntil('the others follow', () => heard.size === others)
+      return scenarios[Math.min(call, scenarios.length - 1)]
+    })
+  }
 
   /** Of these answers alone: a client that left an earlier test may be recorded at any time. */
   async function recordedStatuses(answers: readonly Answer[]): Promise<number[]> {
@@ -57,7 +80,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('200 at once over 4 proxies, half of them streamed, are one upstream call and 200 whole answers', async () => {
     upstream.reset()
-    upstream.script({ kind: 'answer', content: 'one two three four five', firstByteDelayMs: 100, chunkPauseMs: 5 })
+    answerOnceHeard(PROCESSES - 1, { kind: 'answer', content: 'one two three four five', chunkPauseMs: 5 })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(proxyAt(i), key, question('Everywhere?', { stream: i % 8 < 4 }))),
     )
@@ -113,11 +136,11 @@ describeReal('identical requests in flight over several proxies', backend => {
   test('a stream is told whole in another proxy too, also where it is not fit for others, or tells of a failure', async () => {
     upstream.reset()
     const scenarios: Scenario[] = [
-      { kind: 'answer', finishReason: 'content_filter', firstByteDelayMs: 400 },
-      { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', firstByteDelayMs: 400 },
+      { kind: 'answer', finishReason: 'content_filter' },
+      { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare' },
     ]
     for (const scenario of scenarios) {
-      upstream.script(scenario)
+      answerOnceHeard(1, scenario)
       const asked = question(`Whole, with ${scenario.kind}?`, { stream: true })
       const leader = ask(proxyAt(0), key, asked)
       await waitUntil('the leader asks', () => upstream.counts.active === 1)
@@ -133,10 +156,9 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test("the leader's failure promotes a follower in another proxy", async () => {
     upstream.reset()
-    upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 600 })
-    upstream.script({ kind: 'answer', content: 'at last' })
+    answerOnceHeard(1, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
     const leader = ask(proxyAt(0), key, question('Whose turn?'))
-    await Bun.sleep(150)
+    await waitUntil('the leader asks', () => upstream.counts.active === 1)
     const follower = await ask(proxyAt(1), key, question('Whose turn?'))
     expect((await leader).status).toBe(402)
     expect(textOf(follower)).toBe('at last')
@@ -145,9 +167,9 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('who asks to follow before the leader knows that it leads has followed nothing: one failure is not the last', async () => {
     upstream.reset()
-    upstream.scriptOnce({ kind: 'error', status: 402, firstByteDelayMs: 300 })
-    upstream.script({ kind: 'answer', content: 'at last' })
-    const buses = [await openBus(proxyAt(0).stores), await openBus(proxyAt(0).stores)] as const
+    // The second time that it asks to follow.
+    answerOnceHeard(2, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
+    const buses = [noteHeard(await openBus(proxyAt(0).stores)), await openBus(proxyAt(0).stores)] as const
     opened.push(...buses)
     const [leaderBus, followerBus] = buses
     const [isTaken, mayLead] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -330,26 +352,15 @@ describeReal('identical requests in flight over several proxies', backend => {
     upstream.script({ kind: 'answer', content: 'alive' })
     const dead = await openBus(proxyAt(0).stores)
     opened.push(dead)
-    await Bun.sleep(100)
-    const taken: string[] = []
-    // Whatever is asked next, a process that is gone says it leads.
-    const original = dead.takeLease
-    const bus = {
-      ...dead,
-      takeLease(name: string, id: string, exactKey: string) {
-        taken.push(name)
-        return original(name, id, exactKey)
-      },
-    }
     const orphan = await startProxy({
       stores: proxyAt(0).stores,
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
-      bus,
+      bus: dead,
     })
     upstream.script({ kind: 'hang', after: 'nothing' })
     const stuck = ask(orphan, key, question('Orphaned?')).catch(() => null)
-    while (taken.length === 0) await Bun.sleep(5)
-    await Bun.sleep(50)
+    await waitUntil('the orphan asks', () => upstream.counts.active === 1)
+    // From now on, a process that is gone says that it leads.
     await dead.close()
     upstream.script({ kind: 'answer', content: 'alive' })
     // The dead leader's upstream never answers: that this comes back is the lost heartbeat's doing.

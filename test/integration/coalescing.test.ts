@@ -5,7 +5,11 @@ import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
+
+/** Who is let in joins at once. */
+const JOINED = { firstByteDelayMs: 100 }
 
 describeOnce('identical requests in flight', backend => {
   let upstream: Standin
@@ -17,8 +21,7 @@ describeOnce('identical requests in flight', backend => {
     upstream = await startStandin()
     // Each flight is one upstream call: whether that call is repeated is not the question here.
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
-    // Whether the database is fast is not the question either.
-    proxy = await startProxy({ stores: await backend.open(), environment, admissionLimitMs: 30_000 })
+    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
@@ -31,8 +34,27 @@ describeOnce('identical requests in flight', backend => {
     return row?.requests ?? 0
   }
 
+  async function countAdmitted(): Promise<number> {
+    const [row] = await proxy.query<{ admitted: number }>(
+      'select coalesce(sum(requests), 0)::integer as admitted from monthly_counters',
+    )
+    return row?.admitted ?? 0
+  }
+
+  /** Each call of the upstream has its scenario, or the last one; the first is answered once so many requests are let in. */
+  function answerOnceIn(requests: number, ...scenarios: Scenario[]): void {
+    let areIn: Promise<unknown> | null = null
+    let calls = 0
+    upstream.script(async () => {
+      const scenario = scenarios[Math.min(calls++, scenarios.length - 1)]
+      areIn ??= waitUntil('all are let in', async () => (await countAdmitted()) === requests)
+      await areIn
+      return scenario
+    })
+  }
+
   test('200 at once, half of them streamed, are one upstream call and 200 whole answers', async () => {
-    upstream.script({ kind: 'answer', content: 'one two three four five six', firstByteDelayMs: 500, chunkPauseMs: 5 })
+    answerOnceIn(200, { kind: 'answer', content: 'one two three four five six', ...JOINED, chunkPauseMs: 5 })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(proxy, key, question('Which?', { stream: i % 2 === 0 }))),
     )
@@ -99,7 +121,7 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test('a stream that tells of a failure in its own words is one for all who heard it', async () => {
-    upstream.script({ kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', firstByteDelayMs: 200 })
+    answerOnceIn(6, { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', ...JOINED })
     const asked = question('Well?', { stream: true })
     const answers = await Promise.all(Array.from({ length: 6 }, () => ask(proxy, key, asked)))
     expect(upstream.requests).toHaveLength(1)
@@ -110,8 +132,7 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test("the leader's failure promotes a follower", async () => {
-    upstream.scriptOnce({ kind: 'cut', after: 'nothing', firstByteDelayMs: 400 })
-    upstream.script({ kind: 'answer', content: 'at last', firstByteDelayMs: 60 })
+    answerOnceIn(20, { kind: 'cut', after: 'nothing', ...JOINED }, { kind: 'answer', content: 'at last', ...JOINED })
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Again?'))))
     expect(answers.map(answer => answer.status).toSorted()).toEqual([...Array(19).fill(200), 502])
     expect(upstream.requests).toHaveLength(2)
@@ -119,20 +140,13 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test('an upstream that keeps failing is called twice, and every client gets its error', async () => {
-    upstream.script({ kind: 'error', status: 503, firstByteDelayMs: 400 })
+    answerOnceIn(20, { kind: 'error', status: 503, ...JOINED })
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Down?'))))
     expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([503]))
     expect(new Set(answers.map(answer => answer.cache))).toEqual(new Set(['MISS']))
     expect(upstream.requests).toHaveLength(2)
     expect(await countedRequests()).toBe(0)
   })
-
-  async function countAdmitted(): Promise<number> {
-    const [row] = await proxy.query<{ admitted: number }>(
-      'select coalesce(sum(requests), 0)::integer as admitted from monthly_counters',
-    )
-    return row?.admitted ?? 0
-  }
 
   test("the leader's departure leaves its followers their answer", async () => {
     upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 3_000 })
@@ -172,7 +186,10 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test('no-store and no-cache never join', async () => {
-    upstream.script({ kind: 'answer', content: 'x', firstByteDelayMs: 80 })
+    upstream.script(async () => {
+      await waitUntil('all are asked', () => upstream.requests.length === 3)
+      return { kind: 'answer', content: 'x' }
+    })
     await Promise.all([
       ask(proxy, key, question('Mine?')),
       ask(proxy, key, question('Mine?'), { 'cache-control': 'no-store' }),

@@ -50,7 +50,7 @@ describeOnce('the hook of examples/', backend => {
       HOOK_URL: `http://127.0.0.1:${hook.port}`,
       HOOK_SECRET,
     }
-    proxy = await startProxy({ stores, environment, admissionLimitMs: 30_000 })
+    proxy = await startProxy({ stores, environment })
     const HOOK_OTHER = Buffer.alloc(32, 'other').toString('base64')
     stranger = await startProxy({ stores, environment: { ...environment, HOOK_SECRET: HOOK_OTHER } })
     key = await proxy.createKey({ type: 'project' })

@@ -41,7 +41,6 @@ function setUp(backend: Backend, environment: Record<string, string> = {}): Setu
         ...setup.hook.environment,
         ...environment,
       },
-      admissionLimitMs: 30_000,
       metrics: setup.metrics,
     })
   })
@@ -586,9 +585,7 @@ describeReal('a hook of several processes', backend => {
     const stores = await backend.open()
     const opened = await Promise.all([openBus(stores), openBus(stores)])
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...hook.environment }
-    const proxies = await Promise.all(
-      opened.map(bus => startProxy({ stores, environment, bus, admissionLimitMs: 30_000 })),
-    )
+    const proxies = await Promise.all(opened.map(bus => startProxy({ stores, environment, bus })))
     const [one, other] = proxies as [TestProxy, TestProxy]
     const key = await one.createKey({ type: 'project' })
     await Promise.all(proxies.map(proxy => ask(proxy, key, `Warm ${proxy.port}?`)))

@@ -43,8 +43,6 @@ describeReal('two installations on one Redis', first => {
     beforeAll(async () => {
       ours = await openInstallation(first)
       theirs = await openInstallation(second)
-      // Until both listen.
-      await Bun.sleep(200)
     })
     beforeEach(() => {
       ours.upstream.reset()

@@ -66,7 +66,7 @@ describeBackends('a purge by user and key', backend => {
   beforeAll(async () => {
     upstreams = await startUpstreams()
     const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment, admissionLimitMs: 30_000 })
+    proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`

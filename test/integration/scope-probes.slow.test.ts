@@ -60,7 +60,6 @@ describeReal('answers over four processes', backend => {
           stores: { ...stores, store },
           environment: upstreams.environment,
           bus,
-          admissionLimitMs: 30_000,
         }),
       )
     }

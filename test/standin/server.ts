@@ -18,8 +18,8 @@ export interface StandinOptions {
   keepsRequests?: boolean
 }
 
-/** For each request its scenario; undefined leaves it to the default answer. */
-export type Script = (request: RecordedRequest) => Scenario | undefined
+/** For each request its scenario; undefined leaves it to the default answer. A promise holds the answer back until it resolves. */
+export type Script = (request: RecordedRequest) => Scenario | undefined | Promise<Scenario | undefined>
 
 export interface Standin {
   /** With `/v1`, without a closing slash. */
@@ -46,11 +46,11 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
   let script: Script = () => undefined
   let serial = 0
 
-  function chooseScenario(request: RecordedRequest): Scenario {
+  async function chooseScenario(request: RecordedRequest): Promise<Scenario> {
     if (options.apiKey !== undefined && request.headers.authorization !== `Bearer ${options.apiKey}`) {
       return { kind: 'error', status: 401 }
     }
-    return once.shift() ?? script(request) ?? { kind: 'answer' }
+    return once.shift() ?? (await script(request)) ?? { kind: 'answer' }
   }
 
   async function answer(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
@@ -64,7 +64,7 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
     const flavour = options.flavour ?? 'openai'
     const onCut = () => recording.end(request, 'cut')
     const exchange = { request, response, flavour, serial: ++serial, onCut, kept }
-    await respond(exchange, chooseScenario(request)).catch(error => {
+    await respond(exchange, await chooseScenario(request)).catch(error => {
       // A field of a type that no answer can be made of: the vendors refuse it.
       if (response.headersSent || !(error instanceof TypeError || error instanceof RangeError)) throw error
       return respond(exchange, { kind: 'error', status: 400 })

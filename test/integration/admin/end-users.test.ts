@@ -38,7 +38,7 @@ describeBackends('an end user', backend => {
       ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
       UPSTREAM_MAX_RETRIES: '0',
     }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment, admissionLimitMs: 30_000 })
+    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
   })
