@@ -93,7 +93,7 @@ describe('requests that wait for a dead upstream', () => {
 
     for (const one of waiting) one.destroy()
     await waitUntil('none is upstream', () => upstreams.aggregator.counts.active === 0)
-  }, 90_000)
+  })
 })
 
 /** Of all threads of the process: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -51,10 +52,8 @@ describeBackends('the judge', backend => {
   async function learn(body: string): Promise<void> {
     await ask(proxy, key, body)
     await proxy.settle()
-    for (let attempt = 0; attempt < 50; attempt++) {
-      if ((await ask(proxy, key, body, { 'cache-control': 'only-if-cached' })).status === 200) return
-      await Bun.sleep(20)
-    }
+    const find = () => ask(proxy, key, body, { 'cache-control': 'only-if-cached' })
+    await waitUntil('it is known', async () => (await find()).status === 200)
   }
 
   const modelOf = ({ body }: { body: unknown }) => (body as { model: string }).model

@@ -12,6 +12,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { askUnread } from './streaming/raw-client.ts'
 
@@ -210,6 +211,7 @@ describeOnce('the memory of a proxy', backend => {
       ...showing('Tell me everything!'),
       stream: true,
     })
+    await waitUntil('the upstream answers', () => upstream.counts.active === 1)
     await Bun.sleep(1_500)
     expect(upstream.counts.active).toBe(1)
     expect(readRssMib() - levelMib).toBeLessThan(LEVEL_MIB / 2)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -39,10 +40,8 @@ describeBackends('a project', backend => {
   async function learn(body: Parameters<typeof ask>[2]): Promise<void> {
     await ask(proxy, key, body)
     await proxy.settle()
-    for (let attempt = 0; attempt < 50; attempt++) {
-      if ((await ask(proxy, key, body, { 'cache-control': 'only-if-cached' })).status === 200) return
-      await Bun.sleep(20)
-    }
+    const find = () => ask(proxy, key, body, { 'cache-control': 'only-if-cached' })
+    await waitUntil('it is known', async () => (await find()).status === 200)
   }
 
   const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]

@@ -206,7 +206,7 @@ describeBackends('quota', backend => {
   ])('a locked counter %s', async (_, step, expected) => {
     const { database } = await backend.open()
     const { keyHash } = await createAccount(database, 10)
-    const freeAtMs = performance.now() + 1_500
+    const freeAtMs = step === 0 ? Number.POSITIVE_INFINITY : performance.now() + 1_500
     let requests = 0
     const locking: Database = {
       ...database,

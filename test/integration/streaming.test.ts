@@ -116,7 +116,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     for (let read = 0; read < 5; read++) await reader?.read()
     leaving.abort()
     await waitUntil('the upstream call is ended', () => upstream.counts.aborted === 1)
-    await Bun.sleep(50)
+    await waitUntil('it is recorded', async () => (await readAccounts(proxy)).records.length > 0)
     const { records, counted } = await readAccounts(proxy)
     expect(records).toMatchObject([{ status: 499, cache_result: 'MISS' }])
     expect(records[0]?.completion_tokens).toBeGreaterThan(2)

@@ -65,9 +65,18 @@ describeBackends('tokens a minute', backend => {
   test('of many at once, only as many are asked as have room, and the others are told when to come back', async () => {
     const body = (n: number) => plain(`What is number ${100 + n}?`)
     await limitTo(Math.floor(mostOf(body(0)) * 3.5))
-    upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 1_000 })
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => ask(proxy, key, body(n))))
-    const refused = answers.filter(({ status }) => status === 429)
+    const refused: Answer[] = []
+    // None has settled what it took before all have asked for it.
+    upstreams.openai.script(async () => {
+      await waitUntil('the others are refused', () => upstreams.openai.requests.length + refused.length === 10)
+      return { kind: 'answer' }
+    })
+    const askFor = async (n: number) => {
+      const answer = await ask(proxy, key, body(n))
+      if (answer.status === 429) refused.push(answer)
+      return answer
+    }
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => askFor(n)))
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(3)
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
     expect(upstreams.openai.requests).toHaveLength(10 - refused.length)
