@@ -231,7 +231,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await guest.getByLabel('Password').waitFor()
       await guest.context().close()
       await page.context().close()
-    }, 180_000)
+    })
 
     test('a key is limited and rotated', async () => {
       const page = await openPage()
@@ -344,7 +344,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
       expect([foreign, refused]).toEqual([[], []])
       await page.context().close()
-    }, 240_000)
+    }, 600_000)
 
     test('the pages are small, compressed, and allow no foreign script', async () => {
       const document = await fetch(`${root}/dashboard/any/address`)

@@ -49,7 +49,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goto(`${root}/dashboard/proj_${row?.id}/requests`)
       const found = await page.getByRole('row').nth(1).getByRole('link').getAttribute('href')
       parts = { $project: `proj_${row?.id}`, $request: found?.split('/').at(-1) ?? '', $: 'nowhere/at/all' }
-    }, 120_000)
+    })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
 
     /** Through the proxy wherever clients choose the name. */

@@ -22,7 +22,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()
       await logIn(page, root)
-    }, 120_000)
+    })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
 
     /** In a browser of their own. */
@@ -68,7 +68,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await row.waitFor({ state: 'detached' })
       await again.reload()
       await again.getByLabel('Password').waitFor()
-    }, 120_000)
+    })
 
     test('find a page as they left it when its session ended and they have logged in again', async () => {
       await proxy.query(`select create_project('drafts', 'free')`)
@@ -112,7 +112,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await context.close()
       await page.goto(`${root}/dashboard`)
       await logIn(page, root)
-    }, 120_000)
+    })
 
     test('use dialogs with the keyboard alone: the first field has the focus, and what opened it gets it back', async () => {
       await page.goto(`${root}/dashboard/projects`)
@@ -144,7 +144,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       await archive.and(focused).waitFor()
-    }, 60_000)
+    })
 
     test('end their sessions one by one', async () => {
       const other = await (await browser.newContext({ userAgent: 'The other browser' })).newPage()
@@ -171,9 +171,9 @@ describe.skipIf(!chromiumPath)(title, () => {
           .getByText(message ?? '', { exact: false })
           .first()
           .waitFor()
-        expect([message, await next.and(page.locator(':focus')).count()]).toEqual([message, 1])
+        await next.and(page.locator(':focus')).waitFor()
       }
       await expect.poll(async () => [await current.inputValue(), await next.inputValue()]).toEqual(['', ''])
-    }, 60_000)
+    })
   })
 })

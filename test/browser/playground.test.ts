@@ -35,7 +35,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(page, root)
       await page.goto(`${root}/dashboard/proj_${made?.id}/playground`)
       await page.getByRole('button', { name: 'Providers', exact: true }).click()
-    }, 120_000)
+    })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
 
     const send = async (message: string) => {
@@ -77,22 +77,18 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('Exactly this request is stored.').waitFor()
       await answers().toEqual(['Paris.'])
       expect(received()).toHaveLength(2)
-    }, 120_000)
+    })
 
-    test.each(Object.keys(RUNNERS))(
-      'what was sent is code for %s, which gets the same answer',
-      async language => {
-        const key = await proxy.query<{ key: string }>(`select issue_key('play', 'project', 'for ${language}') as key`)
-        const turn = page.locator('ol > li').last()
-        if (!(await turn.locator('pre').isVisible())) await turn.getByText('As code').click()
-        await turn.getByRole('button', { name: language, exact: true }).click()
-        const snippet = (await turn.locator('pre').textContent()) ?? ''
-        const answer = await runSnippet(language, snippet, { OPENAI_API_KEY: key[0]?.key ?? '' })
-        expect(answer).toMatch(RUNNERS[language]?.request ? /gpt-4o-mini/ : /Paris/)
-        expect(received()).toHaveLength(2)
-      },
-      60_000,
-    )
+    test.each(Object.keys(RUNNERS))('what was sent is code for %s, which gets the same answer', async language => {
+      const key = await proxy.query<{ key: string }>(`select issue_key('play', 'project', 'for ${language}') as key`)
+      const turn = page.locator('ol > li').last()
+      if (!(await turn.locator('pre').isVisible())) await turn.getByText('As code').click()
+      await turn.getByRole('button', { name: language, exact: true }).click()
+      const snippet = (await turn.locator('pre').textContent()) ?? ''
+      const answer = await runSnippet(language, snippet, { OPENAI_API_KEY: key[0]?.key ?? '' })
+      expect(answer).toMatch(RUNNERS[language]?.request ? /gpt-4o-mini/ : /Paris/)
+      expect(received()).toHaveLength(2)
+    })
 
     test('two models stand side by side, and one of them uses a tool', async () => {
       await page.getByRole('button', { name: 'Start again' }).click()
@@ -133,7 +129,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Stop' }).click()
       await page.getByRole('button', { name: 'Send', exact: true }).waitFor()
       upstreams.aggregator.reset()
-    }, 120_000)
+    })
 
     test('its key is in no list, and ends with the login', async () => {
       const made = await proxy.query<{ id: number; name: string; active: boolean }>(
@@ -151,6 +147,6 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByLabel('Password').waitFor()
       const after = await proxy.query(`select from api_keys where session_id is not null and deactivated_at is null`)
       expect(after).toEqual([])
-    }, 60_000)
+    })
   })
 })

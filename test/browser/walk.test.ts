@@ -41,7 +41,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
       proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
       await addAdministrator(proxy)
-    }, 120_000)
+    })
     afterAll(() => Promise.all([page?.context().close(), proxy?.stop(), upstreams?.stop()]))
 
     const openPage = async () => (await browser.newContext(PHONE)).newPage()
@@ -103,7 +103,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         await page.getByText('This page is the administrators’').waitFor()
       }
       await page.goto(`${root}/dashboard`)
-    }, 120_000)
+    })
 
     test('makes a key, and its snippet runs as it is shown', async () => {
       await go('API keys')
@@ -117,7 +117,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await proxy.settle()
       await go('Overview')
       await page.getByText('Answered from the cache').waitFor()
-    }, 120_000)
+    })
 
     test('finds out why an upstream failed', async () => {
       upstreams.aggregator.scriptOnce({ kind: 'error', status: 503, message: 'Overloaded for now' })
@@ -129,7 +129,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('row').nth(1).getByRole('link').click()
       await page.getByText('The upstream said 503: Overloaded for now').waitFor()
       expect(await page.evaluate(OVERFLOW)).toBe(0)
-    }, 120_000)
+    })
 
     test('has a model learn from near misses, and is told what that costs first', async () => {
       await go('Policy')
@@ -145,7 +145,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         semantic_judge: 'learn',
         semantic_judge_model: 'gpt-4.1-mini',
       })
-    }, 120_000)
+    })
 
     test('marks a wrong match', async () => {
       await go('Policy')
@@ -172,7 +172,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Wrong match' }).click()
       await page.getByText('Marked wrong').waitFor()
       expect((await ask(proxy, key, POLITE, { 'x-proxy-cache-ttl': '0' })).headers.get('x-proxy-cache')).toBe('MISS')
-    }, 120_000)
+    })
 
     test('finds a stored answer by its question, and reads it', async () => {
       await page.getByRole('button', { name: 'Answers', exact: true }).click()
@@ -184,7 +184,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Close' }).click()
       await page.goBack()
       await page.getByRole('button', { name: 'Read' }).first().waitFor()
-    }, 60_000)
+    })
 
     test('sets a budget, hits it, and finds the refused request', async () => {
       await go('Limits and budgets')
@@ -201,7 +201,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goBack()
       await page.getByRole('row').filter({ hasText: '503' }).waitFor()
       expect(await page.getByLabel('Outcome').inputValue()).toBe('failed')
-    }, 120_000)
+    })
 
     test('opens an export in a spreadsheet, which computes nothing of it', async () => {
       await ask(proxy, key, question('Hello', { user: FORMULA }))
@@ -226,6 +226,6 @@ describe.skipIf(!chromiumPath)(title, () => {
       const opened = readFileSync(converted, 'utf8')
       expect(opened).toContain(FORMULA)
       expect(opened).not.toMatch(/\b5555\b/)
-    }, 150_000)
+    })
   })
 })

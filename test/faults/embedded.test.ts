@@ -91,7 +91,7 @@ test('200 different questions at once are all answered, and so are those that co
   const answers = [...(await Promise.all(burst)), ...(await behind)]
   expect(answers.filter(({ status }) => status !== 200).map(({ status, text }) => `${status} ${text}`)).toEqual([])
   expect((await count(COUNTED)) - before).toBe(220)
-}, 90_000)
+})
 
 test('killed, it loses a second of what it counted and recorded at most', async () => {
   await waitUntil('all is recorded', async () => (await count(RECORDED)) >= 220)
@@ -106,4 +106,4 @@ test('killed, it loses a second of what it counted and recorded at most', async 
   proxy = await startProxyProcess(settings)
   expect(await count(COUNTED)).toBe(counted + 5)
   expect(await count(RECORDED)).toBe(recorded + 5)
-}, 120_000)
+})

@@ -82,7 +82,7 @@ describeFaults('WORKERS=2', () => {
     // Its log is written a moment later.
     expect(team.output()).toContain('a worker has fallen silent')
     stray.push(...workersOf(team))
-  }, 90_000)
+  })
 
   test('one that cannot start is tried again ever more slowly, until it can', async () => {
     await postgres.stop()

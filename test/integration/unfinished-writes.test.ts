@@ -45,7 +45,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
   }
 
   /** Asks; where the answer does not wait for its write, that takes until the answer is there, and a while. */
-  async function learn(proxy: TestProxy, key: string, body: object): Promise<void> {
+  async function learn(proxy: TestProxy, key: string, body: Record<string, unknown>): Promise<void> {
     const isHere = Promise.withResolvers<void>()
     if (isOnlyProcess) storing = () => isHere.promise.then(() => Bun.sleep(SLOW_MS))
     expect((await ask(proxy, key, body)).cache).toBe('MISS')

@@ -92,7 +92,7 @@ describeOnce('a generated client', backend => {
       status: 404,
       code: expect.any(String),
     })
-  }, 120_000)
+  })
 
   test.each([
     ['each.state', 'each.colour'],

@@ -86,7 +86,7 @@ describe.skipIf('missing' in prepared)(
           status: 'archived',
           emails: ['root@example.org'],
         })
-      }, 60_000)
+      })
     })
   },
 )
