@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createBatcher } from '../../src/event-loop/batcher.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 interface Call {
   items: readonly string[]
@@ -35,7 +36,7 @@ test('what arrives while a call is in flight travels in the next', async () => {
 })
 
 test('a call that hangs fails its items and those that waited long behind it; the others get a call of their own', async () => {
-  const { add, calls, late } = openBatcher(200)
+  const { add, calls, late } = openBatcher(1_000)
   const outcomes: string[] = []
   const note = (item: string) =>
     add(item).then(
@@ -45,14 +46,14 @@ test('a call that hangs fails its items and those that waited long behind it; th
   note('hung')
   await Bun.sleep(10)
   note('behind')
-  await Bun.sleep(140)
+  await Bun.sleep(700)
   note('fresh')
-  await Bun.sleep(100)
+  await waitUntil('the limit is over', () => outcomes.length > 0)
   expect(outcomes).toEqual(['hung: too late', 'behind: too late'])
   expect(calls.map(call => call.items)).toEqual([['hung'], ['fresh']])
   calls[1]?.answer()
   calls[0]?.answer()
-  await Bun.sleep(1)
+  await waitUntil('it is answered', () => outcomes.length === 3)
   expect(outcomes.at(-1)).toBe('fresh!')
   // So that what it reserved can be given back.
   expect(late).toEqual(['hung'])

@@ -179,7 +179,7 @@ describeFaults('a budget of one dollar', () => {
     let held = Number.NaN
     await waitUntil('all that lives has settled', async () => {
       const last = held
-      await Bun.sleep(2_000)
+      await Bun.sleep(5_000)
       held = (await stand()).held
       return held === last
     })

@@ -53,7 +53,8 @@ describeFaults('one of two proxies is cut off from Redis', () => {
     // The other knows the key and that it is not marked yet.
     expect((await ask(well, first.key, 'Admitted?')).status).toBe(200)
     expect(await countAdmitted(well, before.key)).toBe(LIMIT)
-    const parted = relay.part(20_000)
+    const mended = Promise.withResolvers<void>()
+    const parted = relay.part(mended.promise)
     await isCutOff(true)
     expect(await healthOf(well)).toBe('ok')
     expect(await countAdmitted(cutOff, first.key)).toBe(LIMIT / 2)
@@ -66,6 +67,7 @@ describeFaults('one of two proxies is cut off from Redis', () => {
     expect(await countAdmitted(cutOff, second.key)).toBe(0)
     const [alone, other] = await Promise.all([countAdmitted(cutOff, both.key), countAdmitted(well, both.key)])
     expect([alone <= LIMIT / 2, alone + other]).toEqual([true, LIMIT])
+    mended.resolve()
     await parted
     await isCutOff(false)
     for (const { key } of [first, second, both, before])

@@ -6,8 +6,8 @@ export interface CuttingProxy {
   url: string
   /** From now on each connection is cut at some answer, another for every one. */
   cut(): void
-  /** No byte passes either way any more; then the connections are cut, and all is well. */
-  part(forMs: number): Promise<void>
+  /** For so long, or until then, no byte passes either way; then the connections are cut, and all is well. */
+  part(until: number | Promise<void>): Promise<void>
   /** All that comes passes. */
   pass(): void
   /** Answers swallowed so far. */
@@ -61,9 +61,9 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
     cut() {
       isCutting = true
     },
-    async part(forMs) {
+    async part(until) {
       isParted = true
-      await Bun.sleep(forMs)
+      await (typeof until === 'number' ? Bun.sleep(until) : until)
       for (const { client, server } of pairs) {
         client.destroy()
         server.destroy()

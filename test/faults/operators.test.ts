@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
 import { ask } from '../harness/client.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
@@ -47,7 +48,8 @@ describeFaults('operators', () => {
 
   test('whose statements wait hold up no request', async () => {
     const locking = database.runScript('begin; lock table users; select pg_sleep(8); commit')
-    await Bun.sleep(500)
+    const locks = `select from pg_locks where relation = 'users'::regclass and mode = 'AccessExclusiveLock' and granted`
+    await waitUntil('they are locked', async () => (await database.call(locks, [])).length > 0)
     const waiting = Promise.all(Array.from({ length: AT_ONCE }, () => send('GET', '/v1/organization/users')))
     const isWaiting = await Promise.race([waiting.then(() => false), Bun.sleep(1_000).then(() => true)])
     const answered = await Promise.all(

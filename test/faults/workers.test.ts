@@ -38,7 +38,7 @@ describeFaults('WORKERS=2', () => {
 
   /** Over a connection of its own, which any worker may get. */
   async function isAnswered(): Promise<boolean> {
-    const limit = AbortSignal.timeout(800)
+    const limit = AbortSignal.timeout(3_000)
     const headers = { connection: 'close' }
     const response = await get(team, '/health', undefined, { headers, signal: limit }).catch(() => null)
     return response?.status === 200
