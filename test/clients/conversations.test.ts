@@ -138,7 +138,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
     test('who joins a call keeps its response, too', async () => {
       const body = { model: MODELS[0], input: hello() }
       const other = await connect()
-      upstreams.aggregator.scriptOnce({ kind: 'answer', content: 'Slowly said.', firstByteDelayMs: 300 })
+      upstreams.aggregator.scriptOnce({ kind: 'answer', content: 'Slowly said.', firstByteDelayMs: 2_000 })
       const [mine, theirs] = await Promise.all([create(body), other.responses.stream(body).finalResponse()])
       expect(theirs.id).toBe(mine.id)
       for (const by of [client, other]) expect((await by.responses.retrieve(mine.id)).id).toBe(mine.id)

@@ -13,6 +13,7 @@ import type { SpendingAsk } from '../../src/postgres/spending.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { readBudgetMetrics } from '../../src/telemetry/gauges.ts'
+import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeBackends, describeOnce, describeReal } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
@@ -101,10 +102,8 @@ describeBackends('budgets', backend => {
       await proxy.settle()
       const most = mostUsd(plain('Number 100?'))
       const budget = await setBudget((await recordedUsd()) + most * 5.5)
-      // None is over before all have asked.
-      upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 1_500 })
-      const asked = Array.from({ length: 40 }, (_, n) => ask(n % 2 ? others : proxy, key, plain(`Number ${100 + n}?`)))
-      const answers = await Promise.all(asked)
+      const askEither = (n: number) => ask(n % 2 ? others : proxy, key, plain(`Number ${100 + n}?`))
+      const answers = await askAtOnce(upstreams.openai, 40, askEither)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
       const refused = answers.filter(({ status }) => status === 429)
       expect(refused).toHaveLength(35)
@@ -229,11 +228,8 @@ describeBackends('budgets', backend => {
       await proxy.query(`select set_budget(null, 'usd', ${most * 3.5}, 'total')`)
       await proxy.query(`select set_spend_alert(null, 1e-9, '{ops@example.org}')`)
       await proxy.query(`select add_webhook('${other}', 'https://127.0.0.1:1/', '{budget.threshold}', '')`)
-      upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 1_000 })
-      const asked = Array.from({ length: 20 }, (_, n) =>
-        ask(proxy, n % 2 ? otherKey : key, plain(`Number ${100 + n}?`)),
-      )
-      const answers = await Promise.all(asked)
+      const askWithEither = (n: number) => ask(proxy, n % 2 ? otherKey : key, plain(`Number ${100 + n}?`))
+      const answers = await askAtOnce(upstreams.openai, 20, askWithEither)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
       expect(answers.find(({ status }) => status === 429)?.json.error.message).toContain('in all for this organization')
       await proxy.settle()
@@ -399,10 +395,20 @@ describeBackends('budgets', backend => {
     await setBudget(1, { more: `, of_tag => 'team=a b'` })
   })
 
+  /** The provider answers when it may. */
+  function answerLater() {
+    const mayAnswer = Promise.withResolvers<void>()
+    upstreams.openai.script(async () => {
+      await mayAnswer.promise
+      return { kind: 'answer', content: 'one two three' }
+    })
+    return mayAnswer
+  }
+
   test('a budget that is set, or set anew, while a request is under way has that request’s cost', async () => {
     const before = await setBudget(5, { per: 'week' })
     await setBudget(5)
-    upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
+    const mayAnswer = answerLater()
     const asked = ask(proxy, key, plain('Under way?'))
     await waitUntil('a reservation', async () => {
       const [row] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
@@ -411,6 +417,7 @@ describeBackends('budgets', backend => {
     const total = await setBudget(5, { per: 'total' })
     await proxy.query(`select set_budget('${project}', 'usd', null, 'month')`)
     const month = await setBudget(5)
+    mayAnswer.resolve()
     expect((await asked).status).toBe(200)
     const spent = await recordedUsd()
     expect(spent).toBeGreaterThan(0)
@@ -418,7 +425,7 @@ describeBackends('budgets', backend => {
   })
 
   test('the first budget, and the first alert, have the cost of requests that were under way before there was any', async () => {
-    upstreams.openai.script({ kind: 'answer', content: 'one two three', firstByteDelayMs: 600 })
+    const mayAnswer = answerLater()
     const asked = ask(proxy, key, plain('Under way?'))
     await waitUntil('it is asked', () => upstreams.openai.requests.length === 1)
     await proxy.query(`select set_spend_alert('${project}', 1e-9, '{ops@example.org}')`)
@@ -428,6 +435,7 @@ describeBackends('budgets', backend => {
       await setBudget(5_000, { unit: 'tokens', per: 'total' }),
     ]
     const ofOther = await setBudget(5, { per: 'day', more: `, of_model => 'gpt-4o'` })
+    mayAnswer.resolve()
     const { status, json } = await asked
     expect(status).toBe(200)
     const spent = await recordedUsd()

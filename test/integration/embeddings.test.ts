@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { type Addressed, type Answer, ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -335,11 +336,11 @@ describeOnce('embeddings', backend => {
   test('a batch that fails fails all, and what was fetched before is kept', async () => {
     const input = Array.from({ length: 250 }, (_, at) => `text ${at}`)
     const fields = { model: 'google/gemini-embedding-001', input }
-    upstream.script(request =>
-      (inputsOf(request) as string[]).includes('text 249')
-        ? { kind: 'error', status: 429, retryAfterSeconds: 7, firstByteDelayMs: 400 }
-        : undefined,
-    )
+    upstream.script(async request => {
+      if (!(inputsOf(request) as string[]).includes('text 249')) return
+      await waitUntil('the others are answered', () => upstream.counts.answered === 2)
+      return { kind: 'error', status: 429, retryAfterSeconds: 7, firstByteDelayMs: 400 }
+    })
     const failed = await embed(fields)
     expect(failed.status).toBe(429)
     expect(failed.headers.get('retry-after')).toBe('7')

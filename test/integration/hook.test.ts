@@ -304,7 +304,12 @@ describeBackends('a hook', backend => {
 
     test('those that wait for the same answer get it when it has passed, and nothing of one that is refused', async () => {
       const { hook, proxy, key } = setup
-      setup.upstreams.openai.script({ kind: 'answer', content: CARD, firstByteDelayMs: 300 })
+      const before = hook.asked.length
+      setup.upstreams.openai.script(async () => {
+        await waitUntil('all are let in', () => hook.asked.length >= before + 8)
+        // They join at once.
+        return { kind: 'answer', content: CARD, firstByteDelayMs: 100 }
+      })
       hook.say(refusing('after'))
       const all = (content: string) =>
         Promise.all(Array.from({ length: 8 }, (_, i) => ask(proxy, key, chat(content, { stream: i % 2 === 0 }))))

@@ -113,7 +113,7 @@ describeBackends('the judge', backend => {
   })
 
   test('is asked once by many at once', async () => {
-    judgedAs({ ...verdict('same'), firstByteDelayMs: 50 } as Scenario)
+    judgedAs({ ...verdict('same'), firstByteDelayMs: 1_000 } as Scenario)
     const headers = { 'cache-control': 'only-if-cached' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(proxy, key, UNPROVED, headers)))
     expect(new Set(answers.map(told).map(String))).toEqual(new Set(['HIT-SEMANTIC,judged']))

@@ -167,10 +167,15 @@ describeBackends('a purge by user and key', backend => {
 
   test('keeps out what is under way', async () => {
     upstreams.openai.reset()
-    upstreams.openai.script({ kind: 'answer', content: 'later', firstByteDelayMs: 500 })
+    const mayAnswer = Promise.withResolvers<void>()
+    upstreams.openai.script(async () => {
+      await mayAnswer.promise
+      return { kind: 'answer', content: 'later' }
+    })
     const slow = ask(proxy, key, { ...CHAT, messages: messages(QUESTION), user: 'alice' })
     await waitUntil('the provider is asked', () => upstreams.openai.requests.length === 1)
     expect(await purge({ user: 'alice' })).toEqual({ entries: 0, vectors: 0 })
+    mayAnswer.resolve()
     expect((await slow).cache).toBe('MISS')
     await proxy.settle()
     expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
@@ -36,8 +37,8 @@ describeOnce("a key's requests under way", backend => {
   const askNew = (stream: boolean) => ask(proxy, key, question(`What is ${crypto.randomUUID()}?`, { stream }))
 
   test.each([false, true])('are bounded, and one more is told to come back (stream: %s)', async stream => {
-    upstream.script({ kind: 'answer', content: 'slow and steady', firstByteDelayMs: 400, chunkPauseMs: 20 })
-    const answers = await Promise.all(Array.from({ length: 3 * AT_ONCE }, () => askNew(stream)))
+    const slow = { kind: 'answer', content: 'slow and steady', chunkPauseMs: 20 } as const
+    const answers = await askAtOnce(upstream, 3 * AT_ONCE, () => askNew(stream), slow)
     const refused = answers.filter(answer => answer.status !== 200)
     expect(refused).toHaveLength(2 * AT_ONCE)
     for (const { status, headers, json } of refused) {

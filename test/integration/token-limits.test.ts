@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTokenWindows } from '../../src/admission/token-windows.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
+import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
@@ -65,18 +66,8 @@ describeBackends('tokens a minute', backend => {
   test('of many at once, only as many are asked as have room, and the others are told when to come back', async () => {
     const body = (n: number) => plain(`What is number ${100 + n}?`)
     await limitTo(Math.floor(mostOf(body(0)) * 3.5))
-    const refused: Answer[] = []
-    // None has settled what it took before all have asked for it.
-    upstreams.openai.script(async () => {
-      await waitUntil('the others are refused', () => upstreams.openai.requests.length + refused.length === 10)
-      return { kind: 'answer' }
-    })
-    const askFor = async (n: number) => {
-      const answer = await ask(proxy, key, body(n))
-      if (answer.status === 429) refused.push(answer)
-      return answer
-    }
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => askFor(n)))
+    const answers = await askAtOnce(upstreams.openai, 10, n => ask(proxy, key, body(n)))
+    const refused = answers.filter(({ status }) => status === 429)
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(3)
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
     expect(upstreams.openai.requests).toHaveLength(10 - refused.length)

@@ -143,7 +143,7 @@ describeOnce('OpenTelemetry', backend => {
   })
 
   test('a stream’s spans last as long as it does, and followers have no call of their own', async () => {
-    upstream.script({ kind: 'answer', content: 'one two three four five', firstByteDelayMs: 200, chunkPauseMs: 20 })
+    upstream.script({ kind: 'answer', content: 'one two three four five', firstByteDelayMs: 1_000, chunkPauseMs: 20 })
     const asked = question('Streamed?', { stream: true })
     await Promise.all(Array.from({ length: 3 }, () => ask(proxy, key, asked)))
     const { servers, clients } = await collected(4)

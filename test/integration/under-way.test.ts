@@ -89,7 +89,11 @@ describeOnce('calls under way', backend => {
   })
 
   test('whose clients leave are counted and recorded once upstream was asked', async () => {
-    upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: 2_000 })
+    const left = Promise.withResolvers<void>()
+    upstream.script(async () => {
+      await left.promise
+      return { kind: 'answer', content: 'slow' }
+    })
     const clients = Array.from({ length: LEAVING }, (_, i) => {
       const leaving = new AbortController()
       const body = question(`Who leaves? ${i} ${crypto.randomUUID()}`)
@@ -102,6 +106,7 @@ describeOnce('calls under way', backend => {
     await waitUntilAsked(LEAVING)
     for (const { leaving } of clients) leaving.abort()
     expect(new Set(await Promise.all(clients.map(client => client.asking)))).toEqual(new Set(['gone']))
+    left.resolve()
 
     const where = `where p.name = '${project}'`
     const readBooks = async () => {
