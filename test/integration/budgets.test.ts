@@ -630,6 +630,8 @@ describeBackends('budgets', backend => {
     test.each(['late', 'lost'] as const)('and its reply is %s: a 503, and it is released', async fate => {
       const { budgets, recover } = openBudgets(fate)
       await expect(budgets.reserve(await spending())).rejects.toMatchObject({ code: 'service_unavailable' })
+      // The database does its work, if only after the limit.
+      await waitUntil('it is reserved', async () => (await standOf(budget))?.held === 1)
       expect((await standOf(budget))?.reserved).toBeCloseTo(0.4, 9)
       recover()
       await waitUntil('it is released', async () => (await standOf(budget))?.held === 0)
