@@ -26,11 +26,13 @@ export function createTurns(): Turns {
   const urgent = new Set<Waiter>()
   const others = new Set<Waiter>()
   let taken = false
+  let takenAtMs = 0
 
   function passOn() {
     const queue = urgent.size > 0 ? urgent : others
     const [next] = queue
     taken = next !== undefined
+    takenAtMs = performance.now()
     if (next) queue.delete(next)
     next?.begin()
   }
@@ -46,11 +48,12 @@ export function createTurns(): Turns {
   return {
     awaitedMs() {
       const since = [urgent, others].flatMap(([first]) => (first ? [first.sinceMs] : []))
-      return since.length === 0 ? 0 : performance.now() - Math.min(...since)
+      return since.length === 0 ? 0 : performance.now() - Math.max(takenAtMs, Math.min(...since))
     },
     take({ limitMs, isUrgent = false }) {
       if (!taken) {
         taken = true
+        takenAtMs = performance.now()
         return Promise.resolve(endOnce())
       }
       const queue = isUrgent ? urgent : others

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createTurns } from '../../../../src/postgres/embedded/embedded-turns.ts'
 
 describe('turns', () => {
@@ -18,6 +18,27 @@ describe('turns', () => {
     await Promise.all(others)
     expect(order).toEqual(['a', 'a ended', 'b', 'b ended', 'c', 'c ended'])
     expect(turns.awaitedMs()).toBe(0)
+  })
+
+  test('are awaited for as long as the present owner has had its own', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const turns = createTurns()
+      const end = await turns.take({ limitMs: 60_000 })
+      vi.advanceTimersByTime(100)
+      const [second, third] = [turns.take({ limitMs: 60_000 }), turns.take({ limitMs: 60_000 })]
+      vi.advanceTimersByTime(500)
+      expect(turns.awaitedMs()).toBe(500)
+      end()
+      const endSecond = await second
+      expect(turns.awaitedMs()).toBe(0)
+      vi.advanceTimersByTime(200)
+      expect(turns.awaitedMs()).toBe(200)
+      endSecond()
+      ;(await third)()
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('come to the urgent before the others', async () => {
