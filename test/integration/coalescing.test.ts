@@ -93,7 +93,7 @@ describeOnce('identical requests in flight', backend => {
     })
     upstream.script({ kind: 'answer', content: 'once', firstByteDelayMs: 200 })
     const first = ask(slow, key, question('Late?'))
-    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
+    await waitUntil('the upstream is asked', () => upstream.requests.length === 1)
     counted = first
     const second = await ask(slow, key, question('Late?'))
     expect([textOf(await first), textOf(second)]).toEqual(['once', 'once'])

@@ -53,7 +53,7 @@ test.runIf(process.platform === 'linux')(
 )
 
 test('a job that does not end in time, and what waits behind two of them, is refused as busy, and the next is done', async () => {
-  const loop = new OffLoop({ limitMs: 1_500 })
+  const loop = new OffLoop({ limitMs: 4_000 })
   await loop.run(TEST_JOB, { does: 'echo', text: 'warm' }, OWN)
   const late = (['hang', 'hang', 'echo'] as const).map(does => loop.run(TEST_JOB, { does }, OWN).catch(String))
   expect(await late[0]).toBe('ProxyError: The proxy is busy; try again shortly.')
