@@ -61,7 +61,7 @@ describeBackends('leaving', backend => {
     upstreams = await startUpstreams()
     const environment = {
       ...upstreams.environment,
-      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '1500',
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '4000',
       UPSTREAM_IDLE_TIMEOUT_MS: '1500',
       UPSTREAM_MAX_RETRIES: '0',
     }
@@ -144,7 +144,7 @@ describeBackends('leaving', backend => {
     const moments = Object.entries(MOMENTS).filter(([, pieces]) => pieces === 0 || door.body.stream === true)
 
     test.each(moments)('left %s, it is charged the most that it may have cost', async (_, pieces) => {
-      script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 300 : 0 }, 30)
+      script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 30)
       await leaveAfter(door, pieces)
       const { usd, presumed, status } = await recorded()
       expect({ presumed, status }).toEqual({ presumed: true, status: 499 })
@@ -154,7 +154,7 @@ describeBackends('leaving', backend => {
 
     test.each(moments)('left %s under a budget, it is read to its end, and costs what it costs', async (_, pieces) => {
       await setBudget(5)
-      script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 300 : 0 }, 10)
+      script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 10)
       await leaveAfter(door, pieces)
       const { usd, presumed, status } = await recorded()
       expect({ presumed, status }).toEqual({ presumed: null, status: 499 })
@@ -205,7 +205,7 @@ describeBackends('leaving', backend => {
     test.each(Object.entries(MOMENTS))('left %s, it is charged no less than what was billed', async (_, pieces) => {
       for (const isBudgeted of [false, true]) {
         if (isBudgeted) await setBudget(5)
-        script({ firstByteDelayMs: pieces === 0 ? 300 : 0 }, 20)
+        script({ firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 20)
         const before = (await records()).length
         await leaveAfter(door, pieces)
         await waitUntil('it is recorded', async () => (await records()).length > before)
