@@ -141,6 +141,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
       await leave()
       await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
       expect(await page.getByLabel('Similarity threshold').inputValue()).toBe('0.7')
       await leave()
       await page.getByRole('button', { name: 'Leave', exact: true }).click()
