@@ -140,16 +140,17 @@ function writeCapitals(words: readonly string[], isOfBest: boolean): readonly st
   return spelled.map((word, at) => {
     const small = lower[at] ?? word
     const isBeside = [words[at - 1], words[at + 1]].some(each => each !== undefined && capitalised.test(each))
-    // Two are a name, "Stack Overflow", but "your New Year", "the best Photo Editor".
+    // Two are a name, "Stack Overflow", but "your New Year", "the best Photo Editor", "World War II".
     const isEmphasis = isBeside ? isOfBest || isDetermined(words, at) : !mayBeName(small)
     return capitalised.test(word) && isWord(small) && isEmphasis ? small : word
   })
 }
 
-/** Whether "a" or "my" stands before the capitals that end at `at`. */
+/** Whether "a" or "my" stands before the capitals at `at`, or a Roman numeral behind them. */
 function isDetermined(words: readonly string[], at: number): boolean {
   const start = words.findLastIndex((word, place) => place < at && !capitalised.test(word))
-  return /^(?:an?|my|your)$/.test(words[start] ?? '')
+  const behind = words.find((word, place) => place > at && !capitalised.test(word)) ?? ''
+  return /^(?:an?|my|your)$/.test(words[start] ?? '') || /^[IVX]{2,}$/.test(behind)
 }
 
 /** Behind a noun some say little: "the limits in human rights", "books on history", "friends on Reddit". */

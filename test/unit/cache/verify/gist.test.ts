@@ -62,7 +62,7 @@ test('other gists and anchors have another name', () => {
   )
   expect({ form: GIST_FORM, gists, anchors }).toEqual({
     form: 'gist-14',
-    gists: '31a72c29a4cb',
+    gists: 'a80fc26305f0',
     anchors: 'c399497c3ffc',
   })
 })

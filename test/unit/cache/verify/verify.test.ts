@@ -45,6 +45,7 @@ describe('other forms of one question ask the same', () => {
     ['How many people live in Japan?', 'What is the population of Japan?'],
     ['Why do cats purr at night?', 'What is the reason cats purr at night?'],
     ['How do I boil an egg?', 'How do you boil eggs?'],
+    ['who won world war ii', 'Who won World War II?'],
     ['What is your New Year wish for work?', 'What is your new year wish for work?'],
     ['What is the best Photo Editor?', 'What is the best photo editor?'],
     ['What are some tips for carving a melon?', 'How do you carve a melon?'],
@@ -100,6 +101,7 @@ describe('what stands against a pair is named', () => {
     ['a wish for one', 'question', 'Suggest a strong password', 'What is a strong password?'],
     ['a state', 'question', 'Why is the window open?', 'Why does the window open?'],
     ['a name', 'letter-case', 'How do I use Time Machine at work?', 'How do I use time machine at work?'],
+    ['another war', 'neighbour', 'When did World War II end?', 'When did World War III end?'],
     ['an order', 'order', 'What is the ratio between width and height?', 'What is the ratio between height and width?'],
     [
       'an order of numbers',
