@@ -20,12 +20,12 @@ const wordingWords = wordSet(`
   hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokenize formal informal polite politely respond
   reply replies answered greeting greetings caps capitals prompt prompts wordle scrabble dictionary autocorrect etymology
   british-english lowercased uppercased bytes case-sensitive case-insensitive emoji emojis exactly transcribe transcript caption
-  captions completes
+  captions completes fixed order
 `)
 /** So is one with one of these, but a plain question about what they name besides: "merge sort", "a cover letter", "error 404". */
 const thingWords = wordSet(`
   letter character string strings token tokens line lines text texts passage byte wrong error errors mistake mistakes answer answers
-  fix fixed sort order roman syntax continue
+  fix sort roman syntax continue
 `)
 /** One question of words, names and numbers alone, with no letter by itself, and nothing that it points to. */
 const plainQuestion =
