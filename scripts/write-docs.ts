@@ -89,6 +89,19 @@ function writeEventList(): string {
   }).join('\n')
 }
 
+const UPSTREAM_ERRORS = `An upstream’s error has a form and words of its own, and clients act on codes and words of their vendor. Where a request was translated, its error is written in the client’s format, whatever form it came in, with the upstream’s text. What it means is recognised by its codes, its status and its words:
+
+| Meaning | chat, Responses | Messages |
+|---|---|---|
+| The prompt is too long for the model, or leaves too little for the output | 400 \`context_length_exceeded\` | 400 \`invalid_request_error\`, which begins with Anthropic’s words (\`prompt is too long: 150000 tokens > 128000 maximum\`, or \`\` input length and \`max_tokens\` exceed context limit: 230462 + 32000 > 262144 \`\`), with the counts that the upstream tells |
+| Moderation | \`content_policy_violation\`, 400 | \`invalid_request_error\`, 400 |
+| Credits or quota used up | \`insufficient_quota\`, 429 or 402 | \`billing_error\`, 402 |
+| Rate limit | \`rate_limit_exceeded\`, 429 | \`rate_limit_error\`, 429 |
+| Unknown model | \`model_not_found\`, 404 | \`not_found_error\`, 404 |
+| Overloaded | \`overloaded\`, 503 or 529 | \`overloaded_error\`, 503 or 529 |
+
+An upstream that has the endpoint itself answers in its own words: its error passes byte for byte, except that a prompt that is too long always carries what the table says. Retries and fallbacks act on the upstream’s own status.`
+
 function writeErrors(): string {
   return page([
     '# Errors',
@@ -96,7 +109,8 @@ function writeErrors(): string {
     '```json\n{ "error": { "message": "Invalid API key", "type": "authentication_error", "param": null, "code": "invalid_api_key" } }\n```',
     'Under `/v1/messages` they carry Anthropic’s: `type`, `message` and `request_id`, with the same status.',
     'Each line below has the `code` and when it comes; the message says what is wrong and what to change. `param` names the field or header at fault; `X-Request-Id` finds the request in the log. `x-should-retry: false` keeps OpenAI’s clients from trying again: it would not help soon, or the first attempt may still cost money.',
-    'An upstream’s own error keeps its status, body and `Retry-After`, translated back where the request was translated; a refused operator’s key is a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
+    'An upstream’s own error keeps its status, body and `Retry-After`; a refused operator’s key is a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
+    UPSTREAM_ERRORS,
     writeErrorLists({ ...CLIENT_ERRORS, ...PATH_ERRORS, ...SERVER_ERRORS }),
     '## What the admin API and the dashboard add',
     writeErrorLists(ADMIN_ERRORS),

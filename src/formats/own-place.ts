@@ -101,7 +101,7 @@ function writeSteps(start: string, steps: readonly string[]): string {
   return start + steps.map(step => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('')
 }
 
-/** An error's text with the client's names: of the field that it is about, and of those that only chat completions have. */
+/** The text of an error of the proxy's own with the client's names: of the field that it is about, and of those that only chat completions have. */
 export function writeOwnNames(
   endpoint: keyof typeof OWN_NAMES,
   own: JsonObject,

@@ -1,9 +1,11 @@
 /** Translates requests and responses of the other two APIs to and from chat completions. */
 
+import { type ClientError, writeOpenAiError } from './errors/client-error.ts'
+import type { ProviderError } from './errors/provider-error.ts'
 import { dropHostedTools } from './hosted-tools.ts'
 import { type JsonObject, textOf } from './json/canonical.ts'
 import type { MessageContext } from './messages/growing-message.ts'
-import { translateError } from './messages/message-errors.ts'
+import { writeProviderError } from './messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from './messages/message-request-to-chat.ts'
 import { createMessageStream, messageFromChat } from './messages/message-stream.ts'
 import { nameOwnField, writeOwnNames } from './own-place.ts'
@@ -30,8 +32,8 @@ export interface Translation {
   /** A plain chat response. Throws a ProxyError when it contains an error. */
   fromAnswer(answer: JsonObject): JsonObject
   openStream(): StreamTranslation
-  /** A provider's error. */
-  fromError(status: number, bodyText: string): string
+  /** A provider's error, and the text that it was read from. */
+  fromError(error: ProviderError, bodyText: string): ClientError
 }
 
 /** The model and its provider, and what the project wants. */
@@ -66,7 +68,7 @@ export interface ErrorDetails {
   message: string
 }
 
-/** Says of the client's own request what an error says of the chat request that it became. */
+/** Rewrites an error of the proxy's own about the chat request for the client's own request: its param and the fields that its text names. */
 export function tellOwn(
   endpoint: TranslatedEndpoint,
   own: JsonObject,
@@ -83,14 +85,13 @@ export function translationOf({ endpoint, context }: TranslationContext): Transl
     return {
       fromAnswer: answer => responseFromChat(answer, context),
       openStream: () => createResponseStream(context),
-      // Both APIs use the same envelope.
-      fromError: (_status, bodyText) => bodyText,
+      fromError: writeOpenAiError,
     }
   }
   return {
     fromAnswer: answer => messageFromChat(answer, context),
     openStream: () => createMessageStream(context),
-    fromError: (status, bodyText) => JSON.stringify(translateError(status, bodyText, context.requestId)),
+    fromError: error => writeProviderError(error, context.requestId),
   }
 }
 

@@ -84,13 +84,15 @@ export function answeredHeaders(
   return { ...passedOn(answer), ...missHeaders(context.provider.name, cost, context.lookup) }
 }
 
-/** An upstream's error keeps its status, body and Retry-After. */
+/** An upstream's error keeps its body, its Retry-After and, unless its meaning asks for another, its status. */
 export async function passOnError(
   { provider, call, subscriber }: LeadingContext,
   answer: UpstreamAnswer,
 ): Promise<Attempt> {
   const body = await readAll(answer.body, provider.name)
-  const failure = { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body }
+  const { status: upstreamStatus, clientStatus: status = upstreamStatus } = answer
+  const headers = { ...passedOn(answer), ...missHeaders(provider.name, 0) }
+  const failure = { status, upstreamStatus, headers, body }
   call.settle({ kind: 'notShareable', failure })
   subscriber.leave()
   return { failure }

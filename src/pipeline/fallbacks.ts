@@ -45,7 +45,8 @@ async function attempt(context: RequestContext, stages: Stages): Promise<Attempt
 
 /** Whether a fallback may help: only failures that may be over a moment later. */
 function isTemporaryFailure(failure: CallFailure): boolean {
-  return failure instanceof Error ? failure instanceof UpstreamFailure : isTemporary(failure.status)
+  if (failure instanceof Error) return failure instanceof UpstreamFailure
+  return isTemporary(failure.upstreamStatus ?? failure.status)
 }
 
 /** Another model's vectors are useless, and what is passed on is passed on as it is. */
@@ -86,5 +87,6 @@ function reportFailure(failure: CallFailure, { accounting, provider }: RequestCo
   if (failure instanceof ProxyError || failure instanceof ClientGone) throw failure
   accounting.noteHeaders()
   accounting.finishFailed(failure)
-  return { ...failure, headers: { ...failure.headers } }
+  const { status, headers, body } = failure
+  return { status, headers: { ...headers }, body }
 }

@@ -1,7 +1,7 @@
 /** What a failed request's record says of its error: codes, and messages without what the prompt says. */
 import { ClientGone, ProxyError } from '../errors/errors.ts'
 import { plainText } from '../errors/plain-text.ts'
-import { parseJsonObject } from '../formats/json/canonical.ts'
+import { readErrorFields } from '../formats/errors/error-fields.ts'
 import { HookRefusal } from '../hooks/verdict.ts'
 import type { RequestStory } from '../postgres/usage-record.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
@@ -33,28 +33,24 @@ export function tellUpstream(failure: unknown, query: Pick<NotedQuery, 'body'> |
   if (!isAnswer(failure)) return { upstream_status: null, upstream_message: null }
   const { message } = readError(failure)
   return {
-    upstream_status: failure.status,
+    upstream_status: failure.upstreamStatus ?? failure.status,
     upstream_message: message === null ? null : withoutPrompt(plainText(message, LONGEST_MESSAGE), query?.body ?? {}),
   }
 }
 
-function isAnswer(failure: unknown): failure is { status: number; body: unknown } {
+function isAnswer(failure: unknown): failure is { status: number; upstreamStatus?: number; body: unknown } {
   return !(failure instanceof Error) && typeof (failure as { status?: unknown } | null)?.status === 'number'
 }
 
 const CODE = /^[\w.-]{1,64}$/
 
-/** Of an error in OpenAI's or Anthropic's envelope, or one like them. */
 function readError(failure: unknown): { code: string | null; message: string | null } {
   const body = isAnswer(failure) ? failure.body : null
   const isBytes = body instanceof Uint8Array
   const text = isBytes && body.length <= LONGEST_BODY_BYTES ? new TextDecoder().decode(body) : body
-  const parsed = typeof text === 'string' && text.length <= LONGEST_BODY_BYTES ? parseJsonObject(text) : undefined
-  const error: unknown = parsed?.error ?? parsed
-  if (typeof error === 'string') return { code: null, message: error }
-  const { code, type, message } = (error ?? {}) as Record<string, unknown>
-  const named = [code, type].find((word): word is string => typeof word === 'string' && CODE.test(word))
-  return { code: named ?? null, message: typeof message === 'string' ? message : null }
+  if (typeof text !== 'string' || text.length > LONGEST_BODY_BYTES) return { code: null, message: null }
+  const { code, type, message } = readErrorFields(text)
+  return { code: [code, type].find(word => word !== null && CODE.test(word)) ?? null, message }
 }
 
 /** Characters in a row that are a quotation, not a coincidence. */

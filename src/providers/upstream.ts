@@ -88,7 +88,10 @@ export interface RealtimeAddress {
 }
 
 export interface UpstreamAnswer {
+  /** The provider's own: retries, circuits and fallbacks act on it. */
   status: number
+  /** Of an error: the status for the client, where the meaning asks for another. */
+  clientStatus?: number
   /** Ready to be passed on: no hop-by-hop headers, no encoding, no length. */
   headers: Headers
   /** Reading it throws a ProxyError when the upstream breaks off or stops sending. */

@@ -4,6 +4,7 @@
  * what another provider answered; codes; and words. Of words, those about the state of a key or an account come first ("suspended for
  * violating our terms"), then those about content, terms, places and models, which may mention a key, too.
  */
+import { ACCOUNT_BLOCKED } from '../formats/errors/account-blocked.ts'
 import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
 import { readAll } from './read-bytes.ts'
 import type { UpstreamAnswer } from './upstream.ts'
@@ -82,13 +83,10 @@ function parse(text: string): unknown {
   }
 }
 
-const STATE = 'suspended|deactivated|disabled|revoked|banned|leaked|expired|terminated|restricted|blocked|on hold'
-const HOLDER = 'key|account|organi[sz]ation|team|workspace|user|your access|billing|credentials?'
-/** The state of a key or its holder, in either order and in one sentence; what a budget or a purse has left. */
+/** The state of a key or its holder; what a budget or a purse has left. */
 const ABOUT_ACCOUNT = new RegExp(
   [
-    `\\b(?:${HOLDER})\\b[^.\\n]{0,60}\\b(?:${STATE})\\b`,
-    `\\b(?:${STATE})\\b[^.\\n]{0,30}\\b(?:${HOLDER})\\b`,
+    ACCOUNT_BLOCKED,
     '\\b(?:key|budget|spend\\w*|credit|usage) limit\\b',
     '\\b(?:guardrail|workspace) budget\\b',
     '\\b(?:insufficient|enough|any|add|more|out of|buy|purchase|requires?) (?:\\w+ )?credits?\\b|\\bcredits? (?:exhausted|exceeded|balance|required)\\b',

@@ -1,7 +1,8 @@
 /** Reads a chat response, streamed or plain, as a series of steps. Translations into other formats are built on these. */
 
-import { type ProxyError, quoteError, refuse } from '../../errors/errors.ts'
+import { refuse } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
+import { toProxyError } from '../errors/client-error.ts'
 import { isJsonObject, type JsonObject, numberOf, objectsOf, readField, textOf } from '../json/canonical.ts'
 import { PendingCarried } from './carried.ts'
 import { readThought } from './thought.ts'
@@ -54,13 +55,13 @@ export class AnswerReader {
 
   /** Takes a chunk. Throws a ProxyError for an error in it, and for calls that cannot be told apart. */
   push(chunk: JsonObject): void {
-    if (isJsonObject(chunk.error)) throw errorInAnswer(chunk.error)
+    if (isJsonObject(chunk.error)) throw toProxyError(chunk)
     if (!this.#hasBegun) this.#steps.begin(readHead(chunk))
     this.#hasBegun = true
     this.usage = readUsage(chunk) ?? this.usage
     const choice = firstChoice(chunk)
     if (!choice) return
-    if (isJsonObject(choice.error)) throw errorInAnswer(choice.error)
+    if (isJsonObject(choice.error)) throw toProxyError(choice.error)
     const delta = choice.delta ?? choice.message
     if (isJsonObject(delta)) this.#readDelta(delta, choice.logprobs)
     if (typeof choice.finish_reason === 'string') this.finishReason = choice.finish_reason
@@ -132,13 +133,4 @@ function readUsage(chunk: JsonObject): JsonObject | null {
 
 function readLogprobs(logprobs: unknown): unknown[] {
   return isJsonObject(logprobs) && Array.isArray(logprobs.content) ? logprobs.content : []
-}
-
-function errorInAnswer(error: JsonObject): ProxyError {
-  const { message, code } = error
-  return quoteError({
-    status: 502,
-    code: typeof code === 'string' ? code : 'upstream_error',
-    message: typeof message === 'string' ? message : 'The provider broke off its answer with an error.',
-  })
 }

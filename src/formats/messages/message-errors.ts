@@ -1,8 +1,11 @@
-/** Anthropic's errors: what they are in OpenAI's terms, and the envelope they are written in. */
+/** Writes errors in Anthropic's envelope. */
 
-import type { ErrorType } from '@anthropic-ai/sdk/resources/shared'
 import type { ProxyError } from '../../errors/errors.ts'
-import { isJsonObject, parseJsonObject } from '../json/canonical.ts'
+import { type ClientError, chooseStatus } from '../errors/client-error.ts'
+import { describeFullContext, FULL_CONTEXT, isInAnthropicsWords } from '../errors/full-context.ts'
+import { type ProviderError, readProviderError } from '../errors/provider-error.ts'
+import { isJsonObject, parseJson, textOf } from '../json/canonical.ts'
+import { typeOfStatus } from './error-types.ts'
 
 export interface MessagesError {
   type: 'error'
@@ -10,58 +13,37 @@ export interface MessagesError {
   request_id: string
 }
 
-export interface ErrorKind {
-  /** For an error without a status, inside a stream. A status that Anthropic sends is kept. */
-  status: number
-  /** OpenAI's. */
-  code: string
-}
-
-/**
- * Overload keeps Anthropic's 529, because OpenAI's clients retry any status from 500 on. Types without a row belong to other endpoints.
- */
-const KINDS: Partial<Record<ErrorType | 'request_too_large', ErrorKind>> = {
-  invalid_request_error: { status: 400, code: 'invalid_request_error' },
-  authentication_error: { status: 401, code: 'invalid_api_key' },
-  billing_error: { status: 402, code: 'insufficient_quota' },
-  permission_error: { status: 403, code: 'permission_denied' },
-  not_found_error: { status: 404, code: 'model_not_found' },
-  conflict_error: { status: 409, code: 'conflict' },
-  request_too_large: { status: 413, code: 'request_too_large' },
-  rate_limit_error: { status: 429, code: 'rate_limit_exceeded' },
-  api_error: { status: 500, code: 'server_error' },
-  timeout_error: { status: 504, code: 'upstream_timeout' },
-  overloaded_error: { status: 529, code: 'overloaded' },
-}
-
-/** An unknown type becomes a server error under its own name. */
-export function kindOfError(type: string): ErrorKind {
-  const known = Object.hasOwn(KINDS, type) ? KINDS[type as ErrorType] : undefined
-  return known ?? { status: 500, code: type }
-}
-
-/** Also of statuses that Anthropic does not have. */
-const TYPES: ReadonlyMap<number, string> = new Map([
-  ...Object.entries(KINDS).map(([type, { status }]): [number, string] => [status, type]),
-  [408, 'timeout_error'],
-  [503, 'overloaded_error'],
-])
-
 /** The same `request_id` is sent in the `request-id` header, where Anthropic's clients read it. */
 export function writeError(
-  { status, message, details = null }: Pick<ProxyError, 'status' | 'message'> & Partial<Pick<ProxyError, 'details'>>,
+  { status, message, code, details }: Pick<ProxyError, 'status' | 'message'> & Partial<ProxyError>,
   requestId: string,
 ): MessagesError {
-  const type = TYPES.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
-  return { type: 'error', error: { type, message, ...(details && { details }) }, request_id: requestId }
+  const shown = code === FULL_CONTEXT ? describeFullContext(message) : message
+  return {
+    type: 'error',
+    error: { type: typeOfStatus(status), message: shown, ...(details && { details }) },
+    request_id: requestId,
+  }
 }
 
-/** Translates a provider's error, in OpenAI's form or any other, to Anthropic's. */
-export function translateError(status: number, bodyText: string, requestId: string): MessagesError {
-  const body = parseJsonObject(bodyText)
-  const error = isJsonObject(body?.error) ? body.error : (body ?? {})
-  const reported = typeof body?.error === 'string' ? body.error : error.message
-  const message =
-    typeof reported === 'string' && reported !== '' ? reported : `The provider answered with status ${status}.`
-  return writeError({ status, message }, requestId)
+/** Writes a provider's error, with the status that fits its meaning. */
+export function writeProviderError(error: ProviderError, requestId: string): ClientError {
+  const status = chooseStatus(error, 'anthropic') ?? 502
+  const message = error.meaning === 'fullContext' ? describeFullContext(error.message, error.counts) : error.message
+  return { status, body: { ...writeError({ status, message }, requestId) } }
+}
+
+/** As `completeOpenAiError`, for clients of the Messages API. */
+export function completeMessagesError(text: string, status: number, requestId: string): ClientError | null {
+  const error = readProviderError(text, status)
+  if (error.meaning !== 'fullContext') return null
+  const body = parseJson(text)
+  const own = isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) ? body.error : null
+  if (status === 400 && own && isInAnthropicsWords(textOf(own.message))) return null
+  const written = writeProviderError(error, requestId)
+  if (!own) return written
+  return {
+    ...written,
+    body: { ...written.body, ...(body as object), error: { ...own, ...(written.body.error as object) } },
+  }
 }

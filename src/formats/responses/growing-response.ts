@@ -14,7 +14,7 @@ import {
   openReasoning,
   type ReasoningItem,
 } from './open-items.ts'
-import type { EventWriter } from './response-events.ts'
+import { CLIENT_CODES, type EventWriter } from './response-events.ts'
 import { type ResponseContext, type ResponseParts, writeResponse } from './write-response.ts'
 
 export class GrowingResponse implements AnswerSteps {
@@ -89,7 +89,7 @@ export class GrowingResponse implements AnswerSteps {
   }
 
   breakOff(usage: JsonObject | null, { code, message }: Pick<ProxyError, 'code' | 'message'>): void {
-    const error = { code: code === 'rate_limit_exceeded' ? code : 'server_error', message }
+    const error = { code: CLIENT_CODES.has(code) ? code : 'server_error', message }
     this.#writer.writeError({ code, message })
     const failed = { status: 'failed', output: this.#output(), error, usage } as const
     this.#writer.write('response.failed', { response: this.#write(failed) })

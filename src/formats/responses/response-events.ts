@@ -1,6 +1,7 @@
 /** Numbers the events of a Responses stream, and writes the events that end a part of an item. */
 
 import type { ProxyError } from '../../errors/errors.ts'
+import { FULL_CONTEXT } from '../errors/full-context.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 
@@ -27,12 +28,19 @@ export interface SummaryPlace extends JsonObject {
   summary_index: number
 }
 
+/** Codes that clients act on, and their types; of any other, they learn that the server failed. */
+export const CLIENT_CODES: ReadonlyMap<string, string> = new Map([
+  ['rate_limit_exceeded', 'rate_limit_error'],
+  ['insufficient_quota', 'insufficient_quota'],
+  [FULL_CONTEXT, 'invalid_request_error'],
+])
+
 /** OpenAI's own error events have the error nested, and its clients read it there or beside the type. */
 export function writeErrorEvent(
   { code, message, param = null }: Pick<ProxyError, 'code' | 'message'> & { param?: string | null },
   number: number,
 ): TypedEvent {
-  const type = code === 'rate_limit_exceeded' ? 'rate_limit_error' : 'server_error'
+  const type = CLIENT_CODES.get(code) ?? 'server_error'
   return { type: 'error', sequence_number: number, code, message, param, error: { type, code, message, param } }
 }
 

@@ -20,6 +20,8 @@ export type CallFailure = ProxyError | ClientGone | ErrorResponse
 /** An upstream's error, ready to be passed on. */
 export interface ErrorResponse {
   status: number
+  /** The upstream's own, where the client gets another. */
+  upstreamStatus?: number
   headers: Record<string, string>
   body: Uint8Array | string
 }

@@ -5,15 +5,9 @@ import { carryError, restoreError } from '../../errors/errors.ts'
 import { inPieces } from '../../event-loop/in-pieces.ts'
 import { NOBODY } from '../../event-loop/off-loop.ts'
 import { namesOfCarried } from '../../formats/chat/carried.ts'
+import { readProviderError } from '../../formats/errors/provider-error.ts'
 import { isTranslated } from '../../formats/format-of.ts'
-import {
-  isGiven,
-  isJsonObject,
-  type JsonObject,
-  objectsOf,
-  parseJsonObject,
-  textOf,
-} from '../../formats/json/canonical.ts'
+import { isGiven, type JsonObject, objectsOf, textOf } from '../../formats/json/canonical.ts'
 import { noThread } from '../../formats/messages/message-fields.ts'
 import type { ChatTarget } from '../../formats/messages/message-request-to-chat.ts'
 import {
@@ -24,6 +18,7 @@ import {
 } from '../../formats/translation.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
+import { completeError, withError } from './client-errors.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
 import { countRequest, tellOwnRequest, translateRequest, withoutPacked } from './translate-request.ts'
 
@@ -46,7 +41,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
     has,
     async ask(request) {
       const { endpoint } = request
-      if (!isTranslated(endpoint)) return provider.ask(request)
+      if (!isTranslated(endpoint)) return completeError(await provider.ask(request), endpoint, provider.name)
       if (has.includes(endpoint)) return askNatively(provider, request, endpoint)
       if (request.onlyCounts) return answerCount(await countRequest(request, endpoint))
       const model = textOf(request.body.model)
@@ -79,7 +74,7 @@ async function askNatively(
 ): Promise<UpstreamAnswer> {
   const isShared = provider.kind === AGGREGATOR
   if (isShared && endpoint === 'messages' && isGiven(request.body.thread)) throw noThread()
-  const answer = await provider.ask(await withoutPacked(request))
+  const answer = await completeError(await provider.ask(await withoutPacked(request)), endpoint, provider.name)
   if (!isShared || !request.onlyCounts || !NO_PATH.has(answer.status)) return answer
   await answer.body.cancel().catch(() => {})
   return answerCount(await countRequest(request, endpoint))
@@ -134,8 +129,10 @@ async function askByChat(
     return { ...answer, body: inPieces(await translatePlain(bytes, provider.name, translated, chat.owner ?? NOBODY)) }
   }
   const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY))
-  const told = status === 400 || status === 422 ? await tellError(text, tell) : text
-  return { ...answer, body: new Blob([translationOf(translated).fromError(status, told)]).stream() }
+  const error = readProviderError(text, status)
+  // The provider's words stay; only the field that it names is the client's own.
+  const { param } = error.param === null ? error : await tell(error)
+  return withError(answer, translationOf(translated).fromError({ ...error, param }, text))
 }
 
 /** A refusal of the proxy's own. */
@@ -148,15 +145,6 @@ async function tellRefusal(error: unknown, tell: Tell): Promise<unknown> {
   return restoreError({
     refusal: { ...carried.refusal, message: details.message, ...(own === null ? {} : { param: own }) },
   })
-}
-
-/** A provider's error, in OpenAI's form; any other stays as it is. */
-async function tellError(text: string, tell: Tell): Promise<string> {
-  const body = parseJsonObject(text)
-  const error = body?.error
-  if (!isJsonObject(error) || typeof error.message !== 'string') return text
-  const details = await tell({ message: error.message, param: typeof error.param === 'string' ? error.param : null })
-  return JSON.stringify({ ...body, error: { ...error, ...details } })
 }
 
 /** `pricedAs` is the provider's name in the catalogue; null when it has none. */

@@ -23,7 +23,7 @@ test('no two errors of one status and code say the same thing but for their head
 })
 
 /** Who reads a provider's own errors. */
-const QUOTING = ['src/formats/chat/read-chat-answer.ts', 'src/providers/anthropic/answer/translate-error.ts']
+const QUOTING = ['src/formats/errors/client-error.ts']
 
 test('no error is made outside its room, and every entry is used', () => {
   const files = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter(file => !file.startsWith('src/errors/'))

@@ -247,7 +247,7 @@ describe('what Claude models refuse at /v1/responses is said of the client’s o
   })
 })
 
-test('a provider’s error is said with the names of /v1/messages, and quotes as it did', () => {
+test('an error of the proxy’s own is written with the names of /v1/messages, and quotes as it did', () => {
   const own = {
     model: 'any',
     max_tokens: 5,

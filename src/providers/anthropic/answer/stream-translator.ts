@@ -1,5 +1,6 @@
 /** Translates Anthropic's stream of events into OpenAI's stream of chunks. */
 import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
+import { toProxyError } from '../../../formats/errors/client-error.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../formats/json/canonical.ts'
 import { mergeUsage, type ReportedUsage, translateUsage } from '../../../formats/messages/message-usage.ts'
 import { broken } from '../../upstream-failure.ts'
@@ -10,7 +11,6 @@ import { describeRefusal, translateStopReason } from './finish-reason.ts'
 import { createTextJoiner } from './join-texts.ts'
 import { createTextStopper } from './stop-text.ts'
 import { type KeptThought, keepThought } from './thinking-blocks.ts'
-import { translateError } from './translate-error.ts'
 import { createUnfencer } from './unfence.ts'
 
 export type Event = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
@@ -68,7 +68,7 @@ export class StreamTranslator {
         this.#isDone = true
         return [{ ...this.#envelope, choices: [], usage: translateUsage(this.#usage) }]
       case 'error':
-        throw translateError(event, null)
+        throw toProxyError(event)
       // Pings, and events that Anthropic may add.
       default:
         return []

@@ -1,6 +1,8 @@
 /** Translates Anthropic's responses into OpenAI's format: plain, streamed, and errors. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors/errors.ts'
+import { writeOpenAiError } from '../../../formats/errors/client-error.ts'
+import { readProviderError } from '../../../formats/errors/provider-error.ts'
 import { isJsonObject } from '../../../formats/json/canonical.ts'
 import { parseExactlyIfValid } from '../../../formats/json/exact-json.ts'
 import { readAll } from '../../read-bytes.ts'
@@ -9,7 +11,6 @@ import type { UpstreamAnswer } from '../../upstream.ts'
 import { broken, UpstreamFailure } from '../../upstream-failure.ts'
 import { type AnswerContext, answererOf } from './answer-context.ts'
 import { StreamTranslator } from './stream-translator.ts'
-import { translateError } from './translate-error.ts'
 import { translateResponse } from './translate-response.ts'
 
 /** Keeps status and headers, including `Retry-After` and rate limits. `keepsOrder`: a plain answer has its chunks as well. */
@@ -22,9 +23,12 @@ export async function translateAnswer(
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) return translateStreamed(answer, context)
   const bytes = await readAll(answer.body, answererOf(context), Number.POSITIVE_INFINITY)
-  // A gateway may respond with HTML.
-  const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
-  if (status !== 200) return writeAnswer(answer, status, translateError(body, status).toBody())
+  const text = new TextDecoder().decode(bytes)
+  if (status !== 200) {
+    const { status: clientStatus, body } = writeOpenAiError(readProviderError(text, status))
+    return { ...writeAnswer(answer, status, body), clientStatus }
+  }
+  const body = parseExactlyIfValid(text)
   if (!isMessage(body)) throw broken(answererOf(context), 'gave an answer that is not a message')
   return writeAnswer(answer, status, translateResponse(body, context, keepsOrder))
 }

@@ -1,8 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
+import { readProviderError } from '../../../../src/formats/errors/provider-error.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
-import { translateError, writeError } from '../../../../src/formats/messages/message-errors.ts'
+import { writeError, writeProviderError } from '../../../../src/formats/messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from '../../../../src/formats/messages/message-request-to-chat.ts'
 import { messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { planMessages } from '../../../../src/formats/messages/plan-messages.ts'
@@ -281,10 +282,10 @@ describe('errors', () => {
   })
 
   test('of a provider keep their words', () => {
-    const told = (text: string) => translateError(400, text, 'req_1').error.message
-    expect(told('{"error":{"message":"Too long.","code":"x"}}')).toBe('Too long.')
-    expect(told('{"error":"Too long."}')).toBe('Too long.')
-    expect(told('{"message":"Too long."}')).toBe('Too long.')
-    for (const text of ['<html>', '', '{}', 'null']) expect(told(text)).toBe('The provider answered with status 400.')
+    const told = (text: string) => writeProviderError(readProviderError(text, 400), 'req_1').body.error
+    for (const text of ['{"error":{"message":"No.","code":"x"}}', '{"error":"No."}', '{"message":"No."}', 'No.'])
+      expect(told(text)).toEqual({ type: 'invalid_request_error', message: 'No.' })
+    for (const text of ['<html>', '', '{}', 'null'])
+      expect(told(text)).toMatchObject({ message: 'The provider answered with status 400.' })
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { toProxyError, writeOpenAiError } from '../../../../src/formats/errors/client-error.ts'
+import { readProviderError } from '../../../../src/formats/errors/provider-error.ts'
 import { translateAnswer } from '../../../../src/providers/anthropic/answer/translate-answer.ts'
-import { translateError } from '../../../../src/providers/anthropic/answer/translate-error.ts'
 import type { UpstreamAnswer } from '../../../../src/providers/upstream.ts'
 
 const CONTEXT = { createdSeconds: 0, isJsonObject: false, usesLegacyFunctions: false, ownStops: [] }
@@ -18,7 +19,7 @@ function errorBody(type: string, message = 'Oh', details?: object): string {
   return JSON.stringify({ type: 'error', error: { type, message, ...(details ? { details } : {}) }, request_id: 'r' })
 }
 
-describe('translateError', () => {
+describe('an error', () => {
   test.each([
     ['invalid_request_error', 400, 'invalid_request_error'],
     ['authentication_error', 401, 'invalid_api_key'],
@@ -31,27 +32,26 @@ describe('translateError', () => {
     ['api_error', 500, 'server_error'],
     ['timeout_error', 504, 'upstream_timeout'],
     ['overloaded_error', 529, 'overloaded'],
-    ['constructor', 500, 'constructor'],
+    ['constructor', 502, 'upstream_error'],
   ])('an event of %s has status %i and code %s', (type, status, code) => {
-    const error = translateError(JSON.parse(errorBody(type)), null)
+    const error = toProxyError(JSON.parse(errorBody(type)))
     expect(error.status).toBe(status)
     expect(error.toBody()).toEqual({ error: { message: 'Oh', type, param: null, code } })
   })
 
   test('a finer code of Anthropic’s own wins', () => {
-    const body = JSON.parse(errorBody('rate_limit_error', 'Oh', { error_code: 'enforced_spend_limit_reached' }))
-    expect(translateError(body, 429).toBody().error).toMatchObject({
+    const body = errorBody('rate_limit_error', 'Oh', { error_code: 'enforced_spend_limit_reached' })
+    expect(writeOpenAiError(readProviderError(body, 429)).body.error).toMatchObject({
       type: 'rate_limit_error',
       code: 'enforced_spend_limit_reached',
     })
   })
 
   test.each([undefined, null, 'x', {}, { error: 'x' }, { error: { message: 7 } }])('reads %j all the same', body => {
-    expect(translateError(body, 502).toBody().error).toEqual({
-      message: 'Anthropic answered with status 502.',
-      type: 'api_error',
-      param: null,
-      code: 'server_error',
+    const error = readProviderError(body, 502)
+    expect(writeOpenAiError(error)).toEqual({
+      status: 502,
+      body: { error: { message: error.message, type: 'api_error', param: null, code: null } },
     })
   })
 })
@@ -95,7 +95,7 @@ describe('translateAnswer', () => {
     const told = await translateAnswer(page, CONTEXT)
     expect(told.headers.get('content-type')).toBe('application/json')
     expect(await new Response(told.body).json()).toMatchObject({
-      error: { message: 'Anthropic answered with status 502.' },
+      error: { message: 'Bad gateway' },
     })
   })
 
