@@ -102,6 +102,11 @@ const FULL: [message: string, told: string][] = [
   ['the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model', tooLong(5000, 4096)],
   ['Range of input length should be [1, 129024]', PLAIN],
   ['Prompt exceeds max length', PLAIN],
+  ['Context length exceeded by 808 tokens: the prompt has 9000 tokens, the limit is 8192.', tooLong(9000, 8192)],
+  [
+    'Your request has 9000 input tokens. The maximum context length is 8192 tokens. To send 9000 input tokens, choose another model.',
+    tooLong(9000, 8192),
+  ],
   ['litellm.ContextWindowExceededError: BadRequestError: x', PLAIN],
   ['Cannot truncate prompt with n_keep (5000) >= n_ctx (4096)', tooLong(5000, 4096)],
   ['Request too large for gpt-4o model. Max size: 8000 tokens.', PLAIN],

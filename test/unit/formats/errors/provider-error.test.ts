@@ -70,6 +70,16 @@ describe('the message', () => {
     const wide = (depth: number): unknown =>
       depth === 0 ? 'a b' : Array.from({ length: 12 }, () => ({ x: wide(depth - 1) }))
     expect(readProviderError({ error: wide(5) }, 500).message.length).toBeLessThanOrEqual(8_192)
+    let reads = 0
+    let shared: unknown = {
+      get message() {
+        reads++
+        return 5
+      },
+    }
+    for (let level = 0; level < 4; level++) shared = Array.from({ length: 32 }, () => shared)
+    readProviderError({ error: shared }, 500)
+    expect(reads).toBeLessThan(10_000)
     const deep = `${'{"error":'.repeat(5_000)}1${'}'.repeat(5_000)}`
     expect(readProviderError(deep, 500).message).toBe('The provider answered with status 500.')
   })
