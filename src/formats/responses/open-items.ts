@@ -30,7 +30,7 @@ export interface ReasoningItem extends OpenItem {
 
 export function openReasoning({ writer, index, id }: Place): ReasoningItem {
   const part = { type: 'summary_text', text: '' }
-  const item: JsonObject = { id, type: 'reasoning', summary: [] }
+  const item: JsonObject = { id, type: 'reasoning', status: 'in_progress', summary: [] }
   const at = { item_id: id, output_index: index, summary_index: 0 }
   writer.write('response.output_item.added', { output_index: index, item: structuredClone(item) })
   return {
@@ -48,7 +48,8 @@ export function openReasoning({ writer, index, id }: Place): ReasoningItem {
     closeText() {
       if (part.text !== '') writer.closeSummary(at, { ...part })
     },
-    close() {
+    close(status) {
+      item.status = status
       writer.write('response.output_item.done', { output_index: index, item: structuredClone(item) })
     },
   }

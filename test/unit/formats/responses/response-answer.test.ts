@@ -83,6 +83,7 @@ describe('a translated answer', () => {
       {
         id: expect.any(String),
         type: 'reasoning',
+        status: 'completed',
         summary: [{ type: 'summary_text', text: 'Greet.' }],
         encrypted_content: expect.stringMatching(/^mp1\./),
       },
@@ -282,6 +283,17 @@ describe('splitResponse', () => {
       }),
       { numRuns: 100 },
     )
+  })
+
+  test('reasoning is in progress when it is added and completed when it is done, streamed and replayed', () => {
+    const chat = answer({ content: 'Hi.', reasoning: 'Greet.' })
+    for (const events of [streamed(chat), splitResponse(responseFromChat(chat, context))]) {
+      const items = events.filter(({ item }) => (item as JsonObject | undefined)?.type === 'reasoning')
+      expect(items.map(({ type, item }) => [type, (item as JsonObject).status])).toEqual([
+        ['response.output_item.added', 'in_progress'],
+        ['response.output_item.done', 'completed'],
+      ])
+    }
   })
 
   test('replays items of kinds that are not known whole', () => {
