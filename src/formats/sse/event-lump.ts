@@ -1,6 +1,7 @@
 /** Complete server-sent events that arrived together, with and without usage: the proxy always requests it, but not every client does. */
 
-import { parseJsonObject, readField } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
+import { parseExactlyIfValid } from '../json/exact-json.ts'
 import { joinBytes } from './split-events.ts'
 
 export class EventLump {
@@ -79,11 +80,18 @@ function rewrite(event: Uint8Array): Uint8Array {
   return encoder.encode(`${[...others, `data: ${rewritten}`].join('\n')}\n\n`)
 }
 
-/** A chunk's data without usage; null when it holds nothing else, and must not be sent. */
+/** A chunk's data without usage, its other numbers unrounded; null when it holds nothing else, and must not be sent. */
 function hideUsage(data: string): string | null {
-  const chunk = parseJsonObject(data)
-  if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return data
+  const chunk = parseExactlyIfValid(data)
+  if (!isJsonObject(chunk) || !Object.hasOwn(chunk, 'usage')) return data
   const { usage, ...rest } = chunk
   const choices = readField(rest, 'choices')
-  return usage !== null && Array.isArray(choices) && choices.length === 0 ? null : JSON.stringify(rest)
+  const isUsageChunk = usage !== null && Array.isArray(choices) && choices.length === 0
+  return isUsageChunk && !hasGroqUsage(rest) ? null : JSON.stringify(rest)
+}
+
+/** Groq's clients read the usage there, whether or not they asked for it. */
+function hasGroqUsage(chunk: JsonObject): boolean {
+  const groq = readField(chunk, 'x_groq')
+  return isJsonObject(groq) && isJsonObject(readField(groq, 'usage'))
 }

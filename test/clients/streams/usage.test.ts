@@ -68,4 +68,31 @@ describeOnce('usage follows stream_options', backend => {
     const { live, hit } = await streamTwice(entry.name, {})
     for (const chunks of [live, hit]) expect(chunks.at(-1)).toMatchObject({ x_groq: { usage: entry.body.usage } })
   })
+
+  test('x_groq.usage reaches a client that did not ask for usage, byte for byte, in a last chunk with usage or without choices', async () => {
+    const chunk = (choices: string, rest: string) =>
+      `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":${choices}${rest}}\n\n`
+    const begins = chunk('[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":null}]', '')
+    const ends = '[{"index":0,"delta":{},"finish_reason":"stop"}]'
+    const usage = '{"queue_time":0.026917053,"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}'
+    const groq = `,"x_groq":{"id":"req_1","usage":${usage}}`
+    const asSent = (last: string[]) => [begins, ...last, 'data: [DONE]\n\n'].join('')
+    for (const [name, sent, expected] of [
+      ['in x_groq alone', [chunk(ends, groq)], [chunk(ends, groq)]],
+      ['in both', [chunk(ends, `${groq},"usage":${usage}`)], [chunk(ends, groq)]],
+      [
+        'without choices',
+        [chunk(ends, ''), chunk('[]', `${groq},"usage":${usage}`)],
+        [chunk(ends, ''), chunk('[]', groq)],
+      ],
+    ] as const) {
+      upstream.script({ kind: 'raw', parts: [asSent([...sent])] })
+      const key = await proxy.createKey({ type: 'project' })
+      const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: `groq ${name}` }], stream: true }
+      expect((await ask(proxy, key, body)).text, name).toBe(asSent([...expected]))
+      const hit = await ask(proxy, key, body)
+      expect(hit.cache).toBe('HIT')
+      expect(readEvents(hit.text).at(-1)).toMatchObject({ x_groq: { id: 'req_1', usage: JSON.parse(usage) } })
+    }
+  })
 })

@@ -35,9 +35,20 @@ describe('an event without usage', () => {
     expect(
       hideUsage('{"choices":[{"index":0,"delta":{}}],"usage":{"total_tokens":3},"x_groq":{"usage":{"a":1}}}'),
     ).toBe('{"choices":[{"index":0,"delta":{}}],"x_groq":{"usage":{"a":1}}}')
+    expect(hideUsage('{"choices":[],"usage":{"total_tokens":3},"x_groq":{"usage":{"a":1}}}')).toBe(
+      '{"choices":[],"x_groq":{"usage":{"a":1}}}',
+    )
+    // Without usage in it, the field is no reason to send a chunk that the client did not ask for.
+    expect(hideUsage('{"choices":[],"usage":{"total_tokens":3},"x_groq":{"id":"req_1"}}')).toBe(null)
     const nested = '{"choices":[],"x_groq":{"usage":{"a":1}}}'
     expect(hideUsage(nested)).toBe(nested)
     const said = '{"choices":[{"delta":{"content":"say \\",\\"usage\\":null"}}]}'
     expect(hideUsage(said)).toBe(said)
+  })
+
+  test('rounds no number of what stays', () => {
+    expect(hideUsage('{"choices":[{"index":0}],"usage":{},"x_groq":{"usage":{"time":0.12345678901234567890}}}')).toBe(
+      '{"choices":[{"index":0}],"x_groq":{"usage":{"time":0.12345678901234567890}}}',
+    )
   })
 })
