@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { createKeptObjects } from './kept-objects.ts'
 import { createRecording, type RecordedRequest, type Recording } from './recording.ts'
+import { refuseOrder } from './refuse-order.ts'
 import { respond } from './respond.ts'
 import type { Flavour, Scenario } from './scenario.ts'
 
@@ -50,7 +51,7 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
     if (options.apiKey !== undefined && request.headers.authorization !== `Bearer ${options.apiKey}`) {
       return { kind: 'error', status: 401 }
     }
-    return once.shift() ?? (await script(request)) ?? { kind: 'answer' }
+    return refuseOrder(request) ?? once.shift() ?? (await script(request)) ?? { kind: 'answer' }
   }
 
   async function answer(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, readField, textOf } from '../json/canoni
 import { placed } from '../own-place.ts'
 import type { Carried } from './carried.ts'
 import { mergeDelta } from './merge-delta.ts'
+import { orderResults } from './order-results.ts'
 
 /** A chat content part: text, image_url, file, input_audio. */
 export type Part = JsonObject & { type: string }
@@ -29,7 +30,7 @@ export interface Conversation {
   carry(carried: Carried, at: string, answer: string | null): void
   /** Adds a function's result. Its images and files follow in a user message, because a tool message holds only text. */
   result(callId: string, parts: Part[], at: string): void
-  /** Returns all messages. Call once. */
+  /** Returns all messages, each result right behind its call. Call once. */
   finish(): JsonObject[]
 }
 
@@ -48,12 +49,9 @@ export function createConversation(): Conversation {
   const messages: JsonObject[] = []
   /** The assistant message being built. It ends at the next message of another role: chat puts text and calls into one. */
   let open: AssistantMessage | null = null
-  /** Images and files of function results. They are added after the last result in a row. */
-  let media: Part[] = []
-  let mediaAt = ''
+  const media = new Map<JsonObject, Part[]>()
 
   function openAssistant(at: string): AssistantMessage {
-    pushMedia()
     open ??= { parts: [], refusal: null, calls: [], carried: { fields: {}, calls: {}, answer: null }, at }
     return open
   }
@@ -63,14 +61,8 @@ export function createConversation(): Conversation {
     open = null
   }
 
-  function pushMedia(): void {
-    if (media.length > 0) messages.push(placed({ role: 'user', content: media }, mediaAt))
-    media = []
-  }
-
   function push(role: 'system' | 'user', parts: Part[], at: string): void {
     closeAssistant()
-    pushMedia()
     messages.push(placed({ role, content: writeContent(parts) }, at))
   }
 
@@ -101,15 +93,13 @@ export function createConversation(): Conversation {
       closeAssistant()
       const texts = parts.filter(part => part.type === 'text')
       const others = parts.filter(part => part.type !== 'text')
-      messages.push(placed({ role: 'tool', tool_call_id: callId, content: writeContent(texts) }, at))
-      if (others.length === 0) return
-      if (media.length === 0) mediaAt = at
-      media.push(placed({ type: 'text', text: `Returned by call ${callId}:` }, at), ...others)
+      const message = placed({ role: 'tool', tool_call_id: callId, content: writeContent(texts) }, at)
+      messages.push(message)
+      if (others.length > 0) media.set(message, others)
     },
     finish() {
       closeAssistant()
-      pushMedia()
-      return messages
+      return orderResults(messages, media)
     },
   }
 }

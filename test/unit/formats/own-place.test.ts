@@ -198,17 +198,6 @@ describe('what Claude models refuse at /v1/responses is said of the client’s o
         ],
       },
     ],
-    ['input[0]', 'answers no call', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
-    [
-      'input[1]',
-      'calls functions',
-      {
-        input: [
-          { role: 'user', content: 'a' },
-          { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
-        ],
-      },
-    ],
     [
       'tools[1].parameters',
       'object',
