@@ -21,10 +21,15 @@ export function dropHostedTools(endpoint: keyof typeof IS_OWN, body: JsonObject)
   if (!Array.isArray(tools) || !leavesChoice(choice)) return { body, dropped: [] }
   const hosted = tools.filter(tool => isJsonObject(tool) && !isOwn(tool))
   if (hosted.length === 0) return { body, dropped: [] }
-  const dropped = [...new Set(hosted.map(({ type }) => (TYPE.test(textOf(type)) ? textOf(type) : 'unknown')))]
+  const dropped = [...new Set(hosted.map(nameType))]
   // The others keep their places, by which errors name them.
   const kept = tools.map(tool => (hosted.includes(tool) ? undefined : tool))
   return { body: { ...body, tools: kept, ...narrowed(choice, isOwn) }, dropped }
+}
+
+/** For a header. */
+export function nameType({ type }: JsonObject): string {
+  return TYPE.test(textOf(type)) ? textOf(type) : 'unknown'
 }
 
 function leavesChoice(choice: unknown): boolean {

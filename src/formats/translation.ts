@@ -9,6 +9,7 @@ import { writeProviderError } from './messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from './messages/message-request-to-chat.ts'
 import { createMessageStream, messageFromChat } from './messages/message-stream.ts'
 import { nameOwnField, writeOwnNames } from './own-place.ts'
+import { omittedItems } from './responses/other-items.ts'
 import { responseToChat } from './responses/response-request-to-chat.ts'
 import { createResponseStream, responseFromChat } from './responses/response-stream.ts'
 import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
@@ -24,6 +25,8 @@ export interface Translated {
   chatRequest: JsonObject
   /** The types of tools that were left out, because the provider cannot run them. */
   droppedTools: string[]
+  /** The types of items whose content is lost, because only another provider can read it. */
+  omittedItems: string[]
   context: TranslationContext
 }
 
@@ -53,13 +56,14 @@ export function translate(endpoint: TranslatedEndpoint, given: JsonObject, targe
     : dropHostedTools(endpoint, given)
   if (endpoint === 'responses') {
     const context = readResponseContext(given, crypto.randomUUID(), target.origin)
-    return { chatRequest: responseToChat(body, target.origin), droppedTools, context: { endpoint, context } }
+    const chatRequest = responseToChat(body, target.origin)
+    return { chatRequest, droppedTools, omittedItems: omittedItems(given), context: { endpoint, context } }
   }
   const chatRequest = messageToChat(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
   const inputTokens = estimatePromptTokens(chatRequest, 'chat')
   const context = { model: textOf(body.model), inputTokens, requestId, origin: target.origin }
-  return { chatRequest, droppedTools, context: { endpoint, context } }
+  return { chatRequest, droppedTools, omittedItems: [], context: { endpoint, context } }
 }
 
 /** What an error says: the field that it is about, if it names one, and its text. */

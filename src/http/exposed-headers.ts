@@ -28,6 +28,10 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], says
   [['X-Proxy-Model'], 'the model, where the request named an [alias](providers.md#aliases) or a fallback answered'],
   [['X-Proxy-Provider-Key'], 'the key, where there are [several](providers.md#several-keys-of-one-provider)'],
   [['X-Proxy-Dropped-Tools'], 'tools that the model’s provider cannot run, and was not told of'],
+  [
+    ['X-Proxy-Omitted'],
+    'kinds of content that were left out, because the other format, or model, has no place for it: `compaction`',
+  ],
   [['X-Proxy-Tokens-Saved'], 'prompt tokens served from the cache'],
   [
     ['X-RateLimit-Limit-Requests', 'X-RateLimit-Remaining-Requests', 'X-RateLimit-Reset-Requests'],

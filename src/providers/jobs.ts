@@ -36,10 +36,10 @@ export function translateForAnthropic({ bytes, limits }: LongChat): JobDone<Long
 
 /** Translates a request to chat completions. */
 export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobDone<LongTranslated> {
-  const { chatRequest, droppedTools, context } = translate(endpoint, readObject(bytes), target)
+  const { chatRequest, context, ...named } = translate(endpoint, readObject(bytes), target)
   const output = new TextEncoder().encode(JSON.stringify(chatRequest))
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
-  const result = { bytes: output, fields: plain(fields), droppedTools, context: withoutInput(context) }
+  const result = { bytes: output, fields: plain(fields), ...named, context: withoutInput(context) }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
 }
 

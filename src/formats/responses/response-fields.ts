@@ -18,7 +18,7 @@ export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',
     input:
-      'Becomes messages; tool calls and their outputs become tool calls and tool messages, followed by a user message with their images; references to items that the proxy keeps become those. Items of hosted tools and compacted items are refused.',
+      'Becomes messages; tool calls and their outputs become tool calls and tool messages, followed by a user message with their images; references to items that the proxy keeps become those. Calls and outputs of other tools, hosted ones included, become those of a function of the tool’s name, or text of the assistant; what only another provider can read, such as compacted items, is left out and named in `X-Proxy-Omitted`.',
     instructions: 'Becomes the first system message.',
     stream: 'Chunks become events.',
     max_output_tokens: 'Becomes `max_completion_tokens`.',

@@ -1,12 +1,14 @@
-/** Translates the items of a Responses request and their content to chat messages. */
+/** Translates the items of a Responses request to chat messages. */
 
 import { invalidRequest } from '../../errors/errors.ts'
 import { unpackCarried } from '../chat/carried.ts'
-import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
+import { type Conversation, createConversation } from '../chat/conversation.ts'
 import type { JsonObject } from '../json/canonical.ts'
-import { pickGiven, readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
-import { placed } from '../own-place.ts'
+import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { answerOf } from './earlier-items.ts'
+import { translateOther } from './other-items.ts'
+import { type PairIds, pairItems } from './pair-items.ts'
+import { translateContent } from './response-content-to-chat.ts'
 import { notTranslated } from './response-fields.ts'
 import { chatNameOf, readNamespace, wrapInput } from './response-tools-to-chat.ts'
 
@@ -18,9 +20,11 @@ export function translateInput(body: JsonObject, origin: string | null): JsonObj
   const input = readGiven(body, 'input')
   if (typeof input === 'string') conversation.user([{ type: 'text', text: input }], 'input')
   else {
-    for (const [index, item] of readList(input, 'input').entries()) {
+    const items = readList(input, 'input')
+    const ids = pairItems(items)
+    for (const [index, item] of items.entries()) {
       const param = `input[${index}]`
-      translateItem(readObject(item, param), param, { conversation, origin })
+      translateItem(readObject(item, param), param, { conversation, origin, ids })
     }
   }
   const messages = conversation.finish()
@@ -31,6 +35,7 @@ export function translateInput(body: JsonObject, origin: string | null): JsonObj
 interface Reading {
   conversation: Conversation
   origin: string | null
+  ids: PairIds
 }
 
 const TRANSLATIONS: Record<string, (item: JsonObject, param: string, reading: Reading) => void> = {
@@ -55,8 +60,10 @@ const TRANSLATIONS: Record<string, (item: JsonObject, param: string, reading: Re
 function translateItem(item: JsonObject, param: string, reading: Reading): void {
   const type = item.type === undefined ? 'message' : readText(item.type, `${param}.type`)
   const translate = Object.hasOwn(TRANSLATIONS, type) ? TRANSLATIONS[type] : undefined
-  if (!translate) throw notTranslated(`${param}.type`, 'this kind of item has no counterpart in chat completions.')
-  translate(item, param, reading)
+  if (translate) translate(item, param, reading)
+  else if (readGiven(item, 'role') && readGiven(item, 'content')) translateMessage(item, param, reading)
+  else if (!translateOther(item, param, reading.conversation, reading.ids))
+    throw notTranslated(`${param}.type`, 'this kind of item has no counterpart in chat completions.')
 }
 
 function readCall(item: JsonObject, param: string): { id: string; name: string } {
@@ -88,67 +95,3 @@ function addAssistant(content: unknown, param: string, conversation: Conversatio
   )
   conversation.assistant(parts, param, refusals.length > 0 ? refusals.join('') : undefined)
 }
-
-/** `content` is one text or a list of parts. Returns an empty list when it is absent. */
-export function translateContent(content: unknown, param: string): Part[] {
-  if (content === undefined || content === null) return []
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  if (!Array.isArray(content)) throw invalidRequest(`${param} must be a string or an array of parts.`, param)
-  return content.map((item, index) => {
-    const at = `${param}[${index}]`
-    const part = readObject(item, at)
-    return placed({ ...translatePart(part, at), ...pickGiven(part, MARKS) }, at)
-  })
-}
-
-function translatePart(part: JsonObject, param: string): Part {
-  switch (part.type) {
-    case 'input_text':
-    case 'output_text':
-    // Chat's name of the type. Clients mix the two up, and OpenAI accepts it.
-    case 'text':
-      return { type: 'text', text: readText(part.text, `${param}.text`) }
-    case 'input_image':
-      return translateImage(part, param)
-    case 'input_file':
-      return translateFile(part, param)
-    case 'input_audio':
-      return { type: 'input_audio', input_audio: readObject(part.input_audio, `${param}.input_audio`) }
-    default:
-      throw invalidRequest(
-        `${param}.type must be one of: input_text, input_image, input_file, input_audio.`,
-        `${param}.type`,
-      )
-  }
-}
-
-function translateImage(part: JsonObject, param: string): Part {
-  if (readGiven(part, 'file_id') !== undefined) {
-    throw notTranslated(`${param}.file_id`, 'send the image itself, as a data URL.')
-  }
-  const detail = readGiven(part, 'detail')
-  const url = readText(part.image_url, `${param}.image_url`)
-  return {
-    type: 'image_url',
-    image_url: { url, ...(detail === undefined ? {} : { detail: translateDetail(detail, `${param}.detail`) }) },
-  }
-}
-
-/** Chat has no `original`: `high` is the nearest. */
-function translateDetail(detail: unknown, param: string): string {
-  const asked = readText(detail, param)
-  return asked === 'original' ? 'high' : asked
-}
-
-function translateFile(part: JsonObject, param: string): Part {
-  const name = readGiven(part, 'filename')
-  const titled = name === undefined ? {} : { filename: readText(name, `${param}.filename`) }
-  const id = readGiven(part, 'file_id')
-  if (id !== undefined) return { type: 'file', file: { file_id: readText(id, `${param}.file_id`), ...titled } }
-  const url = readGiven(part, 'file_url')
-  const field = url === undefined ? 'file_data' : 'file_url'
-  return { type: 'file', file: { file_data: readText(part[field], `${param}.${field}`), ...titled } }
-}
-
-/** Marks that ask the vendor to cache the prompt up to this part. */
-const MARKS = ['prompt_cache_breakpoint', 'cache_control']

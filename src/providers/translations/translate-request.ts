@@ -24,6 +24,7 @@ export interface LongTranslated {
   /** The chat request's short fields. */
   fields: JsonObject
   droppedTools: string[]
+  omittedItems: string[]
   context: TranslationContext
 }
 
@@ -44,7 +45,7 @@ export async function translateRequest(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
   target: RequestTarget,
-): Promise<{ chat: UpstreamRequest; droppedTools: string[]; context: TranslationContext }> {
+): Promise<{ chat: UpstreamRequest } & Omit<LongTranslated, 'bytes' | 'fields'>> {
   if (isLong(request)) {
     const { bytes, fields, ...translated } = await runOnBody(TRANSLATE, request, { endpoint, target })
     return { chat: withLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), ...translated }

@@ -24,6 +24,8 @@ import { countRequest, tellOwnRequest, translateRequest, withoutPacked } from '.
 
 /** Names the tools of the request that were left out. */
 export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
+/** Names the kinds of content that was left out, because there is no place for it. */
+export const OMITTED = 'x-proxy-omitted'
 
 /** What the catalogue says. */
 type ModelTarget = Omit<ChatTarget, 'origin'>
@@ -47,7 +49,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       const model = textOf(request.body.model)
       const origin = `${provider.name} ${model}`
       const target = { ...targetOf(model), origin, refusesTools: request.refusesTools ?? false }
-      const { chat, droppedTools, context } = await translateRequest(request, endpoint, target)
+      const { chat, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
       const tell: Tell = details => tellOwnRequest(request, endpoint, target, details)
       const first = await askByChat(provider, chat, context, tell)
       const answer = await orWithoutCarried(first, chat, async () => {
@@ -55,6 +57,7 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
         return askByChat(provider, bare.chat, context, tell)
       })
       if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS, droppedTools.join(', '))
+      if (omittedItems.length > 0) answer.headers.set(OMITTED, omittedItems.join(', '))
       return answer
     },
   }

@@ -43,12 +43,12 @@ describe('orderResults', () => {
   test('loses and doubles no message, keeps the order of all that are no results, and is valid', () => {
     fc.assert(
       fc.property(anyConversation, said => {
-        const messages = said.map((message, index) => ({ ...message, content: `said ${index}` }))
+        const messages = said.map((message, index): JsonObject => ({ ...message, content: `said ${index}` }))
         const ordered = orderResults(messages, NO_MEDIA)
         const texts = ordered.flatMap(({ content }) => JSON.stringify(content).match(/said \d+/g) ?? [])
-        expect(texts.toSorted()).toEqual(messages.map(({ content }) => content).toSorted())
+        expect(texts.toSorted()).toEqual(messages.map(({ content }) => content as string).toSorted())
         const kept = messages.filter(({ role }) => role !== 'tool')
-        expect(ordered.filter(message => kept.includes(message as (typeof kept)[number]))).toEqual(kept)
+        expect(ordered.filter(message => kept.includes(message))).toEqual(kept)
         expect(isRefused(ordered)).toBe(false)
         // What is in order stays so.
         expect(orderResults(ordered, NO_MEDIA)).toEqual(ordered)
@@ -92,8 +92,10 @@ describe('orderResults', () => {
     ])
   })
 
-  test('finds the call of a result that came before it', () => {
-    expect(orderResults([result('a'), note(), calls('a')], NO_MEDIA)).toEqual([note(), calls('a'), result('a')])
+  test('finds the calls of results that came before them, in the same order', () => {
+    const [first, second] = ['1', '2'].map(content => ({ ...result('a'), content }))
+    const messages = [first, second, note(), calls('a'), calls('a')] as JsonObject[]
+    expect(orderResults(messages, NO_MEDIA)).toEqual([note(), calls('a'), first, calls('a'), second])
   })
 
   test('puts media where the last result of their message stood, and behind their call', () => {
