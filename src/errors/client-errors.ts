@@ -63,7 +63,7 @@ export const CLIENT_ERRORS = {
   bodyTooLarge: {
     status: 413,
     code: 'request_too_large',
-    when: 'The body is larger than MAX_BODY_BYTES.',
+    when: 'The body is larger than MAX_BODY_BYTES, after decoding if it is compressed.',
     message: 'The body of your request is larger than {maxBytes} bytes.',
     headers: CLOSE,
   },
@@ -92,12 +92,21 @@ export const CLIENT_ERRORS = {
     when: 'The request, with its answer if there is one, is too long for the installation’s [hook](hooks.md), without which nothing passes.',
     message: 'The rules of this installation can check {mostBytes} bytes at most, a request and its answer together.',
   },
-  compressedBody: {
+  unsupportedCoding: {
     status: 415,
     code: 'unsupported_media_type',
-    when: 'The body is compressed.',
-    message: 'Content-Encoding is not supported: send the body uncompressed.',
+    when: 'The body is compressed in a way that is not supported, or more than three times.',
+    message: 'Content-Encoding must be gzip, deflate, br or zstd, or a list of at most three of them.',
     param: 'Content-Encoding',
+    headers: { 'accept-encoding': 'gzip, deflate, br, zstd' },
+  },
+  undecodableBody: {
+    status: 400,
+    code: 'invalid_request_error',
+    when: 'The body cannot be decoded as its Content-Encoding says, or is cut off.',
+    message: 'We could not decode the body of your request as {coding}.',
+    param: 'Content-Encoding',
+    headers: CLOSE,
   },
 
   // Keys and limits.

@@ -1,4 +1,4 @@
-/** Copies a large buffer with pauses, so that a worker can take the copy and the caller keeps the original. */
+/** Copies large buffers with pauses, so that a worker can take the copy and the caller keeps the original. */
 
 const PIECE_BYTES = 1_048_576
 const NONE = new Uint8Array(0)
@@ -16,4 +16,19 @@ export async function copyInTurns(
     await new Promise(setImmediate)
   }
   return copy
+}
+
+/** Copies parts, none of which is large, into one buffer. */
+export async function joinInTurns(parts: readonly Uint8Array[]): Promise<Uint8Array<ArrayBuffer>> {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  let pauseAt = PIECE_BYTES
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+    if (at < pauseAt) continue
+    pauseAt = at + PIECE_BYTES
+    await new Promise(setImmediate)
+  }
+  return joined
 }

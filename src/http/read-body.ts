@@ -1,12 +1,13 @@
 /** Reads a request's body within its limits of size and time, and within the memory that all bodies share; names the path's model in it. */
 import { ProxyError, refuse } from '../errors/errors.ts'
-import { copyInTurns } from '../event-loop/copy-in-turns.ts'
+import { copyInTurns, joinInTurns } from '../event-loop/copy-in-turns.ts'
 import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
 import { createTimeLimit } from '../event-loop/time-limit.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
 import { readForm, withValue } from '../formats/read-form.ts'
 import type { RequestBody } from '../pipeline/request.ts'
+import { decodeBody, readCodings } from './decode-body.ts'
 
 export interface BodyLimits {
   maxBodyBytes: number
@@ -27,7 +28,7 @@ export interface ReceivedBody extends RequestBody {
   release(): void
 }
 
-/** Returns a function that opens a request's body. Reading that body throws 408, 413, 415 or 503. */
+/** Returns a function that opens a request's body. Reading that body throws 400, 408, 413, 415 or 503. */
 export function createBodyReader(limits: BodyLimits): (request: Request) => ReceivedBody {
   const { maxBodyBytes, bodyTimeoutMs, takesMisnamedJson = false } = limits
   const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
@@ -37,8 +38,8 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
 
   return request => {
     const { headers } = request
-    const announcedBytes = readLength(headers)
-    const isSmall = announcedBytes !== null && announcedBytes <= SMALL_BODY_BYTES
+    const { announcedBytes, codings, isCompressed, isShort } = readHead(headers)
+    let isDecoding = false
     let held = 0
     let isRead = false
     let isReleased = false
@@ -52,22 +53,18 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
     }
 
     async function receive(): Promise<Uint8Array> {
-      if (announcedBytes !== null) {
+      if (announcedBytes !== null && !isCompressed) {
         hold(announcedBytes)
         return announcedBytes <= LONGEST_WHOLE_BYTES ? request.bytes() : readInParts(request, announcedBytes)
       }
-      const parts: Uint8Array[] = []
-      for await (const part of request.body ?? []) {
-        if (held + part.length > maxBodyBytes) throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
-        hold(part.length)
-        parts.push(part)
-      }
-      return Buffer.concat(parts, held)
+      isDecoding = true
+      return gather(decodeBody(request.body ?? noParts(), codings ?? [], maxBodyBytes), hold)
     }
 
     async function readBytes(takesForms = false): Promise<Uint8Array> {
       const isMisnamed = takesMisnamedJson && typeOf(headers) === FORM_OF_CURL
       checkType(headers, takesForms, isMisnamed)
+      if (codings === null) throw refuse('unsupportedCoding')
       if (announcedBytes !== null && announcedBytes > maxBodyBytes)
         throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
       try {
@@ -82,11 +79,12 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
 
     return {
       announcedBytes,
-      isSmall,
+      // What a compressed one holds is not announced.
+      isSmall: isShort && !isCompressed,
       readBytes,
       hold,
       // Bun itself skips an unread body that is small.
-      isLeftOver: () => !isRead && !isSmall,
+      isLeftOver: () => !isRead && (isDecoding || !isShort),
       release() {
         isReleased = true
         heldByAll -= held
@@ -108,11 +106,30 @@ async function readInParts(request: Request, announcedBytes: number): Promise<Ui
   return bytes
 }
 
+async function* noParts(): AsyncGenerator<Uint8Array> {}
+
+async function gather(parts: AsyncIterable<Uint8Array>, hold: (bytes: number) => void): Promise<Uint8Array> {
+  const gathered: Uint8Array[] = []
+  for await (const part of parts) {
+    hold(part.length)
+    gathered.push(part)
+  }
+  return joinInTurns(gathered)
+}
+
 /** For a response to a request whose body is not read. Closes the connection if a large body may still arrive on it. */
 export function leaveBody({ headers }: Request, response: Response): Response {
   const announcedBytes = readLength(headers)
   if (announcedBytes === null || announcedBytes > SMALL_BODY_BYTES) response.headers.set('connection', 'close')
   return response
+}
+
+/** What is known of a body before it is read. `codings` is null when one of them is not supported. */
+function readHead(headers: Headers) {
+  const announcedBytes = readLength(headers)
+  const codings = readCodings(headers)
+  const isShort = announcedBytes !== null && announcedBytes <= SMALL_BODY_BYTES
+  return { announcedBytes, codings, isCompressed: codings !== null && codings.length > 0, isShort }
 }
 
 /** The length that the headers announce, 0 without one; null when the body is chunked, or its length is announced twice. */
@@ -141,10 +158,6 @@ function checkType(headers: Headers, takesForms: boolean, isMisnamed: boolean): 
   const type = typeOf(headers)
   const isJson = type === 'application/json' || type.endsWith('+json') || isMisnamed
   if (!isJson && !(takesForms && type === 'multipart/form-data')) throw wrongType(takesForms)
-  const encoding = headers.get('content-encoding')?.trim().toLowerCase()
-  if (encoding && encoding !== 'identity') {
-    throw refuse('compressedBody')
-  }
 }
 
 /** How many bodies of the largest size fit in memory together, or a third as many that are parsed; further ones are refused unread. */

@@ -67,9 +67,9 @@ export interface ProxyRequest {
 
 /** A request body that is not read yet. */
 export interface RequestBody {
-  /** From Content-Length; 0 when there is no body, null when it is chunked. */
+  /** From Content-Length, before decoding; 0 when there is no body, null when it is chunked. */
   announcedBytes: number | null
-  /** Announced, with 64 KiB at most: small enough to be read before the request is admitted. */
+  /** Announced, with 64 KiB at most, and not compressed: small enough to be read before the request is admitted. */
   isSmall: boolean
   /**
    * May be called once. Throws a ProxyError when the body is too large or too slow. `takesForms`: whether a form is accepted besides

@@ -91,7 +91,9 @@ const GOOD_TYPES = [
   // What `curl -d` says of JSON.
   'Content-Type: application/x-www-form-urlencoded',
 ]
-const BAD_ENCODINGS = ['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', MARKER]
+const BAD_ENCODINGS = ['compress', 'gzip;q=1', 'identity, lzma', 'gzip, gzip, gzip, gzip', MARKER]
+/** Of a body that is not compressed. */
+const FALSE_ENCODINGS = ['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'gzip, zstd']
 
 export const BAD_HEADERS: HostileRequest[] = [
   ...Object.entries(BAD_CACHE_CONTROL).flatMap(([header, values]) =>
@@ -131,5 +133,11 @@ export const BAD_HEADERS: HostileRequest[] = [
     send: write({ headers: [`Content-Encoding: ${encoding}`] }),
     statuses: [415],
     error: { code: 'unsupported_media_type', param: 'Content-Encoding' },
+  })),
+  ...FALSE_ENCODINGS.map(encoding => ({
+    name: `Content-Encoding ${encoding} of a body that is plain`,
+    send: write({ headers: [`Content-Encoding: ${encoding}`] }),
+    statuses: [400],
+    error: { code: 'invalid_request_error', param: 'Content-Encoding' },
   })),
 ]
