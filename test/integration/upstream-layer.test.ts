@@ -263,11 +263,11 @@ describeOnce('the upstream layer', backend => {
     ] as const)('answer in place of a model that cannot be had: %s', async (_, scenario, mayHaveCost) => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script(scenario)
-      upstreams.groq.script({ kind: 'answer', usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } })
+      upstreams.groq.script({ kind: 'answer', usage: { prompt_tokens: 1_000_000, completion_tokens: 1 } })
       const answer = await ask(proxy, key, wanted({ temperature: 0.5 }))
       expect(answer.status).toBe(200)
       expect(whoAnswered(answer)).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
-      expect(answer.headers.get('x-proxy-cost-usd')).toBe('0.05')
+      expect(answer.headers.get('x-proxy-cost-usd')).toBe('0.05000008')
       expect(upstreams.groq.requests[0]?.body).toMatchObject({ model: 'llama-3.1-8b-instant', temperature: 0.5 })
       const { counted, records } = await readAccounts()
       expect(counted).toBe(1)

@@ -144,7 +144,13 @@ export function writeUsage({ flavour, composed, scenario }: AnswerContext): Json
     aggregator: { cost, is_byok: false, cost_details: { upstream_inference_cost: cost } },
     groq: { queue_time: 0.02, prompt_time: 0.001, completion_time: 0.01, total_time: 0.011 },
   }
-  return { ...counted, ...extras[flavour], ...scenario.usage }
+  const usage: JsonObject = { ...counted, ...extras[flavour], ...scenario.usage }
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage
+  // The total is that of the counts that were scripted.
+  const isSum = scenario.usage && !('total_tokens' in scenario.usage)
+  return isSum && typeof prompt === 'number' && typeof completion === 'number'
+    ? { ...usage, total_tokens: prompt + completion }
+    : usage
 }
 
 export function writeLogprobs({ request }: AnswerContext, tokens: string[]): JsonObject | null {
