@@ -6,8 +6,13 @@ export type CarriedError = { refusal: ProxyErrorOptions } | { failure: string }
 
 export function carryError(error: unknown): CarriedError {
   if (!(error instanceof ProxyError)) return { failure: error instanceof Error ? error.message : String(error) }
-  const { status, code, message, type, param, details, headers } = error
-  return { refusal: { status, code, message, type, headers, ...(param && { param }), ...(details && { details }) } }
+  const { status, code, message, type, param, details, headers, isInPlaceOfResponse } = error
+  const more = {
+    ...(param && { param }),
+    ...(details && { details }),
+    ...(isInPlaceOfResponse && { isInPlaceOfResponse }),
+  }
+  return { refusal: { status, code, message, type, headers, ...more } }
 }
 
 export function restoreError(carried: CarriedError): Error {

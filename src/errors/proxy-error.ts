@@ -15,6 +15,8 @@ export interface ProxyErrorOptions {
   details?: Readonly<Record<string, unknown>>
   /** Extra response headers, such as `Retry-After`. */
   headers?: Record<string, string>
+  /** Whether a provider ended its response with this in place of one: then it has charged no more than it reported. */
+  isInPlaceOfResponse?: boolean
   /** Only logged. */
   cause?: unknown
 }
@@ -26,6 +28,7 @@ export class ProxyError extends Error {
   readonly type: string
   readonly param: string | null
   readonly details: Readonly<Record<string, unknown>> | null
+  readonly isInPlaceOfResponse: boolean
   /** Added to the response's headers. */
   readonly headers: Record<string, string>
 
@@ -37,6 +40,7 @@ export class ProxyError extends Error {
     this.type = options.type ?? typeOfStatus(options.status)
     this.param = options.param ?? null
     this.details = options.details ?? null
+    this.isInPlaceOfResponse = options.isInPlaceOfResponse ?? false
     this.headers = { ...options.headers }
   }
 

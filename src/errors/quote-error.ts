@@ -3,5 +3,5 @@ import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
 /** Returns the error to throw, in the same format as the proxy's own errors. */
 export function quoteError(reported: Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>): ProxyError {
-  return new ProxyError(reported)
+  return new ProxyError({ ...reported, isInPlaceOfResponse: true })
 }

@@ -58,6 +58,12 @@ export function broken(provider: string, how: string, status?: number, cause?: u
   return new UpstreamFailure('broken', describeError('upstreamBroken', { provider, fault }, cause), status ?? null)
 }
 
+/** The same of a response that has ended, and that holds none: an error page, an empty body, text that is no JSON. */
+export function noResponse(provider: string, fault: string): UpstreamFailure {
+  const error = describeError('upstreamBroken', { provider, fault })
+  return new UpstreamFailure('broken', { ...error, isInPlaceOfResponse: true })
+}
+
 /** 503 that says how long to stay away. */
 export function openCircuit(provider: string, waitMs: number): UpstreamFailure {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
