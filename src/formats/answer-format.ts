@@ -39,10 +39,12 @@ export interface AnswerFormat {
   completenessOf(answer: JsonObject, wanted: Wanted): Completeness
   /** Responses that call tools are never served from a semantic match. */
   callsTools(answer: JsonObject): boolean
+  /** Whether the answer holds any part of a response: text, reasoning, a call. */
+  hasBegun(answer: JsonObject): boolean
   /** Whether the model had finished, however: only then is a usage, which some providers report as they go, that of all. */
   hasEnded(answer: JsonObject): boolean
   /** Reads a response's `usage`; null when it has none. */
   readUsage(usage: unknown, answer: JsonObject): TokenUsage | null
-  /** The model's text, for responses that report no usage. */
+  /** All that the model wrote, for responses that report no usage. */
   textOf(answer: JsonObject): string
 }

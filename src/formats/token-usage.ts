@@ -1,5 +1,4 @@
-/** What an answer took, in tokens and in calls of tools: as it says itself, and as the catalogue prices it. */
-import { isJsonObject, type JsonObject, objectsOf } from './json/canonical.ts'
+/** What a response used, in tokens and in calls of tools: as it reports, and as the catalogue prices it. */
 
 export interface TokenUsage {
   promptTokens: number
@@ -12,6 +11,12 @@ export interface TokenUsage {
   /** The service tier that the answer names, unless it is the usual one. */
   tier?: string
   completionTokens: number
+  /** Of the completion tokens: the model's reasoning. */
+  reasoningTokens?: number
+  /** Counts that were not reported, or not readably: what is here in their place is the least that they may be. */
+  missing?: readonly MissingCount[]
+  /** Of prompt and completion together, where one of them is missing. */
+  totalTokens?: number
   /** Of the prompt and completion tokens: those of sound and pictures. */
   audioPromptTokens?: number
   /** Of those of sound: read from the provider's cache. */
@@ -26,6 +31,8 @@ export interface TokenUsage {
   /** In US dollars, if the provider reports its own figure. */
   reportedCostUsd: number | null
 }
+
+export type MissingCount = 'prompt' | 'completion'
 
 export interface UsagePart {
   /** Null: the one that was asked. */
@@ -66,65 +73,26 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   }
 }
 
-/** For one answer. */
-const MOST_REPORTED_USD = 100_000
-
-/**
- * Reads OpenAI's `usage` object, with the aggregator's `usage.cost`. Null when there is none. `tier` is the answer's `service_tier`; what
- * tools were called is in its output.
- */
-export function readUsage(usage: unknown, tier?: unknown, called?: ToolCalls): TokenUsage | null {
-  if (!isJsonObject(usage)) return null
-  const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
-  const written = countTokens(details.cache_write_tokens)
-  const writtenForAnHour = countTokens(details.cache_write_1h_tokens)
-  const spoken = isJsonObject(usage.completion_tokens_details)
-    ? countTokens(usage.completion_tokens_details.audio_tokens)
-    : 0
-  const cached = isJsonObject(details.cached_tokens_details) ? details.cached_tokens_details : {}
-  const heardBefore = countTokens(cached.audio_tokens)
-  const [heard, seen] = [countTokens(details.audio_tokens), countTokens(details.image_tokens)]
-  const toolCalls = called ?? { search: countTokens(usage.web_searches) }
-  const counted = tierOf(usage, tier)
-  const whole = {
-    promptTokens: countTokens(usage.prompt_tokens),
-    cachedPromptTokens: countTokens(details.cached_tokens),
-    ...(written > 0 && { cacheWriteTokens: written }),
-    ...(writtenForAnHour > 0 && { cacheWriteHourTokens: writtenForAnHour }),
-    ...(counted !== null && { tier: counted }),
-    completionTokens: countTokens(usage.completion_tokens),
-    ...(heard > 0 && { audioPromptTokens: heard }),
-    ...(heardBefore > 0 && { cachedAudioPromptTokens: heardBefore }),
-    ...(seen > 0 && { imagePromptTokens: seen }),
-    ...(spoken > 0 && { audioCompletionTokens: spoken }),
-    ...(Object.values(toolCalls).some(calls => calls > 0) && { toolCalls }),
-    reportedCostUsd: readAmount(usage.cost, MOST_REPORTED_USD),
-  }
-  return withParts(whole, usage.iterations)
+/** Marks zeros as missing where they cannot be: every request has a prompt, and output has tokens. */
+export function markZeros(usage: TokenUsage, { hasOutput }: { hasOutput: boolean }): TokenUsage {
+  const missing = new Set(usage.missing)
+  if (usage.promptTokens === 0) missing.add('prompt')
+  if (hasOutput && usage.completionTokens === 0) missing.add('completion')
+  return missing.size === 0 ? usage : { ...usage, missing: [...missing] }
 }
 
-/** Anthropic's speed and region decide its price, not its service tier. */
-function tierOf({ speed, inference_geo: region }: JsonObject, tier: unknown): string | null {
-  const dearer = [speed === 'standard' ? null : speed, WIDEST.includes(region) ? null : region]
-  const named = dearer.filter(name => typeof name === 'string').join('-')
-  if (named !== '') return named
-  return typeof tier === 'string' && !USUAL_TIERS.includes(tier) ? tier : null
-}
-
-/** Regions that cost nothing more. */
-const WIDEST: readonly unknown[] = ['global', 'not_available', '']
-
-/**
- * Calls of models within one answer, in chat's form with their models: where one summed up the conversation, advised, or answered in the
- * place of another, the counts of the whole leave its tokens out.
- */
-function withParts(whole: TokenUsage, iterations: unknown): TokenUsage {
-  if (!Array.isArray(iterations)) return whole
-  const parts = objectsOf(iterations).flatMap(({ model, ...counts }): UsagePart[] => {
-    const usage = readUsage({ ...counts, iterations: null }, whole.tier)
-    return usage ? [{ model: typeof model === 'string' ? model : null, usage }] : []
-  })
-  return joinParts(whole, parts)
+/** Puts estimates in the place of missing counts, no less than what was reported of them. */
+export function fillMissing(
+  { missing = [], totalTokens, ...known }: TokenUsage,
+  estimate: Pick<TokenUsage, 'promptTokens' | 'completionTokens'>,
+): TokenUsage {
+  const filled = { ...known }
+  if (missing.includes('prompt'))
+    filled.promptTokens = Math.max(known.promptTokens, Math.min(estimate.promptTokens, totalTokens ?? Infinity))
+  const rest = (totalTokens ?? 0) - filled.promptTokens
+  if (missing.includes('completion'))
+    filled.completionTokens = Math.max(known.completionTokens, estimate.completionTokens, rest)
+  return filled
 }
 
 /** The whole with the tokens of all parts; unless they are fewer than its own, which is no account of them. */
@@ -134,9 +102,4 @@ export function joinParts(whole: TokenUsage, parts: readonly UsagePart[]): Token
   const [promptTokens, completionTokens] = [sum('promptTokens'), sum('completionTokens')]
   if (promptTokens < whole.promptTokens || completionTokens < whole.completionTokens) return whole
   return { ...whole, promptTokens, completionTokens, cachedPromptTokens: sum('cachedPromptTokens'), parts }
-}
-
-/** What a provider says of itself, such as a cost; null where it says nothing, or what cannot be and no record could hold. */
-export function readAmount(value: unknown, most: number): number | null {
-  return typeof value === 'number' && value >= 0 && value <= most ? value : null
 }

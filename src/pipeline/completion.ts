@@ -59,7 +59,7 @@ async function answerPlain(
   const hasFailed = isUpstreamFailure(completeness)
   const asked = askedCall(query, provider, stages.catalogue)
   noteKept(context, read.id)
-  const usage = await usageOf(asked, { ...read, hasFailed, owner })
+  const usage = await usageOf(asked, read, owner)
   const passed = await passAnswer(context, bytes, usage)
   const headers = answeredHeaders(context, answer, usage, stages)
   const response: ProxyResponse = query.stream

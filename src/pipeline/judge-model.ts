@@ -5,9 +5,11 @@
 import { LRUCache } from 'lru-cache'
 import type { PrepareModelCall } from '../cache/judge/model-call.ts'
 import { type Catalogue, costUsd } from '../catalogue/catalogue.ts'
+import { checkReportedCost } from '../catalogue/reported-cost.ts'
 import { ProxyError } from '../errors/errors.ts'
+import { chatFormat } from '../formats/chat/chat-format.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../formats/json/canonical.ts'
-import { NO_USAGE, readUsage } from '../formats/token-usage.ts'
+import { fillMissing, NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import { type Breaker, createBreaker } from '../providers/circuits.ts'
 import { type ModelRouter, unnarrowed } from '../providers/model-router.ts'
@@ -52,10 +54,12 @@ export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue
       response_format: { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema } },
       max_completion_tokens: MAX_COMPLETION_TOKENS,
     }
-    const priceOf = (usage: Parameters<typeof costUsd>[1]) =>
-      provider.pricedAs === null ? 0 : (costUsd(catalogue.find(provider.pricedAs, model), usage) ?? 0)
+    const listed = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
+    const priceOf = (usage: TokenUsage) => (provider.pricedAs === null ? 0 : (costUsd(listed, usage) ?? 0))
     const promptTokens = estimatePromptTokens(body, 'chat')
     const usual = { ...NO_USAGE, promptTokens, completionTokens: MAX_COMPLETION_TOKENS }
+    const usageOf = (answer: JsonObject) =>
+      fillMissing(checkReportedCost(chatFormat.readUsage(null, answer) ?? usual, provider, listed), usual)
     return {
       estimatedUsd: priceOf(usual),
       async ask(signal, trace) {
@@ -66,7 +70,7 @@ export function createModelCaller(modelRouter: ModelRouter, catalogue: Catalogue
           const ask = (headers: Headers) => askPlain(provider, body, headers, signal)
           const answer = await (trace ? trace.traceAside(aside, ask) : ask(new Headers()))
           entered.settle('well')
-          return { content: contentOf(answer), costUsd: priceOf(readUsage(answer.usage) ?? usual) }
+          return { content: contentOf(answer), costUsd: priceOf(usageOf(answer)) }
         } catch (error) {
           entered.settle('failed')
           throw error

@@ -2,15 +2,16 @@
  * What a call costs whose usage is not known: the most that it may have cost by then. Whoever left, whatever broke off, and with or without
  * budgets: nothing else in the proxy decides it.
  */
-import type { Catalogue } from '../catalogue/catalogue.ts'
+import { type Catalogue, costOfAnswer } from '../catalogue/catalogue.ts'
 import { ClientGone, ProxyError } from '../errors/errors.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
-import { NO_USAGE } from '../formats/token-usage.ts'
+import { fillMissing, NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
-import type { RequestSize } from './largest-tokens.ts'
+import { largestTokens, type RequestSize } from './largest-tokens.ts'
+import { alternativesOf } from './parse-request.ts'
 import { chargedSeconds } from './pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
@@ -38,6 +39,7 @@ export function askedCall(
 
 /** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */
 export function mayHaveCost(failure: unknown, answered: number | null): boolean {
+  if (failure instanceof ProxyError && failure.isInPlaceOfResponse) return false
   if (answered !== null) return answered < 400
   // What it answered was a redirect or an error.
   if (failure instanceof UpstreamFailure) return failure.upstreamStatus === null && MAY_HAVE_ARRIVED.has(failure.kind)
@@ -79,13 +81,16 @@ const BYTES_A_CHAR = 3
 
 /** The same for a stream that ended early, where it is certain that no more was written than came. */
 export function presumeSent(call: AskedCall, { answer, lostChars }: CutAnswer): SpentUsage {
-  const most = presumeMost(call)
-  if (most.isPresumed !== true || !isSentAsWritten(call)) return most
   // A token has at least a byte.
-  const sent = withLongestAnswer(
-    call.size(),
-    Math.max(1, Buffer.byteLength(JSON.stringify(answer)) + lostChars * BYTES_A_CHAR),
-  )
+  const sent = Math.max(1, Buffer.byteLength(JSON.stringify(answer)) + lostChars * BYTES_A_CHAR)
+  return isSentAsWritten(call) ? presumeUpTo(call, sent) : presumeMost(call)
+}
+
+/** The same where it is known that no more than these tokens were written. */
+export function presumeUpTo(call: AskedCall, written: number): SpentUsage {
+  const most = presumeMost(call)
+  if (most.isPresumed !== true) return most
+  const sent = withLongestAnswer(call.size(), written)
   const { usd, tokens } = largestCost(sent, call.provider, call.catalogue) ?? { usd: null, tokens: null }
   return presumed(most.promptTokens, {
     usd: most.isUnpriced ? null : lesser(most.reportedCostUsd, usd),
@@ -95,6 +100,12 @@ export function presumeSent(call: AskedCall, { answer, lostChars }: CutAnswer): 
 
 /** Fields that let a provider charge for more than it sends. */
 const UNSENT_FIELDS = ['best_of', 'background']
+
+/** Whether the prompt that is charged is the request's own text: no tool that the provider runs has it read once more. */
+export function isPromptOfText({ size }: AskedCall): boolean {
+  const { isText, isCompacted, hosted, fallbacks } = size().bounds
+  return isText && !isCompacted && hosted.length + fallbacks.length === 0
+}
 
 /** Whether a stream of it shows all that is charged: a model that cannot think writes text alone, and runs no tools. */
 export function isSentAsWritten({ body, size, provider, catalogue }: AskedCall): boolean {
@@ -108,6 +119,30 @@ export function isSentAsWritten({ body, size, provider, catalogue }: AskedCall):
   if (known.kind === 'completion') return true
   // Of one without any, it is not known what it can.
   return known.kind === 'chat' && known.capabilities.length > 0 && !known.capabilities.includes('reasoning')
+}
+
+/** The presumption where a part of the usage was reported: no less than that, with the longest output. */
+export function presumeBeside(call: AskedCall, reported: TokenUsage, most: SpentUsage): SpentUsage {
+  const { size, provider, catalogue } = call
+  const { pricedAs } = provider
+  const { output } = largestTokens(size(), pricedAs === null ? undefined : catalogue.find(pricedAs, size().model))
+  const longest = { promptTokens: most.promptTokens, completionTokens: output ?? most.completionTokens }
+  const filled = fillMissing({ ...reported, reportedCostUsd: null }, longest)
+  const usd = costOfAnswer(catalogue, pricedAs, pricedName(call), filled)
+  const { missing: _missing, totalTokens: _totalTokens, ...known } = reported
+  return {
+    ...known,
+    promptTokens: Math.max(known.promptTokens, most.promptTokens),
+    completionTokens: Math.max(known.completionTokens, most.completionTokens),
+    reportedCostUsd: Math.min(MOST_USD, Math.max(most.reportedCostUsd ?? 0, reported.reportedCostUsd ?? 0, usd ?? 0)),
+    isUnpriced: most.isUnpriced ?? false,
+    isPresumed: true,
+  }
+}
+
+/** By which name a response is priced. */
+export function pricedName({ body, size }: AskedCall): { model: string; hasOthers: boolean } {
+  return { model: size().model, hasOthers: alternativesOf(body).length > 0 }
 }
 
 /** Tokens and dollars that a call may have taken; null is not known. */

@@ -19,7 +19,7 @@ import { answeredHeaders, entryOf, finishMiss, noteKept, storeResponse } from '.
 import { KeptText } from './kept-text.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
-import { usageOf } from './read-answer.ts'
+import { isWholeUsage, mayHaveBegun, usageOf } from './read-answer.ts'
 import type { Attempt, LeadingContext, Stages } from './request-context.ts'
 import { SSE_TYPE } from './response-headers.ts'
 import type { SpentUsage } from './spent-usage.ts'
@@ -108,30 +108,33 @@ function hide(bytes: Uint8Array, { credentials }: UpstreamAnswer): Uint8Array {
   return encoder.encode(credentials?.hide(text) ?? text)
 }
 
+/** Whether the provider ended its response with this. Whatever else breaks one off, the provider may have gone on. */
+function isInPlaceOfResponse(failure: unknown): boolean {
+  return failure instanceof ProxyError && failure.isInPlaceOfResponse
+}
+
+/** `isInterrupted`: it may have used more than what it sent shows. */
 async function usageOfStream(
   context: StreamContext,
   { usage, body, completeness, lostChars }: AssembledText,
   { catalogue }: Stages,
+  isInterrupted = false,
 ): Promise<SpentUsage> {
   const { query, account, provider } = context
   const format = formatOf(query.endpoint)
   noteKept(context, body.id)
   const hasEnded = format.hasEnded(body)
   const reported = format.readUsage(usage, body)
-  const text = reported && hasEnded ? '' : format.textOf(body)
-  const counted = await usageOf(askedCall(query, provider, catalogue), {
+  const report = {
     usage: reported,
-    id: body.id ?? null,
-    hasFailed: isUpstreamFailure(completeness),
-    ...(!hasEnded && { cut: { answer: body, lostChars } }),
+    hasBegun: format.hasBegun(body),
+    mayHaveBegun: isInterrupted || mayHaveBegun(format, body, completeness),
+    cut: hasEnded ? undefined : { answer: body, lostChars },
     model: body.model,
-    owner: account.project_id,
-    text,
-  })
-  if (counted.isPresumed || text === '') return counted
-  // What was given up is taken to have as many tokens as what was kept of it.
-  const share = 1 + lostChars / text.length
-  return { ...counted, completionTokens: Math.ceil(counted.completionTokens * share) }
+    text: hasEnded && isWholeUsage(reported) ? '' : format.textOf(body),
+    lostChars,
+  }
+  return usageOf(askedCall(query, provider, catalogue), report, account.project_id)
 }
 
 interface ReadEvents {
@@ -189,7 +192,7 @@ async function endBroken(
 ): Promise<void> {
   const { provider, accounting, call } = context
   // Counted first: when a client learns of the end, the request is accounted for.
-  const usage = await usageOfStream(context, assembled, stages)
+  const usage = await usageOfStream(context, assembled, stages, !isInPlaceOfResponse(failure))
   const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
   call.settle({ kind: 'notShareable', failure: reported }, reported)

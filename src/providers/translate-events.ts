@@ -1,13 +1,15 @@
 /** Translates an upstream's event stream as it comes. Its first piece is awaited: an earlier failure can then become an error response. */
 import { ProxyError } from '../errors/errors.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
-import { broken } from './upstream-failure.ts'
+import { noResponse } from './upstream-failure.ts'
 
 export interface EventTranslator {
   /** Returns the bytes for one event; null for none. Throws a ProxyError. */
   push(event: SseEvent): Uint8Array | null
   /** Whether the last event was among them. */
   readonly isDone: boolean
+  /** Returns the bytes that come before the error which ended a response; null for none. */
+  breakOff?(): Uint8Array | null
   /** Returns the bytes that end a response which broke off; without it, reading throws the error. */
   fail?(error: ProxyError): Uint8Array
 }
@@ -64,10 +66,12 @@ async function* translatePieces(
       events = []
       isOver = done || translator.isDone
     }
-    if (!translator.isDone) throw broken(provider, 'ended its answer before it was whole')
+    if (!translator.isDone) throw noResponse(provider, 'ended its answer before it was whole')
     void readToEnd(reader)
   } catch (error) {
     void reader.cancel(error).catch(() => {})
+    const last = hasBegun ? translator.breakOff?.() : null
+    if (last) yield last
     if (!hasBegun || !translator.fail || !(error instanceof ProxyError)) throw error
     yield translator.fail(error)
   }

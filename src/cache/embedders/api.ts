@@ -2,7 +2,7 @@
 
 import type { EmbedderConfig } from '../../config/config.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
-import { readUsage } from '../../formats/token-usage.ts'
+import { readInputUsage } from '../../formats/usage/read-usage.ts'
 import { Credentials } from '../../providers/credentials/credentials.ts'
 import type { EmbeddedText, PaidEmbedder } from './embedder.ts'
 
@@ -62,7 +62,7 @@ function readAnswer(body: unknown, asked: { model: string; dimensions: number })
   const answer = isJsonObject(body) ? body : {}
   return {
     numbers: readVector(answer, asked.dimensions),
-    promptTokens: readUsage(answer.usage)?.promptTokens ?? 0,
+    promptTokens: readInputUsage(answer.usage)?.promptTokens ?? 0,
     answeredAs: typeof answer.model === 'string' ? answer.model : asked.model,
   }
 }

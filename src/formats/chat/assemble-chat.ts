@@ -2,6 +2,7 @@
 
 import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
 import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/canonical.ts'
+import { findUsage, mergeUsage } from '../usage/merge-usage.ts'
 import type { Wanted } from '../wanted.ts'
 import { completenessOf, type IncompleteReason } from './completeness.ts'
 import { GrowingChoices } from './growing-choices.ts'
@@ -51,13 +52,13 @@ export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }
   }
 
   function mergeTop(chunk: JsonObject): void {
+    usage = mergeUsage(usage, findUsage(chunk))
     for (const key in chunk) {
       const value = chunk[key]
       if (key === 'choices') mergeChoices(value)
-      else if (key === 'usage') usage = value ?? usage
       else if (key === 'error') noteError(value)
       // Random padding against traffic analysis. It belongs to this chunk only.
-      else if (key !== 'obfuscation') mergeState(top, key, value)
+      else if (key !== 'obfuscation' && key !== 'usage') mergeState(top, key, value)
     }
   }
 
@@ -78,7 +79,7 @@ export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }
       else mergeTop(chunk)
     },
     finish() {
-      usage = takeGroqUsage(top) ?? usage
+      dropGroqUsage(top)
       const body = buildBody(top, choices, usage)
       flaw ??= sawDone ? null : 'missing_done'
       return { body, usage, sawDone, error, completeness: flaw ?? completenessOf(body, wanted) }
@@ -86,13 +87,9 @@ export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }
   }
 }
 
-/** Groq reports a stream's usage in a field of its own in the last chunk, and a plain response's usage only in `usage`. */
-function takeGroqUsage(top: JsonObject): unknown {
-  const groq = readField(top, 'x_groq')
-  if (!isJsonObject(groq)) return undefined
-  const usage = readField(groq, 'usage')
-  delete groq.usage
-  return usage
+/** A plain response of Groq's has its usage in `usage` alone. */
+function dropGroqUsage({ x_groq: groq }: JsonObject): void {
+  if (isJsonObject(groq)) delete groq.usage
 }
 
 function buildBody(top: JsonObject, growing: GrowingChoices, usage: unknown): JsonObject {

@@ -1,12 +1,14 @@
 /** Responses of OpenAI's chat and legacy completions. */
 
 import type { AnswerFormat } from '../answer-format.ts'
-import { isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { readUsage } from '../token-usage.ts'
+import { isBlank, isJsonObject, type JsonObject, objectsOf, textOf as textIn } from '../json/canonical.ts'
+import { findUsage } from '../usage/merge-usage.ts'
+import { readUsage } from '../usage/read-usage.ts'
 import { type Wanted, wantedOfChat, wantedOfCompletions } from '../wanted.ts'
 import { createAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'
 import { encodeSse, splitAnswer } from './split-chat.ts'
+import { readThought } from './thought.ts'
 
 const encoder = new TextEncoder()
 const DONE = Buffer.from('[DONE]')
@@ -26,8 +28,9 @@ function createFormat(wantedOf: (request: JsonObject) => Wanted): AnswerFormat {
     replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
     completenessOf,
     callsTools: hasToolCalls,
+    hasBegun,
     hasEnded,
-    readUsage: (usage, answer) => readUsage(usage, answer.service_tier),
+    readUsage: (usage, answer) => readUsage(usage ?? findUsage(answer), answer.service_tier),
     textOf,
   }
 }
@@ -40,12 +43,27 @@ function hasEnded({ choices }: JsonObject): boolean {
   return all.length > 0 && all.every(choice => isJsonObject(choice) && typeof choice.finish_reason === 'string')
 }
 
-function textOf(answer: JsonObject): string {
-  const choices: unknown[] = Array.isArray(answer.choices) ? answer.choices : []
-  return choices
-    .map(choice =>
-      isJsonObject(choice) ? (isJsonObject(choice.message) ? choice.message.content : choice.text) : undefined,
-    )
-    .filter(text => typeof text === 'string')
-    .join('\n')
+/** Whether any choice has more than its speaker. Its part may have any name. */
+function hasBegun({ choices }: JsonObject): boolean {
+  return objectsOf(choices).some(({ message, text }) =>
+    isJsonObject(message)
+      ? Object.entries(message).some(([field, value]) => field !== 'role' && !isEmpty(value))
+      : textIn(text) !== '',
+  )
+}
+
+function isEmpty(value: unknown): boolean {
+  return isBlank(value) || (Array.isArray(value) && value.length === 0)
+}
+
+function textOf({ choices }: JsonObject): string {
+  const texts = objectsOf(choices).flatMap(({ message, text }) => (isJsonObject(message) ? writtenIn(message) : [text]))
+  return texts.filter(text => typeof text === 'string' && text !== '').join('\n')
+}
+
+function writtenIn(message: JsonObject): unknown[] {
+  const { content, refusal, tool_calls: calls, function_call: legacy } = message
+  const parts = objectsOf(content).map(part => part.text)
+  const called = [...objectsOf(calls).map(call => call.function ?? call.custom), legacy].filter(isJsonObject)
+  return [readThought(message), content, ...parts, refusal, ...called.map(call => call.arguments ?? call.input)]
 }

@@ -4,6 +4,7 @@ import { refuse } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { toProxyError } from '../errors/client-error.ts'
 import { isJsonObject, type JsonObject, numberOf, objectsOf, readField, textOf } from '../json/canonical.ts'
+import { findUsage, mergeUsage } from '../usage/merge-usage.ts'
 import { PendingCarried } from './carried.ts'
 import { readThought } from './thought.ts'
 
@@ -46,6 +47,7 @@ export class AnswerReader {
   #hasBegun = false
   /** The last one reported; null when there was none. */
   finishReason: string | null = null
+  /** As all chunks together report it. */
   usage: JsonObject | null = null
   readonly carried = new PendingCarried()
 
@@ -58,7 +60,8 @@ export class AnswerReader {
     if (isJsonObject(chunk.error)) throw toProxyError(chunk)
     if (!this.#hasBegun) this.#steps.begin(readHead(chunk))
     this.#hasBegun = true
-    this.usage = readUsage(chunk) ?? this.usage
+    const usage = mergeUsage(this.usage, findUsage(chunk))
+    if (isJsonObject(usage)) this.usage = usage
     const choice = firstChoice(chunk)
     if (!choice) return
     if (isJsonObject(choice.error)) throw toProxyError(choice.error)
@@ -123,12 +126,6 @@ function readHead({ id, model, created }: JsonObject): AnswerHead {
     model: textOf(model),
     createdSeconds: numberOf(created, nowSeconds()),
   }
-}
-
-/** Groq reports a stream's usage in a field of its own. */
-function readUsage(chunk: JsonObject): JsonObject | null {
-  if (isJsonObject(chunk.usage)) return chunk.usage
-  return isJsonObject(chunk.x_groq) && isJsonObject(chunk.x_groq.usage) ? chunk.x_groq.usage : null
 }
 
 function readLogprobs(logprobs: unknown): unknown[] {

@@ -5,6 +5,7 @@ import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
 import { isJsonObject, type JsonObject, numberOf, objectsOf, parseJsonObject, textOf } from '../json/canonical.ts'
 import { parseExactlyIfValid } from '../json/exact-json.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
+import { mergeUsage } from '../usage/merge-usage.ts'
 import { isTextAsWanted, type Wanted } from '../wanted.ts'
 
 const ANYTHING: Wanted = { clientSetOutputLimit: true }
@@ -89,10 +90,9 @@ function loseDelta({ delta }: JsonObject, meter: TextMeter): void {
   if (isJsonObject(delta)) meter.lose([delta.text, delta.thinking, delta.partial_json])
 }
 
-/** The last event's counts cover the whole message. A null count does not replace an earlier one. */
+/** The last event's counts cover the whole message. */
 function endMessage(body: JsonObject, { delta, usage, ...rest }: JsonObject): void {
-  const reported = isJsonObject(usage) ? Object.entries(usage).filter(([, count]) => count !== null) : []
-  body.usage = { ...(isJsonObject(body.usage) ? body.usage : {}), ...Object.fromEntries(reported) }
+  body.usage = mergeUsage(body.usage, usage, { isCumulative: true }) ?? {}
   const { type: _type, ...beside } = rest
   for (const fields of [beside, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
 }

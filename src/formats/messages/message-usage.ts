@@ -1,26 +1,26 @@
-/** Translates token counts between Anthropic and chat: Anthropic counts cached input separately, OpenAI as part of the prompt. */
+/** Writes token counts of chat in Anthropic's names, and the other way round: Anthropic counts cached input beside the prompt. */
 
 import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject, numberOf, objectsOf } from '../json/canonical.ts'
+import { type JsonObject, objectsOf } from '../json/canonical.ts'
+import { readUsage } from '../usage/read-usage.ts'
 
-/** Anthropic counts cached input separately, OpenAI within the prompt. `usage` is a chat response's; null if it had none. */
+/**
+ * Writes a chat response's usage in Anthropic's names; null if it had none. Prompt counts that are not known are left out, so that the
+ * estimate at the beginning of a stream stands; an unknown output is 0, and is not read as a count.
+ */
 export function writeUsage(usage: JsonObject | null): JsonObject {
-  const prompt = readDetails(usage?.prompt_tokens_details)
-  const cached = numberOf(prompt.cached_tokens, 0)
-  const written = numberOf(prompt.cache_write_tokens, 0)
-  const thinking = numberOf(readDetails(usage?.completion_tokens_details).reasoning_tokens, 0)
+  const counts = readUsage(usage)
+  const { promptTokens = 0, cachedPromptTokens: cached = 0, cacheWriteTokens: written = 0 } = counts ?? {}
   return {
-    input_tokens: Math.max(0, numberOf(usage?.prompt_tokens, 0) - cached - written),
-    cache_creation_input_tokens: written,
-    cache_read_input_tokens: cached,
-    output_tokens: numberOf(usage?.completion_tokens, 0),
-    output_tokens_details: { thinking_tokens: thinking },
+    ...(promptTokens > 0 && {
+      input_tokens: Math.max(0, promptTokens - cached - written),
+      cache_creation_input_tokens: written,
+      cache_read_input_tokens: cached,
+    }),
+    output_tokens: counts?.completionTokens ?? 0,
+    output_tokens_details: { thinking_tokens: counts?.reasoningTokens ?? 0 },
   }
-}
-
-function readDetails(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {}
 }
 
 /** As far as they are reported: in a stream, some come at its beginning and some at its end. */
@@ -28,9 +28,9 @@ export type ReportedUsage = Partial<Usage | MessageDeltaUsage> &
   Partial<Pick<BetaUsage, 'inference_geo' | 'iterations' | 'speed'>>
 
 export interface ChatUsage {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
+  prompt_tokens?: number
+  completion_tokens?: number
+  total_tokens?: number
   /** Of the prompt tokens: read from Anthropic's cache, and written to it, which costs more than other input. */
   prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number; cache_write_1h_tokens?: number }
   completion_tokens_details: { reasoning_tokens: number }
@@ -40,28 +40,25 @@ export interface ChatUsage {
   speed?: string
   inference_geo?: string
   /** The calls of models within one answer, where they were not all the same. */
-  iterations?: (ChatUsage & { model: string | null })[]
+  iterations?: (Partial<ChatUsage> & { model: string | null })[]
 }
 
-/** Anthropic counts cached input separately, OpenAI as part of the prompt. */
-export function translateUsage(usage: ReportedUsage): ChatUsage {
-  const cached = usage.cache_read_input_tokens ?? 0
-  const written = usage.cache_creation_input_tokens ?? 0
-  const writtenForAnHour = ('cache_creation' in usage && usage.cache_creation?.ephemeral_1h_input_tokens) || 0
-  const prompt = (usage.input_tokens ?? 0) + cached + written
-  const completion = usage.output_tokens ?? 0
-  const searches = usage.server_tool_use?.web_search_requests ?? 0
+/** Writes Anthropic's usage in chat's names; null when nothing in it can be read. A count that is not known is left out. */
+export function translateUsage(usage: ReportedUsage): ChatUsage | null {
+  const counts = readUsage(usage)
+  if (!counts) return null
+  const { promptTokens, completionTokens, missing = [], toolCalls, cacheWriteHourTokens } = counts
   return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+    ...(!missing.includes('prompt') && { prompt_tokens: promptTokens }),
+    ...(!missing.includes('completion') && { completion_tokens: completionTokens }),
+    ...(missing.length === 0 && { total_tokens: promptTokens + completionTokens }),
     prompt_tokens_details: {
-      cached_tokens: cached,
-      cache_write_tokens: written,
-      ...(writtenForAnHour > 0 && { cache_write_1h_tokens: writtenForAnHour }),
+      cached_tokens: counts.cachedPromptTokens,
+      cache_write_tokens: counts.cacheWriteTokens ?? 0,
+      ...(cacheWriteHourTokens && { cache_write_1h_tokens: cacheWriteHourTokens }),
     },
-    completion_tokens_details: { reasoning_tokens: usage.output_tokens_details?.thinking_tokens ?? 0 },
-    ...(searches > 0 && { web_searches: searches }),
+    completion_tokens_details: { reasoning_tokens: counts.reasoningTokens ?? 0 },
+    ...(toolCalls?.search && { web_searches: toolCalls.search }),
     ...(usage.speed && usage.speed !== 'standard' && { speed: usage.speed }),
     ...(typeof usage.inference_geo === 'string' && { inference_geo: usage.inference_geo }),
     ...translateIterations(usage.iterations),
@@ -73,10 +70,4 @@ function translateIterations(given: unknown): Pick<ChatUsage, 'iterations'> {
   if (iterations.every(({ type }) => type === 'message')) return {}
   const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : null)
   return { iterations: iterations.map(each => ({ ...translateUsage(each as ReportedUsage), model: modelOf(each) })) }
-}
-
-/** Later values replace earlier ones. */
-export function mergeUsage(known: ReportedUsage, later: ReportedUsage | null | undefined): ReportedUsage {
-  const reported = Object.entries(later ?? {}).filter(([, count]) => count !== null && count !== undefined)
-  return { ...known, ...Object.fromEntries(reported) }
 }

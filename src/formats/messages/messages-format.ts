@@ -1,14 +1,12 @@
 /** Responses of Anthropic's Messages API. */
 
 import type { AnswerFormat } from '../answer-format.ts'
-import { isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
+import { isBlank, type JsonObject, objectsOf } from '../json/canonical.ts'
 import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
-import type { TokenUsage } from '../token-usage.ts'
-import { readUsage } from '../token-usage.ts'
+import { readUsage } from '../usage/read-usage.ts'
 import { wantedOfMessages } from '../wanted.ts'
 import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'
 import { writeError } from './message-errors.ts'
-import { type ReportedUsage, translateUsage } from './message-usage.ts'
 import { splitMessage } from './split-message.ts'
 
 export const messagesFormat: AnswerFormat = {
@@ -22,13 +20,15 @@ export const messagesFormat: AnswerFormat = {
   replay: body => encodeTypedEvents(splitMessage(body)),
   completenessOf: completenessOfMessage,
   callsTools: hasToolUses,
+  hasBegun: ({ content }) => objectsOf(content).some(hasOutput),
   hasEnded: ({ stop_reason: reason }) => typeof reason === 'string',
-  readUsage: readMessageUsage,
+  readUsage: usage => readUsage(usage),
   textOf,
 }
 
-function readMessageUsage(usage: unknown): TokenUsage | null {
-  return isJsonObject(usage) ? readUsage(translateUsage(usage as ReportedUsage), usage.service_tier) : null
+/** A block of text or thinking begins empty. */
+function hasOutput({ type, text, thinking }: JsonObject): boolean {
+  return type === 'text' || type === 'thinking' ? !isBlank(text) || !isBlank(thinking) : true
 }
 
 function textOf({ content }: JsonObject): string {

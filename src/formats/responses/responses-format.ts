@@ -1,10 +1,11 @@
 /** Responses of OpenAI's Responses API. */
 
 import type { AnswerFormat } from '../answer-format.ts'
-import { isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
+import { isBlank, isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
 import { encodeTypedEvents, namesEvent, readTypedEvent } from '../sse/sse.ts'
 import type { TokenUsage, ToolCalls } from '../token-usage.ts'
-import { joinParts, readUsage } from '../token-usage.ts'
+import { joinParts } from '../token-usage.ts'
+import { readUsage } from '../usage/read-usage.ts'
 import { wantedOfResponses } from '../wanted.ts'
 import { completenessOfResponse, createResponseAssembler, hasCalls } from './assemble-response.ts'
 import { containerGigabytes } from './plan-responses.ts'
@@ -24,14 +25,15 @@ export const responsesFormat: AnswerFormat = {
   replay: body => encodeTypedEvents(splitResponse(body)),
   completenessOf: completenessOfResponse,
   callsTools: hasCalls,
+  hasBegun: ({ output }) => objectsOf(output).some(hasOutput),
   hasEnded: ({ status }) => status !== undefined && status !== 'queued' && status !== 'in_progress',
   readUsage: readResponseUsage,
   textOf,
 }
 
 function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | null {
-  const own = readCounts(usage, answer)
-  const pictures = isJsonObject(answer.tool_usage) ? readCounts(answer.tool_usage.image_gen, {}) : null
+  const own = readUsage(usage, answer.service_tier, countCalls(answer))
+  const pictures = isJsonObject(answer.tool_usage) ? readUsage(answer.tool_usage.image_gen) : null
   if (!own || !pictures || pictures.promptTokens + pictures.completionTokens === 0) return own
   const model = objectsOf(answer.tools).find(({ type }) => type === 'image_generation')?.model
   const makers = { model: typeof model === 'string' ? model : USUAL_PICTURES, usage: pictures }
@@ -41,18 +43,12 @@ function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | nul
 /** What OpenAI makes pictures with, unless a request names another. */
 export const USUAL_PICTURES = 'gpt-image-2'
 
-/** Maps the Responses API's names for the same counts. */
-function readCounts(usage: unknown, answer: JsonObject): TokenUsage | null {
-  if (!isJsonObject(usage)) return null
-  const { input_tokens: prompt_tokens, output_tokens: completion_tokens, input_tokens_details } = usage
-  const chatUsage = {
-    ...usage,
-    prompt_tokens,
-    completion_tokens,
-    prompt_tokens_details: input_tokens_details,
-    completion_tokens_details: usage.output_tokens_details,
-  }
-  return readUsage(chatUsage, answer.service_tier, countCalls(answer))
+/** A message begins empty, and reasoning may stay so. */
+function hasOutput(item: JsonObject): boolean {
+  const { type, content, summary } = item
+  if (type !== 'message' && type !== 'reasoning') return true
+  const parts = [...objectsOf(content), ...objectsOf(summary)]
+  return parts.some(({ text, refusal }) => !isBlank(text) || !isBlank(refusal)) || !isBlank(item.encrypted_content)
 }
 
 function textOf({ output }: JsonObject): string {

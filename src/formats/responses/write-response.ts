@@ -1,6 +1,8 @@
 /** Writes the `response` object around its output items, from what the request said and what the model did. */
 
-import { isJsonObject, type JsonObject, numberOf } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { readUsage } from '../usage/read-usage.ts'
+import { COUNT_FIELDS } from '../usage/usage-fields.ts'
 import { OWN_FIELDS } from './own-fields.ts'
 import { includes } from './response-request-to-chat.ts'
 import { type OwnTool, toolsByChatName } from './response-tools-to-chat.ts'
@@ -60,31 +62,26 @@ export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObjec
   }
 }
 
-const COUNTS = new Set([
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'prompt_tokens_details',
-  'completion_tokens_details',
-])
-
-/** Fields that OpenAI does not have, such as an aggregator's cost, are kept. */
+/**
+ * Writes a chat response's usage in the names of the Responses API. A count that is not known is 0, and is not read as one. Fields that
+ * OpenAI does not have, such as an aggregator's cost, are kept.
+ */
 function translateUsage(usage: JsonObject): JsonObject {
+  const counts = readUsage(usage)
+  const { promptTokens = 0, completionTokens = 0, totalTokens = 0 } = counts ?? {}
   const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completion = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
-  const input = numberOf(usage.prompt_tokens, 0)
-  const output = numberOf(usage.completion_tokens, 0)
   return {
-    input_tokens: input,
+    input_tokens: promptTokens,
     input_tokens_details: {
       ...prompt,
-      cached_tokens: numberOf(prompt.cached_tokens, 0),
-      cache_write_tokens: numberOf(prompt.cache_write_tokens, 0),
+      cached_tokens: counts?.cachedPromptTokens ?? 0,
+      cache_write_tokens: counts?.cacheWriteTokens ?? 0,
     },
-    output_tokens: output,
-    output_tokens_details: { ...completion, reasoning_tokens: numberOf(completion.reasoning_tokens, 0) },
-    total_tokens: numberOf(usage.total_tokens, input + output),
-    ...Object.fromEntries(Object.entries(usage).filter(([field]) => !COUNTS.has(field))),
+    output_tokens: completionTokens,
+    output_tokens_details: { ...completion, reasoning_tokens: counts?.reasoningTokens ?? 0 },
+    total_tokens: Math.max(totalTokens, promptTokens + completionTokens),
+    ...Object.fromEntries(Object.entries(usage).filter(([field]) => !COUNT_FIELDS.has(field))),
   }
 }
 

@@ -1,9 +1,11 @@
 /** Asks a provider for vectors that are neither cached nor in flight: in batches of a size that it accepts, several at once. */
 
 import type { Input } from '../../cache/vectors/pack-vector.ts'
+import { checkReportedCost } from '../../catalogue/reported-cost.ts'
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
 import type { YieldTurn } from '../../event-loop/turns.ts'
-import { NO_USAGE, readUsage, type TokenUsage } from '../../formats/token-usage.ts'
+import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
+import { readInputUsage } from '../../formats/usage/read-usage.ts'
 import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
@@ -145,7 +147,8 @@ export async function fetchBatch(
   if (!answer) throw broken(provider.name, 'gave an answer that does not hold one vector for each input')
   underWay.delete(presume)
 
-  const usage = readUsage(answer.usage) ?? NO_USAGE
+  const listed = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
+  const usage = checkReportedCost(readInputUsage(answer.usage) ?? NO_USAGE, provider, listed)
   const isCounted = usage.promptTokens > 0
   const counts = counting ? await counting : isCounted ? [usage.promptTokens] : await countEach()
   const promptTokens = isCounted ? usage.promptTokens : counts.reduce((sum, count) => sum + count, 0)

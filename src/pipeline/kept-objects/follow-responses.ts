@@ -3,6 +3,7 @@
  * their clients. Any process asks for any project's.
  */
 import { type Catalogue, costUsd } from '../../catalogue/catalogue.ts'
+import { checkReportedCost } from '../../catalogue/reported-cost.ts'
 import { Alarm } from '../../event-loop/alarm.ts'
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
@@ -85,8 +86,9 @@ export function createResponseFollower({
         wanted: formatOf('responses').wantedOf({}),
         owner: open.project_id,
       })
-      const usage = isOf(open.model, model) ? told : null
       const find = (name: string) => catalogue.find(pricedAs, name)
+      const isKnown = told !== null && !told.missing && isOf(open.model, model)
+      const usage = isKnown ? checkReportedCost(told, provider, find(open.model)) : null
       const usd = usage && costUsd(find(open.model), usage, find)
       if (usage && usd !== null)
         await call(database, 'settle_response', {

@@ -1,6 +1,7 @@
 /** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
 
 import { costUsd } from '../../catalogue/catalogue.ts'
+import { checkReportedCost } from '../../catalogue/reported-cost.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
@@ -104,7 +105,9 @@ async function recordBatch(batch: JsonObject, asked: AskedBatch, stages: Stages)
   const { account, provider, id } = asked
   const { database, catalogue } = stages
   if (isUnderWay(batch) || provider.pricedAs === null) return
-  const usage = readPassedUsage(batch.usage)
+  const model = typeof batch.model === 'string' ? batch.model : 'batches'
+  const listed = catalogue.find(provider.pricedAs, model)
+  const usage = checkReportedCost(readPassedUsage(batch.usage), provider, listed)
   const reservation = batchSpendingId(account.project_id, id)
   // One that failed at once has cost nothing.
   if (usage === NO_USAGE && !hasRun(batch)) {
@@ -114,8 +117,7 @@ async function recordBatch(batch: JsonObject, asked: AskedBatch, stages: Stages)
   if (usage === NO_USAGE && !account.has_budgets) return
   const settled = await callForRow(database, 'settle_batch', { of_project: account.project_id, batch_id: id })
   if (!settled) return
-  const model = typeof batch.model === 'string' ? batch.model : 'batches'
-  const full = usage === NO_USAGE ? null : costUsd(catalogue.find(provider.pricedAs, model), usage)
+  const full = usage === NO_USAGE ? null : costUsd(listed, usage)
   const isDiscounted = usage.reportedCostUsd === null && full !== null && provider.kind !== 'aggregator'
   const usd = isDiscounted ? full * BATCH_SHARE : full
   recordSpent(asked, { model, usage, usd }, { reservation, ...settled }, stages)

@@ -1,5 +1,6 @@
 /** Records what a message batch used from its results, as its client reads them: Anthropic reports it nowhere else. */
 import { costUsd } from '../../catalogue/catalogue.ts'
+import { checkReportedCost } from '../../catalogue/reported-cost.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
 import { addUsage, NO_USAGE } from '../../formats/token-usage.ts'
@@ -60,7 +61,8 @@ function createTally({ provider, account }: AskedBatch, { catalogue }: Stages) {
   function add({ model, usage }: BatchResult): void {
     const before = spent.get(model) ?? { model, usage: NO_USAGE, usd: 0 }
     const find = (name: string) => catalogue.find(provider.name, name)
-    const usd = usage && costUsd(find(model), usage, find)
+    const usd =
+      usage && !usage.missing ? costUsd(find(model), checkReportedCost(usage, provider, find(model)), find) : null
     spent.set(model, {
       model,
       usage: usage ? addUsage(before.usage, usage) : before.usage,

@@ -7,7 +7,7 @@ import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
 import { OPERATIONS, type OperationTraits } from '../../providers/operations.ts'
 import { MAX_PLAIN_BYTES, readBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
-import { broken } from '../../providers/upstream-failure.ts'
+import { broken, noResponse } from '../../providers/upstream-failure.ts'
 import { passAnswer } from '../checks/pass-answer.ts'
 import type { Settlement } from '../coalescing/shared-call.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError } from '../complete-call.ts'
@@ -19,6 +19,7 @@ import { SSE_TYPE } from '../response-headers.ts'
 import type { SpentUsage } from '../spent-usage.ts'
 import { assessPassed, type PassedAnswer, type PassedToAssess } from './assess-passed.ts'
 import {
+  believedUsage,
   type PassedUsage,
   priceOfPassed,
   readPassedUsage,
@@ -84,8 +85,8 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
         )
   const { bytes, hasResults } = read
   // Invalid JSON was probably cut.
-  if (!read.isJson && isJson(answer)) throw broken(provider.name, 'gave an answer that says it is JSON and is not')
-  const reported = readPassedUsage(read.usage)
+  if (!read.isJson && isJson(answer)) throw noResponse(provider.name, 'gave an answer that says it is JSON and is not')
+  const reported = believedUsage(context, readPassedUsage(read.usage), stages)
   const usage = read.hasFailed
     ? spentBy(context, reported, stages, false)
     : spentBy(context, withSeconds(context, reported, read.transcript, stages), stages)
@@ -115,7 +116,8 @@ function answerInEvents(context: PassedContext, answer: UpstreamAnswer, stages: 
   const body = relayAnswer(accounting, answer, {
     hasEvents: true,
     onWhole(event) {
-      const usage = withSeconds(context, event ? readUsageOfEvent(event) : NO_USAGE, null, stages)
+      const reported = event ? believedUsage(context, readUsageOfEvent(event), stages) : NO_USAGE
+      const usage = withSeconds(context, reported, null, stages)
       finishMiss(context, spentBy(context, usage, stages))
     },
   })

@@ -1,9 +1,13 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
 import { costUsd } from '../../catalogue/catalogue.ts'
+import { checkReportedCost } from '../../catalogue/reported-cost.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
 import { readTypedEvent } from '../../formats/sse/sse.ts'
-import { NO_USAGE, readAmount, readUsage } from '../../formats/token-usage.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import { readAmount } from '../../formats/usage/read-count.ts'
+import { readInputUsage } from '../../formats/usage/read-usage.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
+import type { Provider } from '../../providers/upstream.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
 import type { SpentUsage } from '../spent-usage.ts'
@@ -22,21 +26,11 @@ export function readPassedUsage(usage: unknown): PassedUsage {
   if (!isJsonObject(usage)) return NO_USAGE
   const seconds = usage.type === 'duration' ? readAmount(usage.seconds, MOST_SECONDS) : null
   if (seconds !== null) return { ...NO_USAGE, seconds }
-  const prompt = usage.prompt_tokens ?? usage.input_tokens
-  const completion = usage.completion_tokens ?? usage.output_tokens
-  const isReported = [prompt, completion, usage.total_tokens, usage.cost].some(amount => typeof amount === 'number')
-  if (!isReported) return NO_USAGE
+  // Rerank responses report only a total of tokens read.
+  const read = readInputUsage(usage)
+  if (!read) return NO_USAGE
   const details = usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details
-  const read = readUsage({
-    ...usage,
-    // Rerank responses report only a total of tokens read.
-    prompt_tokens: prompt ?? (completion === undefined ? usage.total_tokens : undefined),
-    completion_tokens: completion,
-    prompt_tokens_details: details,
-    completion_tokens_details:
-      usage.completion_tokens_details ?? usage.output_tokens_details ?? usage.output_token_details,
-  })
-  return read ? { ...read, isMixed: isMixed(details) } : NO_USAGE
+  return { ...read, isMixed: isMixed(details) }
 }
 
 /** Image tokens beside text, or text tokens beside audio. */
@@ -49,6 +43,19 @@ function isMixed(details: unknown): boolean {
 /** Reads the usage in a stream's closing event. */
 export function readUsageOfEvent(event: Uint8Array): PassedUsage {
   return readPassedUsage(readTypedEvent(event)?.usage)
+}
+
+/** The same without a cost that is not to be believed; NO_USAGE where nothing else was reported. */
+export function believedUsage(
+  { provider, query }: { provider: Pick<Provider, 'kind' | 'pricedAs'>; query: { model: string } },
+  usage: PassedUsage,
+  { catalogue }: Pick<Stages, 'catalogue'>,
+): PassedUsage {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const checked = checkReportedCost(usage, provider, model)
+  const { promptTokens, completionTokens, seconds, toolCalls, reportedCostUsd } = checked
+  const isSilent = promptTokens + completionTokens === 0 && seconds === undefined && toolCalls === undefined
+  return isSilent && reportedCostUsd === null ? NO_USAGE : checked
 }
 
 /** In US dollars; null when the price is unknown. A free operation need not report usage. */

@@ -1,6 +1,6 @@
 /** What a transcript says of the sound that it was made of. */
 import { isJsonObject } from '../../formats/json/canonical.ts'
-import { readAmount } from '../../formats/token-usage.ts'
+import { readAmount } from '../../formats/usage/read-count.ts'
 import { MOST_SECONDS } from './sound-length.ts'
 
 export interface Transcript {

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import { hasPricesFor, readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
+import { believedUsage, hasPricesFor, readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
 import { presumeMost } from '../presumed-usage.ts'
 import type { NotedQuery } from '../query.ts'
 import type { AccountedRequest, RequestAccounting } from '../request-accounting.ts'
@@ -86,7 +86,7 @@ export function countResponses(
       if (!begun || !isJsonObject(response)) return
       underWay.delete(response.id)
       const isCounted = await begun.isCounted
-      const usage = readPassedUsage(response.usage)
+      const usage = believedUsage({ provider, query }, readPassedUsage(response.usage), { catalogue })
       const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
       const usd = model && hasPricesFor(model, usage) ? costUsd(model, usage) : null
       const isFailed = response.status === 'failed' && usage === NO_USAGE

@@ -6,7 +6,7 @@ import { encodeTypedEvents, type SseEvent, type StreamTranslation, type TypedEve
 import { type TranslationContext, translationOf } from '../../formats/translation.ts'
 import type { AnswerBytes } from '../read-bytes.ts'
 import { translateEvents } from '../translate-events.ts'
-import { broken } from '../upstream-failure.ts'
+import { noResponse } from '../upstream-failure.ts'
 
 /** As `translateEvents`. A failure after the first events is reported in the stream. */
 export function translateStream(
@@ -30,7 +30,7 @@ export function translateStream(
 
 function translateEvent({ data, event }: SseEvent, provider: string, translation: StreamTranslation): TypedEvent[] {
   const chunk = parseJsonObject(data)
-  if (!chunk) throw broken(provider, 'sent a chunk that cannot be read')
+  if (!chunk) throw noResponse(provider, 'sent a chunk that cannot be read')
   return translation.push(event === 'error' && chunk.error === undefined ? { error: chunk } : chunk)
 }
 
@@ -59,7 +59,7 @@ export async function translatePlain(
           { parts: answer.gathered.parts, translated },
           { owner, transfer: answer.gathered.buffers },
         )
-  if ('fault' in translation) throw broken(provider, translation.fault)
+  if ('fault' in translation) throw noResponse(provider, translation.fault)
   return translation.bytes
 }
 

@@ -11,6 +11,8 @@ export interface IncompleteCase {
   asked?: object
   /** Failed on upstream's side: not counted against the month. */
   isFailure?: true
+  /** Neither a response nor its usage. */
+  isEmpty?: true
 }
 
 const HEAD = { id: 'chatcmpl-1', created: 1, model: 'm' }
@@ -21,8 +23,8 @@ const MIB = 1024 * 1024
 
 /** Every reason there is for a chat's answer: the compiler asks for a case when one is added. */
 export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimensions'>, IncompleteCase> = {
-  not_an_answer: { stream: events(), plain: body({ choices: [] }) },
-  error_in_body: { plain: { kind: 'errorInAnswer', shape: 'bare', afterChunks: 0 }, isFailure: true },
+  not_an_answer: { stream: events(), plain: body({ choices: [], usage: undefined }), isEmpty: true },
+  error_in_body: { plain: { kind: 'errorInAnswer', shape: 'bare', afterChunks: 0 }, isFailure: true, isEmpty: true },
   error_in_choice: {
     stream: events(choice({ delta: { content: 'Hel' } }), choice({ finish_reason: 'error' })),
     plain: body({ choices: [{ index: 0, message: { content: 'Hel' }, finish_reason: 'error', error: ERROR }] }),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { readBounds } from '../../../src/formats/bounds/read-bounds.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
 import type { FormPart } from '../../../src/formats/read-form.ts'
-import { readUsage } from '../../../src/formats/token-usage.ts'
+import { readUsage } from '../../../src/formats/usage/read-usage.ts'
 import { sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
 import { largestTokens } from '../../../src/pipeline/largest-tokens.ts'
 import { measureForm } from '../../../src/pipeline/pass-through/sound-length.ts'
@@ -179,7 +179,7 @@ const COUNTS: Record<keyof BetaUsage | keyof BetaMessageDeltaUsage, unknown> = {
 }
 
 test.each(Object.entries(COUNTS).filter(([, value]) => value !== null))('%s is read', (count, value) => {
-  const read = (usage: object) => messagesFormat.readUsage(usage, {})
+  const read = (usage: object) => messagesFormat.readUsage({ input_tokens: 1, output_tokens: 1, ...usage }, {})
   expect(read({ [count]: value })).not.toEqual(read({}))
 })
 
@@ -189,5 +189,5 @@ test.each([
   [{ speed: 'standard', inference_geo: 'global' }, 'standard', undefined],
   [{ inference_geo: 'not_available' }, 'priority', 'priority'],
 ])('%j of the tier %j is priced as %j', (usage, tier, expected) => {
-  expect(readUsage(usage, tier)?.tier).toBe(expected)
+  expect(readUsage({ ...usage, input_tokens: 1 }, tier)?.tier).toBe(expected)
 })

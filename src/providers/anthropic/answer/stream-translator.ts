@@ -2,8 +2,9 @@
 import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
 import { toProxyError } from '../../../formats/errors/client-error.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../../formats/json/canonical.ts'
-import { mergeUsage, type ReportedUsage, translateUsage } from '../../../formats/messages/message-usage.ts'
-import { broken } from '../../upstream-failure.ts'
+import { type ReportedUsage, translateUsage } from '../../../formats/messages/message-usage.ts'
+import { mergeUsage } from '../../../formats/usage/merge-usage.ts'
+import { noResponse } from '../../upstream-failure.ts'
 import { type AnswerContext, answererOf } from './answer-context.ts'
 import { type AnswerEnvelope, writeEnvelope } from './answer-envelope.ts'
 import { type CallWriter, createCallWriter } from './call-writer.ts'
@@ -40,6 +41,11 @@ export class StreamTranslator {
     return this.#isDone
   }
 
+  /** The payloads for a stream that breaks off: what it had used by then, as far as that was reported. */
+  breakOff(): string[] {
+    return this.#isDone ? [] : this.#writeUsage().map(chunk => JSON.stringify(chunk))
+  }
+
   /** The payloads of the chunks for one event's data; `[DONE]` behind the last. Throws a ProxyError also for data that is no event. */
   push(data: string): string[] {
     if (this.#isDone) return []
@@ -47,14 +53,14 @@ export class StreamTranslator {
     return this.#isDone ? [...payloads, '[DONE]'] : payloads
   }
 
-  /** Returns the event's chunks: none for pings and unknown events. The last one has the usage. Throws a ProxyError for an error event. */
+  /** Returns the event's chunks: none for pings and unknown events. The last one has the usage, if it was reported. Throws a ProxyError for an error event. */
   translate(event: Event): JsonObject[] {
     // Output after the stop sequence is billed, but is not part of the response.
     if (this.#stopper.isStopped && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
         this.#envelope = writeEnvelope(event.message, this.#context)
-        this.#usage = mergeUsage(this.#usage, event.message.usage)
+        this.#addUsage(event.message.usage)
         return [this.#writeChunk({ role: 'assistant', content: null, refusal: null })]
       case 'content_block_start':
         return this.#startBlock(event.index, event.content_block)
@@ -66,7 +72,7 @@ export class StreamTranslator {
         return this.#endMessage(event)
       case 'message_stop':
         this.#isDone = true
-        return [{ ...this.#envelope, choices: [], usage: translateUsage(this.#usage) }]
+        return this.#writeUsage()
       case 'error':
         throw toProxyError(event)
       // Pings, and events that Anthropic may add.
@@ -124,7 +130,7 @@ export class StreamTranslator {
   }
 
   #endMessage({ delta, usage }: RawMessageStreamEvent & { type: 'message_delta' }): JsonObject[] {
-    this.#usage = mergeUsage(this.#usage, usage)
+    this.#addUsage(usage)
     const finishReason = translateStopReason(delta.stop_reason, this.#context)
     if (finishReason === null) return []
     const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
@@ -134,6 +140,16 @@ export class StreamTranslator {
     if (refusal !== null) last.push({ refusal })
     for (const index of [...this.#thoughts.keys()]) last.push(...this.#stopThought(index))
     return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : finishReason)]
+  }
+
+  #addUsage(usage: unknown): void {
+    const merged = mergeUsage(this.#usage, usage, { isCumulative: true })
+    if (isJsonObject(merged)) this.#usage = merged
+  }
+
+  #writeUsage(): JsonObject[] {
+    const usage = translateUsage(this.#usage)
+    return usage ? [{ ...this.#envelope, choices: [], usage }] : []
   }
 
   #writeChunks(deltas: readonly JsonObject[]): JsonObject[] {
@@ -148,7 +164,7 @@ export class StreamTranslator {
 function readEvent(data: string, context: AnswerContext): Event {
   const event = parseJsonObject(data)
   if (event === undefined || !isWellFormed(event))
-    throw broken(answererOf(context), 'sent an event that cannot be read')
+    throw noResponse(answererOf(context), 'sent an event that cannot be read')
   return event as unknown as Event
 }
 

@@ -8,7 +8,7 @@ import { parseExactlyIfValid } from '../../../formats/json/exact-json.ts'
 import { readAll } from '../../read-bytes.ts'
 import { translateEvents } from '../../translate-events.ts'
 import type { UpstreamAnswer } from '../../upstream.ts'
-import { broken, UpstreamFailure } from '../../upstream-failure.ts'
+import { noResponse, UpstreamFailure } from '../../upstream-failure.ts'
 import { type AnswerContext, answererOf } from './answer-context.ts'
 import { StreamTranslator } from './stream-translator.ts'
 import { translateResponse } from './translate-response.ts'
@@ -23,13 +23,10 @@ export async function translateAnswer(
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
   if (status === 200 && isStream) return translateStreamed(answer, context)
   const bytes = await readAll(answer.body, answererOf(context), Number.POSITIVE_INFINITY)
-  const text = new TextDecoder().decode(bytes)
-  if (status !== 200) {
-    const { status: clientStatus, body } = writeOpenAiError(readProviderError(text, status))
-    return { ...writeAnswer(answer, status, body), clientStatus }
-  }
-  const body = parseExactlyIfValid(text)
-  if (!isMessage(body)) throw broken(answererOf(context), 'gave an answer that is not a message')
+  // A gateway may respond with HTML.
+  const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
+  if (status !== 200) return writeAnswer(answer, status, translateError(body, status).toBody())
+  if (!isMessage(body)) throw noResponse(answererOf(context), 'gave an answer that is not a message')
   return writeAnswer(answer, status, translateResponse(body, context, keepsOrder))
 }
 
@@ -51,19 +48,20 @@ export function translateStream(
   context: AnswerContext,
 ): Promise<ReadableStream<Uint8Array>> {
   const translator = new StreamTranslator(context)
+  const write = (payloads: readonly string[]) =>
+    payloads.length > 0 ? encoder.encode(payloads.map(payload => `data: ${payload}\n\n`).join('')) : null
   return translateEvents(upstream, answererOf(context), {
-    push({ data }) {
-      const payloads = translator.push(data)
-      return payloads.length > 0 ? encoder.encode(payloads.map(payload => `data: ${payload}\n\n`).join('')) : null
-    },
+    push: ({ data }) => write(translator.push(data)),
     get isDone() {
       return translator.isDone
     },
+    breakOff: () => write(translator.breakOff()),
   })
 }
 
 function isMessage(body: unknown): body is Message {
-  return isJsonObject(body) && body.type === 'message' && Array.isArray(body.content) && isJsonObject(body.usage)
+  if (!isJsonObject(body) || body.type !== 'message' || !Array.isArray(body.content)) return false
+  return isJsonObject(body.usage) || body.content.length > 0
 }
 
 function writeAnswer(answer: UpstreamAnswer, status: number, value: unknown): UpstreamAnswer {
