@@ -170,6 +170,7 @@ describeOnce('realtime', backend => {
 
   test('sound is recorded at its own price, where the catalogue has one', async () => {
     const usage = {
+      total_tokens: 900,
       input_tokens: 600,
       output_tokens: 300,
       input_token_details: { text_tokens: 100, audio_tokens: 500, cached_tokens: 0 },
