@@ -1,4 +1,5 @@
 /** Follows another request's shared call: the same response, live or whole, at no cost. */
+import { isAskersOwn } from '../cache/cache-query.ts'
 import { cacheIdOf, type Match } from '../cache/entry.ts'
 import { ClientGone, ProxyError } from '../errors/errors.ts'
 import { rejectWhenGone, whenAborted } from '../event-loop/time-limit.ts'
@@ -28,6 +29,7 @@ export async function followCall(
     const settlement = await Promise.race([call.settled, gone])
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
+    if (!mayFollow(settlement, context)) return { failure: null }
     const given = matchOf(settlement, context.cacheQuery?.requestHash ?? '')
     const match = context.check ? await passStored(context, given, stages) : given
     const response = match && context.operation.serveHit(context, match, stages)
@@ -36,6 +38,12 @@ export async function followCall(
     subscriber.leave()
     throw error
   }
+}
+
+/** What the leader matched in other words may not be for this end user: the leader's own check says only whether it is for everybody else. */
+function mayFollow(settlement: Settlement, { cacheQuery }: RoutedContext): boolean {
+  const isReworded = settlement.kind === 'cached' && settlement.match.result === 'HIT-SEMANTIC'
+  return !isReworded || cacheQuery === null || !isAskersOwn(cacheQuery)
 }
 
 /** A leader's cache match is passed on; a complete response becomes a coalesced hit. */

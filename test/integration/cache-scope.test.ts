@@ -243,6 +243,23 @@ describeBackends('who shares answers', backend => {
     await slow.stop()
   })
 
+  test('a named end user does not follow a call that matched other words for an unnamed one', async () => {
+    await set('semantic_policy', 'threshold')
+    expect(await say(WHO)).toBe('MISS')
+    await settle()
+    const asBob = Promise.withResolvers<string>()
+    const askAs = async (fields: Body) =>
+      told(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), ...fields }))
+    const slow = await startSlow(() => {
+      asBob.resolve(askAs({ user: 'bob' }))
+      // By then he waits for what the first one gets, whose lookup has less than half a second for all of it.
+      return Bun.sleep(120)
+    })
+    expect(await askAs({})).toBe('HIT-SEMANTIC project')
+    expect(await asBob.promise).toBe('MISS')
+    await slow.stop()
+  })
+
   test('nor is one who is named given what was matched for those who are not', async () => {
     await set('semantic_policy', 'threshold')
     expect(await say(WHO)).toBe('MISS')
