@@ -14,8 +14,8 @@ export function steadyMs(): number {
 }
 
 /** To a microsecond: further digits of what is recorded cost more to write and to read than the rest of the record. */
-export function msSince(startedAtMs: number): number {
-  return Math.round((performance.now() - startedAtMs) * 1000) / 1000
+export function msSince(startedAtMs: number, endedAtMs = performance.now()): number {
+  return Math.round((endedAtMs - startedAtMs) * 1000) / 1000
 }
 
 let aheadMs = 0

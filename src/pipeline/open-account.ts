@@ -150,7 +150,7 @@ export class OpenAccount implements RequestAccounting {
 
   noteAnswered(answer: Parameters<RequestAccounting['noteAnswered']>[0]): void {
     this.#calls.noteAnswered(answer.status)
-    if (this.#askedAtMs !== null) this.#story.upstream_ms = msSince(this.#calledAtMs)
+    if (this.#askedAtMs !== null) this.#story.upstream_ms = msSince(this.#calledAtMs, answer.headAtMs)
     noteAttempts(this.#story, answer)
     this.#droppedTools = answer.headers.get(DROPPED_TOOLS)
     this.#providerKey = answer.headers.get(PROVIDER_KEY)
