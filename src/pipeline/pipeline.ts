@@ -1,11 +1,13 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
 import { hashBearerKey } from '../admission/api-key.ts'
 import { ProxyError, refuse } from '../errors/errors.ts'
+import { formatOf } from '../formats/format-of.ts'
 import type { Account } from '../postgres/admit.ts'
 import { isUnavailable } from '../postgres/database.ts'
 import { type AdmittedRequest, admitRequest, isCounted, tellLeft } from './admit-request.ts'
 import { checkRequest, withinCheck } from './checks/check.ts'
 import { passStored } from './checks/pass-answer.ts'
+import { type EarlyHead, KEEP_ALIVE_AFTER_MS, withEarlyHead } from './early-head.ts'
 import { answerWithFallbacks } from './fallbacks.ts'
 import { finishAnswer } from './finish-answer.ts'
 import { resolveEarly } from './for-model.ts'
@@ -15,13 +17,14 @@ import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { reserveAhead } from './reserve-ahead.ts'
-import { missHeaders } from './response-headers.ts'
+import { missHeaders, SSE_TYPE } from './response-headers.ts'
 import { tellScope } from './serve-hit.ts'
 import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
-export function createPipeline(stages: Stages): Pipeline {
+/** `keepAliveAfterMs`: silence before the head of a streamed response goes out. */
+export function createPipeline(stages: Stages, keepAliveAfterMs = KEEP_ALIVE_AFTER_MS): Pipeline {
   const { admission, modelRouter, cache } = stages
 
   return async request => {
@@ -51,17 +54,16 @@ export function createPipeline(stages: Stages): Pipeline {
       if (plan.provider) accounting.noteProvider(plan.provider)
       if (plan.cacheQuery) accounting.note({ asked_id: plan.cacheQuery.askedId })
       const checked = { request, query, account, accounting, check, ...(check ? withinCheck(plan, check) : plan) }
-      const response = await answer(checked, exactEntry)
-      await tellLeft(admitted, response)
-      if (response.headers['x-proxy-cache']?.startsWith('HIT')) tellScope(response.headers, { query, account, ...plan })
-      if (query.alias) response.headers['x-proxy-model'] ??= query.model
-      if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
-      return await finishAnswer({ query, account, provider: plan.provider }, response, stages)
+      const responding = complete(checked, admitted, exactEntry, stages)
+      // An exact hit comes at once.
+      const mayBeSilent = exactEntry === null && isStreamed(checked)
+      return await (mayBeSilent
+        ? withEarlyHead(responding, describeHead(checked, admitted, keepAliveAfterMs))
+        : responding)
     } catch (raised) {
-      const error = isUnavailable(raised) ? refuse('databaseUnavailable', null, raised) : raised
-      if (admitted) admitted.accounting.finishFailed(error)
-      else noteRefused(request, keyHash, early, error)
-      if (admitted && error instanceof ProxyError) await tellLeft(admitted, error)
+      if (admitted) throw await accountFailure(admitted, raised)
+      const error = describeRaised(raised)
+      noteRefused(request, keyHash, early, error)
       throw error
     }
   }
@@ -72,20 +74,73 @@ export function createPipeline(stages: Stages): Pipeline {
     if (account && isCounted(request))
       stages.accounting.noteRefused(request, account, early?.query ? named(early.query, account) : null, error)
   }
+}
 
-  async function answer(context: RequestContext, exactEntry: Uint8Array | null): Promise<ProxyResponse> {
-    const { request, operation, account, cacheQuery, provider } = context
-    try {
-      if (account.when_exhausted === 'refuse') await reserveAhead(context, stages)
-      const stored = cacheQuery && cache.readExact(exactEntry, cacheQuery)
-      const match = stored && context.check ? await passStored(context, stored, stages) : stored
-      return (match && operation.serveHit(context, match, stages)) ?? (await answerWithFallbacks(context, stages))
-    } catch (error) {
-      const isMiss = error instanceof ProxyError && provider && isCounted(request)
-      if (isMiss) Object.assign(error.headers, missHeaders(provider.name, 0))
-      throw error
-    }
+/** Answers an admitted request. A failure is accounted for, whether or not its client still waits for the head of its response. */
+async function complete(
+  context: RequestContext,
+  admitted: AdmittedRequest,
+  exactEntry: Uint8Array | null,
+  stages: Stages,
+): Promise<ProxyResponse> {
+  const { query, account, provider } = context
+  try {
+    const response = await answer(context, exactEntry, stages)
+    await tellLeft(admitted, response)
+    if (response.headers['x-proxy-cache']?.startsWith('HIT')) tellScope(response.headers, context)
+    if (query.alias) response.headers['x-proxy-model'] ??= query.model
+    if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
+    return await finishAnswer({ query, account, provider }, response, stages)
+  } catch (raised) {
+    throw await accountFailure(admitted, raised)
   }
+}
+
+function describeHead(context: RequestContext<CompletionQuery>, admitted: AdmittedRequest, afterMs: number): EarlyHead {
+  const { request, query, provider, accounting } = context
+  const { writeFailure } = formatOf(query.endpoint)
+  return {
+    afterMs,
+    async writeHeaders() {
+      accounting.noteHeaders()
+      const headers = { ...missHeaders(provider?.name ?? '', 0), ...SSE_TYPE }
+      await tellLeft(admitted, { headers })
+      return headers
+    },
+    writeFailure: error => writeFailure(error, request.id, null),
+  }
+}
+
+async function answer(context: RequestContext, exactEntry: Uint8Array | null, stages: Stages): Promise<ProxyResponse> {
+  const { cache } = stages
+  const { request, operation, account, cacheQuery, provider } = context
+  try {
+    if (account.when_exhausted === 'refuse') await reserveAhead(context, stages)
+    const stored = cacheQuery && cache.readExact(exactEntry, cacheQuery)
+    const match = stored && context.check ? await passStored(context, stored, stages) : stored
+    return (match && operation.serveHit(context, match, stages)) ?? (await answerWithFallbacks(context, stages))
+  } catch (error) {
+    const isMiss = error instanceof ProxyError && provider && isCounted(request)
+    if (isMiss) Object.assign(error.headers, missHeaders(provider.name, 0))
+    throw error
+  }
+}
+
+function isStreamed(context: RequestContext): context is RequestContext<CompletionQuery> {
+  const { query, provider } = context
+  return query.kind === 'completion' && query.stream && provider !== null
+}
+
+/** Returns the error that the client gets. */
+async function accountFailure(admitted: AdmittedRequest, raised: unknown): Promise<unknown> {
+  const error = describeRaised(raised)
+  admitted.accounting.finishFailed(error)
+  if (error instanceof ProxyError) await tellLeft(admitted, error)
+  return error
+}
+
+function describeRaised(raised: unknown): unknown {
+  return isUnavailable(raised) ? refuse('databaseUnavailable', null, raised) : raised
 }
 
 function named(query: CompletionQuery, account: Account): CompletionQuery {

@@ -67,6 +67,8 @@ export interface AppOptions {
   idleTimeoutSeconds?: number
   /** How long the database may take to admit a request; by default less than a second. */
   admissionLimitMs?: number | undefined
+  /** Silence before the head of a streamed response goes out; by default ten seconds. */
+  keepAliveAfterMs?: number | undefined
   /** How often providers are asked for the usage of what was presumed; by default every few seconds. */
   followEveryMs?: number | undefined
   log: Log
@@ -134,7 +136,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   defineGauges(metrics, { ...measured, refusals, ...recorders, ...readiness })
   const http = createHttp({
     idleTimeoutSeconds,
-    pipeline: createPipeline(stages),
+    pipeline: createPipeline(stages, given.keepAliveAfterMs),
     realtime,
     ...createTellers(stages, modelRouter),
     config,
