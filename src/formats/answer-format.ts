@@ -13,12 +13,21 @@ export interface AssembledStream {
   /** As the upstream reported it; null when it did not. */
   usage: unknown
   completeness: Completeness
+  /** The error that the stream reported, in the provider's words; null when it reported none. */
+  error: unknown
 }
 
 export interface StreamAssembler {
-  /** Takes one event's data, and its name if it has one. Never throws. */
-  push(data: string, event?: string | null): void
+  /**
+   * Takes one event's data, and its name if it has one. Returns what clients are to get in its place, if they could not read it as it came: an
+   * object, or null for nothing. Never throws.
+   */
+  push(data: string, event?: string | null): JsonObject | null | undefined
   readonly meter: TextMeter
+  /** Whether anything to show or to run has come: text, reasoning, a call. Until then a failure can still be answered by another model. */
+  readonly hasPart: boolean
+  /** Whether the stream has reported an error. */
+  readonly hasFailed: boolean
   /** Drops the text, all but a sample of it: the response will not be whole. How the stream ends, and its usage, are still noted. */
   giveUp(): void
   /** May be called once. */
@@ -31,6 +40,10 @@ export interface AnswerFormat {
   createAssembler(wanted: Wanted): StreamAssembler
   /** Whether these bytes, one whole event, are the last that clients read. */
   isLastEvent(event: Uint8Array): boolean
+  /** The event that ends a stream whose provider did not send one; null where nothing can stand for it. */
+  readonly lastEvent: Uint8Array | null
+  /** Gives a plain response the form that clients expect. Returns whether anything changed. */
+  normalize?(answer: JsonObject): boolean
   /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
   writeFailure(error: ProxyError, requestId: string, last: Uint8Array | null): Uint8Array
   /** Returns a stored body as the stream it would have been. */

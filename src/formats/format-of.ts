@@ -17,7 +17,10 @@ const FORMATS = {
   messages: messagesFormat,
 } satisfies Record<string, AnswerFormat>
 
-export function formatOf(endpoint: keyof typeof FORMATS): AnswerFormat {
+/** The operations whose responses have a format of their own. */
+export type FormattedEndpoint = keyof typeof FORMATS
+
+export function formatOf(endpoint: FormattedEndpoint): AnswerFormat {
   return FORMATS[endpoint]
 }
 

@@ -75,6 +75,7 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
 
 /** Marks zeros as missing where they cannot be: every request has a prompt, and output has tokens. */
 export function markZeros(usage: TokenUsage, { hasOutput }: { hasOutput: boolean }): TokenUsage {
+  if (usage.promptTokens > 0 && (!hasOutput || usage.completionTokens > 0)) return usage
   const missing = new Set(usage.missing)
   if (usage.promptTokens === 0) missing.add('prompt')
   if (hasOutput && usage.completionTokens === 0) missing.add('completion')

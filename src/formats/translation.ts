@@ -1,25 +1,29 @@
 /** Translates requests and responses of the other two APIs to and from chat completions. */
 
+import type { PartReader } from './chat/read-parts.ts'
 import { type ClientError, writeOpenAiError } from './errors/client-error.ts'
 import type { ProviderError } from './errors/provider-error.ts'
 import { dropHostedTools } from './hosted-tools.ts'
 import { type JsonObject, textOf } from './json/canonical.ts'
-import type { MessageContext } from './messages/growing-message.ts'
+import { createMessageAssembler } from './messages/assemble-message.ts'
+import { GrowingMessage, type MessageContext } from './messages/growing-message.ts'
 import { writeProviderError } from './messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from './messages/message-request-to-chat.ts'
-import { createMessageStream, messageFromChat } from './messages/message-stream.ts'
 import { nameOwnField, writeOwnNames } from './own-place.ts'
+import { GrowingResponse } from './responses/growing-response.ts'
 import { omittedItems } from './responses/other-items.ts'
 import { responseToChat } from './responses/response-request-to-chat.ts'
-import { createResponseStream, responseFromChat } from './responses/response-stream.ts'
 import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
-import type { StreamTranslation } from './sse/sse.ts'
+import type { TypedEvent } from './sse/sse.ts'
 import { countPromptTokens, estimatePromptTokens } from './tokens/count-tokens.ts'
+import { type SourceReading, StreamTranslation, translatePlainResponse } from './translate-response.ts'
+import { type Wanted, wantedOfChat } from './wanted.ts'
 
 /** One request's context, as plain data that can be sent to a worker. */
-export type TranslationContext =
+export type TranslationContext = { wanted: Wanted } & (
   | { endpoint: 'responses'; context: ResponseContext }
   | { endpoint: 'messages'; context: MessageContext }
+)
 
 export interface Translated {
   chatRequest: JsonObject
@@ -30,10 +34,16 @@ export interface Translated {
   context: TranslationContext
 }
 
+export interface TranslatedResponse {
+  /** In the client's format. */
+  body: JsonObject
+  source: Pick<SourceReading, 'completeness' | 'omitted'>
+}
+
 /** Translates one request's response. */
 export interface Translation {
-  /** A plain chat response. Throws a ProxyError when it contains an error. */
-  fromAnswer(answer: JsonObject): JsonObject
+  /** A plain chat response. Throws a ProxyError for a failure of its provider. */
+  fromAnswer(answer: JsonObject): TranslatedResponse
   openStream(): StreamTranslation
   /** A provider's error, and the text that it was read from. */
   fromError(error: ProviderError, bodyText: string): ClientError
@@ -57,13 +67,19 @@ export function translate(endpoint: TranslatedEndpoint, given: JsonObject, targe
   if (endpoint === 'responses') {
     const context = readResponseContext(given, crypto.randomUUID(), target.origin)
     const chatRequest = responseToChat(body, target.origin)
-    return { chatRequest, droppedTools, omittedItems: omittedItems(given), context: { endpoint, context } }
+    const translated = { endpoint, context, wanted: wantedOfChat(chatRequest) } as const
+    return { chatRequest, droppedTools, omittedItems: omittedItems(given), context: translated }
   }
   const chatRequest = messageToChat(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
   const inputTokens = estimatePromptTokens(chatRequest, 'chat')
   const context = { model: textOf(body.model), inputTokens, requestId, origin: target.origin }
-  return { chatRequest, droppedTools, omittedItems: [], context: { endpoint, context } }
+  return {
+    chatRequest,
+    droppedTools,
+    omittedItems: [],
+    context: { endpoint, context, wanted: wantedOfChat(chatRequest) },
+  }
 }
 
 /** What an error says: the field that it is about, if it names one, and its text. */
@@ -84,19 +100,33 @@ export function tellOwn(
   return { param: renamed?.to ?? null, message: writeOwnNames(endpoint, own, message, renamed) }
 }
 
-export function translationOf({ endpoint, context }: TranslationContext): Translation {
-  if (endpoint === 'responses') {
-    return {
-      fromAnswer: answer => responseFromChat(answer, context),
-      openStream: () => createResponseStream(context),
-      fromError: writeOpenAiError,
-    }
-  }
+export function translationOf(translated: TranslationContext): Translation {
+  const { endpoint, context, wanted } = translated
+  const create = (reader: () => PartReader) =>
+    translated.endpoint === 'responses'
+      ? new GrowingResponse(translated.context, reader)
+      : new GrowingMessage(translated.context, reader)
   return {
-    fromAnswer: answer => messageFromChat(answer, context),
-    openStream: () => createMessageStream(context),
-    fromError: error => writeProviderError(error, context.requestId),
+    fromAnswer(answer) {
+      const { events, source } = translatePlainResponse(answer, create, wanted)
+      return { body: endpoint === 'responses' ? joinResponse(events) : joinMessage(events), source }
+    },
+    openStream: () => new StreamTranslation(create, wanted),
+    // Responses and chat use the same envelope.
+    fromError: error =>
+      endpoint === 'responses' ? writeOpenAiError(error) : writeProviderError(error, context.requestId),
   }
+}
+
+/** The last event holds the whole response. */
+function joinResponse(events: readonly TypedEvent[]): JsonObject {
+  return events.at(-1)?.response as JsonObject
+}
+
+function joinMessage(events: readonly TypedEvent[]): JsonObject {
+  const assembler = createMessageAssembler()
+  for (const event of events) assembler.add(event)
+  return assembler.finish().body
 }
 
 /**

@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject, parseJson } from './json/canonical.ts'
 export interface Wanted {
   /** The request set an output limit: an answer that is cut there is what the client asked for. */
   clientSetOutputLimit: boolean
+  /** The limit in tokens, where it is known. */
+  outputLimit?: number
   /** Choices, or vectors: one where it is not set. */
   count?: number
   /** Numbers of each vector. */
@@ -17,7 +19,7 @@ export interface Wanted {
 export function wantedOfChat(request: JsonObject): Wanted {
   const { max_tokens, max_completion_tokens, n, response_format, tool_choice } = request
   return {
-    clientSetOutputLimit: [max_tokens, max_completion_tokens].some(limit => typeof limit === 'number'),
+    ...limitOf(max_completion_tokens ?? max_tokens),
     count: countOf(n),
     ...textOf(response_format),
     mustCall: mustCall(tool_choice),
@@ -40,16 +42,41 @@ export function wantedOfEmbeddings({ input, dimensions, encoding_format }: JsonO
 export function wantedOfResponses({ max_output_tokens, text, tool_choice }: JsonObject): Wanted {
   const format = isJsonObject(text) ? text.format : undefined
   return {
-    clientSetOutputLimit: typeof max_output_tokens === 'number',
+    ...limitOf(max_output_tokens),
     ...textOf(format),
     mustCall: mustCall(tool_choice),
   }
 }
 
 /** The Messages API requires a limit. */
-export function wantedOfMessages({ output_config, output_format, tool_choice }: JsonObject): Wanted {
+export function wantedOfMessages({ max_tokens, output_config, output_format, tool_choice }: JsonObject): Wanted {
   const format = isJsonObject(output_config) ? output_config.format : undefined
-  return { clientSetOutputLimit: true, ...textOf(format ?? output_format), mustCall: mustCall(tool_choice) }
+  return {
+    ...limitOf(max_tokens),
+    clientSetOutputLimit: true,
+    ...textOf(format ?? output_format),
+    mustCall: mustCall(tool_choice),
+  }
+}
+
+function limitOf(limit: unknown): Pick<Wanted, 'clientSetOutputLimit' | 'outputLimit'> {
+  return typeof limit === 'number'
+    ? { clientSetOutputLimit: true, outputLimit: limit }
+    : { clientSetOutputLimit: false }
+}
+
+/** Below this share of its limit, a response was cut by something else: a full context, or a limit of the server's own. */
+const AT_LIMIT_SHARE = 0.9
+
+/** Whether a response that ended at a length limit was cut by another limit than the client's. `outputTokens` null: not known. */
+export function isCutElsewhere({ clientSetOutputLimit, outputLimit }: Wanted, outputTokens: number | null): boolean {
+  if (!clientSetOutputLimit) return true
+  return (
+    outputLimit !== undefined &&
+    outputTokens !== null &&
+    outputTokens > 0 &&
+    outputTokens < outputLimit * AT_LIMIT_SHARE
+  )
 }
 
 /** Inputs of a request that takes one or a list: a text, tokens, or several of either. */

@@ -25,7 +25,8 @@ export function splitTokens(text: string): string[] {
 
 export function composeAnswer(request: JsonObject, scenario: AnswerScenario): Composed {
   const asked = readPrompt(request)
-  const count = (typeof request.n === 'number' ? request.n : 1) * countPrompts(request.prompt)
+  const wanted = typeof request.n === 'number' ? Math.max(1, request.n) : 1
+  const count = wanted * countPrompts(request.prompt)
   const choices = Array.from({ length: count }, (_, index) => composeChoice(request, scenario, asked, index))
   const said = choices.map(choice => countTokens(choice)).reduce((sum, tokens) => sum + tokens, 0)
   return { choices, promptTokens: Math.max(1, Math.ceil(asked.length / 4)), completionTokens: said }

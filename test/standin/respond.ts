@@ -16,6 +16,7 @@ import type {
   Flavour,
   HangScenario,
   JsonObject,
+  RawScenario,
   Scenario,
 } from './scenario.ts'
 import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from './send.ts'
@@ -51,8 +52,7 @@ export async function respond(exchange: Exchange, scenario: Scenario): Promise<v
       return sendBody(response, scenario.status, headers, body)
     }
     case 'raw':
-      response.writeHead(scenario.status ?? 200, { ...STREAM_HEADERS, ...scenario.headers })
-      return sendParts(response, scenario.parts, scenario.chunkPauseMs)
+      return sendRaw(exchange, scenario)
     case 'invalidJson':
       return sendBody(response, 200, JSON_HEADERS, '{"id":"chatcmpl-broken","choices":[{"index":0,"mess')
     case 'cut':
@@ -65,6 +65,16 @@ export async function respond(exchange: Exchange, scenario: Scenario): Promise<v
     case 'answer':
       return sendAnswer(exchange, scenario)
   }
+}
+
+async function sendRaw({ response, onCut }: Exchange, scenario: RawScenario): Promise<void> {
+  const headers = Object.entries({ ...STREAM_HEADERS, ...scenario.headers }).filter(([, value]) => value !== null)
+  response.writeHead(scenario.status ?? 200, Object.fromEntries(headers) as Record<string, string>)
+  response.flushHeaders()
+  const parts = scenario.parts.map(part => Buffer.from(part, scenario.encoding ?? 'utf8'))
+  await writeParts(response, parts, scenario.chunkPauseMs)
+  if (scenario.afterwards === 'cut') return cutConnection(response, onCut)
+  if (scenario.afterwards !== 'hang') response.end()
 }
 
 async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise<void> {

@@ -84,8 +84,13 @@ export interface HangScenario extends Timing, Thinking {
 export interface RawScenario extends Timing {
   kind: 'raw'
   status?: number
-  headers?: Record<string, string>
+  /** Of the parts: for bytes that are not valid UTF-8. */
+  encoding?: 'latin1'
+  /** Null omits a header that a stream has by default. */
+  headers?: Record<string, string | null>
   parts: string[]
+  /** What follows the parts: by default the body's end. */
+  afterwards?: 'end' | 'cut' | 'hang'
 }
 
 /** A 200 whose body is not the JSON it claims to be. */

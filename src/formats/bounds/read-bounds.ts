@@ -131,9 +131,9 @@ type ReadWhole = (value: unknown, field: string) => number | null
 function readWhole(value: unknown, field: string, { isForm, isLenient }: ReadOptions): number | null {
   if (!isGiven(value)) return null
   const number = isForm && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
-  if (isLenient && typeof number !== 'number') return null
-  if (typeof number !== 'number' || !Number.isFinite(number))
-    throw invalidRequest(`${field} must be a whole number: it bounds what the request may cost.`, field)
+  const isNumber = typeof number === 'number' && Number.isFinite(number)
+  if (!isNumber && isLenient) return null
+  if (!isNumber) throw invalidRequest(`${field} must be a whole number: it bounds what the request may cost.`, field)
   return number > 0 ? Math.ceil(number) : null
 }
 

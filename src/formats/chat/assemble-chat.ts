@@ -1,10 +1,12 @@
-/** Assembles the chunks of a streamed response into the plain response that the upstream would have sent. */
+/** Reads a streamed chat response: assembles its chunks into the plain response, and judges whether that is complete. */
 
 import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
-import { isJsonObject, type JsonObject, parseJsonObject, readField } from '../json/canonical.ts'
+import { isBlank, isGiven, isJsonObject, type JsonObject, objectsOf, readField } from '../json/canonical.ts'
+import { ChunkReader } from '../sse/chunk-reader.ts'
+import type { TextMeter } from '../text-meter.ts'
 import { findUsage, mergeUsage } from '../usage/merge-usage.ts'
 import type { Wanted } from '../wanted.ts'
-import { completenessOf, type IncompleteReason } from './completeness.ts'
+import { completenessOf } from './completeness.ts'
 import { GrowingChoices } from './growing-choices.ts'
 import { mergeState } from './merge-delta.ts'
 
@@ -14,77 +16,122 @@ const MAX_DATA_CHARS = 64 * 1024 * 1024
 /** `body.object` is `chat.completion` or `text_completion`. */
 export interface AssembledAnswer extends AssembledStream {
   sawDone: boolean
-  /** The error object in the stream, if there was one. */
-  error: unknown
-}
-
-interface Assembler extends StreamAssembler {
-  finish(): AssembledAnswer
 }
 
 /**
- * Takes chat and legacy completion chunks. An event named `error` is an error, even without an `error` key. Unknown fields are merged by their type. A malformed chunk is skipped and makes the
- * response incomplete; `push` never throws. Without `wanted`, a response cut at a length limit is incomplete.
+ * Takes chat and legacy completion chunks. An event named `error` is an error, even without an `error` key. Unknown fields are merged by their
+ * type. A malformed chunk is skipped and makes the response incomplete; `push` never throws.
  */
-export function createAssembler(wanted: Wanted = { clientSetOutputLimit: false }): Assembler {
-  const top: JsonObject = {}
-  const choices = new GrowingChoices(noteError)
-  const { meter } = choices
-  let usage: unknown = null
-  let error: unknown = null
-  let flaw: IncompleteReason | null = null
-  let sawDone = false
+class ChatAssembler implements StreamAssembler {
+  readonly #wanted: Wanted
+  readonly #onChunk: ((chunk: JsonObject) => void) | undefined
+  readonly #reader = new ChunkReader()
+  readonly #choices = new GrowingChoices(error => this.#reader.addError(error, false))
+  readonly #top: JsonObject = {}
+  #usage: unknown = null
+  #hasPart = false
 
-  function noteError(found: unknown): void {
-    if (found === null || found === undefined) return
-    error ??= found
-    flaw = 'error_in_stream'
+  constructor(wanted: Wanted, onChunk?: (chunk: JsonObject) => void) {
+    this.#wanted = wanted
+    this.#onChunk = onChunk
   }
 
-  function mergeChoices(chunks: unknown): void {
-    choices.merge(chunks)
-    if (choices.isInconsistent) flaw ??= 'inconsistent_chunks'
+  get meter(): TextMeter {
+    return this.#choices.meter
   }
 
-  function giveUp(): void {
-    choices.giveUp()
-    flaw ??= 'too_large'
+  get hasPart(): boolean {
+    return this.#hasPart
   }
 
-  function mergeTop(chunk: JsonObject): void {
-    usage = mergeUsage(usage, findUsage(chunk))
+  get hasFailed(): boolean {
+    return this.#reader.isTold
+  }
+
+  giveUp(): void {
+    this.#choices.giveUp()
+    this.#reader.addFlaw('too_large')
+  }
+
+  push(data: string, event?: string | null): JsonObject | null | undefined {
+    if (this.#reader.isDone) return undefined
+    this.meter.note(data)
+    if (this.meter.pushedChars > MAX_DATA_CHARS) this.giveUp()
+    const chunk = this.#reader.read(data, event)
+    if (chunk !== null) return this.#add(chunk, event)
+    if (event === 'error' && this.#reader.isTold) return { error: this.#reader.error }
+    return this.#reader.isDone ? undefined : null
+  }
+
+  #add(chunk: JsonObject, event: string | null | undefined): JsonObject | null | undefined {
+    // A keep-alive with a name of its own.
+    if (isGiven(event) && event !== 'message' && !Object.hasOwn(chunk, 'choices')) return null
+    if (chunk.object === 'error') {
+      this.#reader.addError(chunk)
+      return { error: chunk }
+    }
+    this.#onChunk?.(chunk)
+    return this.#merge(chunk)
+  }
+
+  /** Returns the chunk where it had to be normalized; null for one without any field. */
+  #merge(chunk: JsonObject): JsonObject | null | undefined {
+    const usage = findUsage(chunk)
+    if (usage !== null) this.#usage = mergeUsage(this.#usage, usage)
+    let isNormalized = false
+    let isEmpty = true
     for (const key in chunk) {
       const value = chunk[key]
-      if (key === 'choices') mergeChoices(value)
-      else if (key === 'error') noteError(value)
+      isEmpty = false
+      if (key === 'choices') isNormalized = this.#mergeChoices(value)
+      else if (key === 'error') this.#reader.addError(value)
       // Random padding against traffic analysis. It belongs to this chunk only.
-      else if (key !== 'obfuscation' && key !== 'usage') mergeState(top, key, value)
+      else if (key !== 'obfuscation' && key !== 'usage') mergeState(this.#top, key, value)
     }
+    if (isJsonObject(chunk.x_groq)) this.#reader.addError(readField(chunk.x_groq, 'error'), false)
+    if (isEmpty) return null
+    return isNormalized ? chunk : undefined
   }
 
-  return {
-    meter,
-    giveUp,
-    push(data, event) {
-      if (sawDone || data === '') return
-      if (data.length < 16 && data.trim() === '[DONE]') {
-        sawDone = true
-        return
-      }
-      meter.note(data)
-      if (meter.pushedChars > MAX_DATA_CHARS) giveUp()
-      const chunk = parseJsonObject(data)
-      if (event === 'error') noteError(readField(chunk ?? {}, 'error') ?? chunk ?? data)
-      else if (chunk === undefined) flaw ??= 'malformed_chunk'
-      else mergeTop(chunk)
-    },
-    finish() {
-      dropGroqUsage(top)
-      const body = buildBody(top, choices, usage)
-      flaw ??= sawDone ? null : 'missing_done'
-      return { body, usage, sawDone, error, completeness: flaw ?? completenessOf(body, wanted) }
-    },
+  #mergeChoices(chunks: unknown): boolean {
+    if (!this.#hasPart) this.#hasPart = objectsOf(chunks).some(carriesPart)
+    const isNormalized = this.#choices.merge(chunks)
+    if (this.#choices.isInconsistent) this.#reader.addFlaw('inconsistent_chunks')
+    return isNormalized
   }
+
+  finish(): AssembledAnswer {
+    const { isDone: sawDone, error } = this.#reader
+    dropGroqUsage(this.#top)
+    const body = buildBody(this.#top, this.#choices, this.#usage)
+    const judged = sawDone || !this.#choices.isEmpty ? completenessOf(body, this.#wanted) : 'missing_end'
+    // Of a response that was given up, too little is left to say that there was no output.
+    const isUnsure = this.meter.isGivenUp && judged === 'no_output'
+    const completeness = this.#reader.judge(isUnsure ? 'too_large' : judged)
+    return { body, usage: this.#usage, sawDone, error, completeness }
+  }
+}
+
+/**
+ * Without `wanted`, a response cut at a length limit is incomplete. `onChunk` sees each chunk before it becomes part of the response.
+ */
+export function createAssembler(
+  wanted: Wanted = { clientSetOutputLimit: false },
+  onChunk?: (chunk: JsonObject) => void,
+): ChatAssembler {
+  return new ChatAssembler(wanted, onChunk)
+}
+
+/** Whether a choice of a chunk has something to show or to run, and not only a role or an end. */
+function carriesPart(choice: JsonObject): boolean {
+  const { delta, message, text } = choice
+  const carrying = isJsonObject(delta) ? delta : message
+  if (!isJsonObject(carrying)) return typeof text === 'string' && text !== ''
+  for (const key in carrying) {
+    const value = carrying[key]
+    if (key !== 'role' && !isBlank(value) && !(Array.isArray(value) && value.length === 0)) return true
+  }
+  return false
 }
 
 /** A plain response of Groq's has its usage in `usage` alone. */
@@ -96,6 +143,6 @@ function buildBody(top: JsonObject, growing: GrowingChoices, usage: unknown): Js
   const { isLegacy, choices } = growing.finish()
   const isText = growing.isEmpty ? top.object === 'text_completion' : isLegacy
   const body: JsonObject = { ...top, object: isText ? 'text_completion' : 'chat.completion', choices }
-  if (usage !== null) body.usage = usage
+  if (isGiven(usage)) body.usage = usage
   return body
 }

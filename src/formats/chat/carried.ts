@@ -107,6 +107,11 @@ export class PendingCarried {
     return taken
   }
 
+  /** The names of what was not taken. */
+  get names(): string[] {
+    return [...Object.keys(this.fields), ...(Object.keys(this.#calls).length > 0 ? ['tool_calls'] : [])]
+  }
+
   get isEmpty(): boolean {
     return Object.keys(this.fields).length === 0 && Object.keys(this.#calls).length === 0
   }

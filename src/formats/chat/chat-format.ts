@@ -7,8 +7,10 @@ import { readUsage } from '../usage/read-usage.ts'
 import { type Wanted, wantedOfChat, wantedOfCompletions } from '../wanted.ts'
 import { createAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'
+import { textOfContent } from './content-parts.ts'
 import { encodeSse, splitAnswer } from './split-chat.ts'
 import { readThought } from './thought.ts'
+import { normalizeCalls } from './tool-calls.ts'
 
 const encoder = new TextEncoder()
 const DONE = Buffer.from('[DONE]')
@@ -24,6 +26,8 @@ function createFormat(wantedOf: (request: JsonObject) => Wanted): AnswerFormat {
       const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
       return bytes.includes(DONE) && /^data: ?\s*\[DONE\]\s*$/m.test(bytes.toString('latin1'))
     },
+    lastEvent: encoder.encode('data: [DONE]\n\n'),
+    normalize: ({ choices }) => normalizeCalls(objectsOf(choices).flatMap(callsOf)),
     writeFailure: error => encoder.encode(`data: ${JSON.stringify(error.toBody())}\n\n`),
     replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
     completenessOf,
@@ -38,6 +42,10 @@ function createFormat(wantedOf: (request: JsonObject) => Wanted): AnswerFormat {
 export const chatFormat = createFormat(wantedOfChat)
 export const completionsFormat = createFormat(wantedOfCompletions)
 
+function callsOf({ message }: JsonObject): JsonObject[] {
+  return isJsonObject(message) ? objectsOf(message.tool_calls) : []
+}
+
 function hasEnded({ choices }: JsonObject): boolean {
   const all = Array.isArray(choices) ? choices : []
   return all.length > 0 && all.every(choice => isJsonObject(choice) && typeof choice.finish_reason === 'string')
@@ -47,7 +55,7 @@ function hasEnded({ choices }: JsonObject): boolean {
 function hasBegun({ choices }: JsonObject): boolean {
   return objectsOf(choices).some(({ message, text }) =>
     isJsonObject(message)
-      ? Object.entries(message).some(([field, value]) => field !== 'role' && !isEmpty(value))
+      ? Object.keys(message).some(field => field !== 'role' && !isEmpty(message[field]))
       : textIn(text) !== '',
   )
 }
@@ -63,7 +71,6 @@ function textOf({ choices }: JsonObject): string {
 
 function writtenIn(message: JsonObject): unknown[] {
   const { content, refusal, tool_calls: calls, function_call: legacy } = message
-  const parts = objectsOf(content).map(part => part.text)
   const called = [...objectsOf(calls).map(call => call.function ?? call.custom), legacy].filter(isJsonObject)
-  return [readThought(message), content, ...parts, refusal, ...called.map(call => call.arguments ?? call.input)]
+  return [readThought(message), textOfContent(content), refusal, ...called.map(call => call.arguments ?? call.input)]
 }

@@ -1,7 +1,10 @@
 /** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
 import { isBlank, isGiven, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
-import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
+import { areWholeArguments, isCutElsewhere, isTextAsWanted, type Wanted } from '../wanted.ts'
+import { readContent, textOfContent } from './content-parts.ts'
+import { isFilter, readEnding } from './finish-reason.ts'
+import { readThought } from './thought.ts'
 
 /** Why a response must not be stored. */
 export type IncompleteReason =
@@ -15,14 +18,24 @@ export type IncompleteReason =
   | 'empty_choice'
   /** A choice ended without a word, a call, a refusal, a picture or a sound. A retry may well return something. */
   | 'nothing_said'
+  /** A choice ended regularly with nothing to show, although the provider counts output tokens. */
+  | 'no_output'
   /** A choice has no `finish_reason`: it was not finished. */
   | 'unfinished_choice'
   /** A filter withheld or cut the response. A retry may well pass. */
   | 'content_filter'
-  /** Cut at the provider's own length limit: the client had set none. */
+  /** Cut at the provider's own length limit: the client had set none, or a far higher one. */
   | 'provider_length_limit'
-  /** A `finish_reason` that is not documented as a regular end. */
+  /** A `finish_reason` that is not documented as an end of any kind. */
   | 'unknown_finish_reason'
+  /** The response goes on in a later request: a paused turn, or a response that is made in the background. */
+  | 'pending'
+  /** It ended in a way that its own vendor may have added; the client knows what to make of it. */
+  | 'unknown_stop_reason'
+  /** The bytes are not valid UTF-8, and entries are stored as text. */
+  | 'not_utf8'
+  /** The client's format has no place for a part of it. */
+  | 'omitted_parts'
   /** An error object within the stream. */
   | 'error_in_stream'
   /** A chunk of the stream was not a JSON object. */
@@ -41,35 +54,34 @@ export type IncompleteReason =
   | 'other_dimensions'
   /** Longer than any provider's response. It is not kept in memory. */
   | 'too_large'
-  /** The stream ended without `[DONE]`: its connection may have been cut. */
-  | 'missing_done'
+  /** The stream ended without a closing event or a reason for its end. */
+  | 'missing_end'
 
 export type Completeness = 'whole' | IncompleteReason
 
 const UPSTREAM_FAILURES: ReadonlySet<Completeness> = new Set<Completeness>([
+  'not_an_answer',
   'error_in_body',
   'error_in_choice',
   'error_in_stream',
+  'empty_choice',
+  'no_output',
+  'unfinished_choice',
+  'unknown_finish_reason',
+  'malformed_chunk',
+  'missing_end',
 ])
 
-/** Whether a response with status 200 reports a failure. It does not count against the monthly quota. */
+/** Whether a response with status 200 is a failure of its provider. It does not count against the monthly quota. */
 export function isUpstreamFailure(completeness: Completeness): boolean {
   return UPSTREAM_FAILURES.has(completeness)
 }
 
-/** OpenAI's own values, and native values of models that compatible servers pass through. */
-const REGULAR_ENDS = new Set(['stop', 'tool_calls', 'function_call', 'tool_use', 'end_turn', 'stop_sequence', 'eos'])
-const LENGTH_ENDS = new Set(['length', 'max_tokens', 'model_length'])
-const FILTERED_ENDS = new Set([
-  'content_filter',
-  'content_filtered',
-  'safety',
-  'refusal',
-  'recitation',
-  'prohibited_content',
-  'blocklist',
-  'spii',
-])
+/** What a stream comes to, of which `flaw` was seen on the way: a failure outranks whatever else makes it incomplete. */
+export function worseOf(flaw: IncompleteReason | null, judged: Completeness): Completeness {
+  if (flaw === null) return judged
+  return isUpstreamFailure(judged) && !isUpstreamFailure(flaw) ? judged : flaw
+}
 
 /** Says whether the body of a 200 is complete: a plain chat or legacy completion, or an assembled stream. */
 export function completenessOf(body: unknown, wanted: Wanted): Completeness {
@@ -77,23 +89,47 @@ export function completenessOf(body: unknown, wanted: Wanted): Completeness {
   if (isGiven(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
   if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
+  const outputTokens = readOutputTokens(body)
   for (const choice of choices) {
-    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, wanted) : 'not_an_answer'
+    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, wanted, outputTokens) : 'not_an_answer'
     if (completeness !== 'whole') return completeness
   }
   return choices.length < (wanted.count ?? 1) ? 'too_few' : 'whole'
 }
 
-function completenessOfChoice(choice: JsonObject, wanted: Wanted): Completeness {
+/** Of all choices together; null when they are not known. */
+function readOutputTokens({ usage }: JsonObject): number | null {
+  const count = isJsonObject(usage) ? readField(usage, 'completion_tokens') : undefined
+  return typeof count === 'number' ? count : null
+}
+
+function completenessOfChoice(choice: JsonObject, wanted: Wanted, outputTokens: number | null): Completeness {
   const finishReason = readField(choice, 'finish_reason')
   if (isGiven(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
-  if (!isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string')
-    return 'empty_choice'
-  if (typeof finishReason !== 'string' || finishReason === '') return 'unfinished_choice'
-  if (isFiltered(choice, finishReason)) return 'content_filter'
-  if (LENGTH_ENDS.has(finishReason) && !wanted.clientSetOutputLimit) return 'provider_length_limit'
-  if (!LENGTH_ENDS.has(finishReason) && !REGULAR_ENDS.has(finishReason)) return 'unknown_finish_reason'
-  return hasContent(choice) ? completenessOfContent(choice, wanted) : 'nothing_said'
+  if (typeof finishReason !== 'string' || finishReason === '')
+    return isEmptyChoice(choice) ? 'empty_choice' : 'unfinished_choice'
+  const ending = readEnding(finishReason)
+  if (ending === 'filtered' || hasNativeFilter(choice)) return 'content_filter'
+  if (ending === 'failed') return 'unknown_finish_reason'
+  if (isEmptyChoice(choice)) return 'empty_choice'
+  if (ending === 'length' && isCutElsewhere(wanted, outputTokens)) return 'provider_length_limit'
+  if (hasContent(choice)) return completenessOfContent(choice, wanted)
+  const isUnseen = ending === 'regular' && (outputTokens ?? 0) > SILENT_TOKENS && !hasReasoning(choice)
+  return isUnseen ? 'no_output' : 'nothing_said'
+}
+
+/** Some servers count the token that ends an empty response, and Claude ends an empty turn with two or three. */
+export const SILENT_TOKENS = 3
+
+function isEmptyChoice(choice: JsonObject): boolean {
+  return !isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string'
+}
+
+/** A legacy completion may be empty: it continues a text that may have been complete. */
+function hasReasoning(choice: JsonObject): boolean {
+  const message = readField(choice, 'message')
+  if (!isJsonObject(message)) return true
+  return readThought(message) !== '' || readContent(readField(message, 'content')).length > 0
 }
 
 function completenessOfContent(choice: JsonObject, wanted: Wanted): Completeness {
@@ -104,7 +140,7 @@ function completenessOfContent(choice: JsonObject, wanted: Wanted): Completeness
   // A refusal takes the place of whatever was asked for.
   if (calls.length > 0 || !isBlank(readField(message, 'refusal'))) return 'whole'
   if (wanted.mustCall) return 'no_call'
-  return isTextAsWanted(textOf(readField(message, 'content')), wanted) ? 'whole' : 'no_json'
+  return isTextAsWanted(textOfContent(readField(message, 'content')), wanted) ? 'whole' : 'no_json'
 }
 
 function callsOf(message: JsonObject): unknown[] {
@@ -121,11 +157,6 @@ function hasWholeArguments(call: unknown): boolean {
   return isJsonObject(called) && areWholeArguments(called.arguments)
 }
 
-function textOf(content: unknown): string {
-  if (!Array.isArray(content)) return typeof content === 'string' ? content : ''
-  return content.map(part => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
-}
-
 /** The fields of a message that count as content. Reasoning alone does not. */
 const CONTENT_FIELDS = ['content', 'refusal', 'tool_calls', 'function_call', 'audio', 'images']
 
@@ -134,15 +165,15 @@ function hasContent(choice: JsonObject): boolean {
   if (!isJsonObject(message)) return readField(choice, 'text') !== ''
   return CONTENT_FIELDS.some(field => {
     const value = readField(message, field)
+    if (field === 'content') return readContent(value).some(({ kind }) => kind !== 'reasoning')
     return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
   })
 }
 
 /** An aggregator may report `stop` although the provider's native reason, beside it, names a filter. */
-function isFiltered(choice: JsonObject, finishReason: string): boolean {
+function hasNativeFilter(choice: JsonObject): boolean {
   const native = readField(choice, 'native_finish_reason')
-  if (FILTERED_ENDS.has(finishReason)) return true
-  return typeof native === 'string' && FILTERED_ENDS.has(native.toLowerCase())
+  return typeof native === 'string' && isFilter(native)
 }
 
 /** Whether any choice calls a tool, or a function the legacy way. Such responses are never served from a semantic match. */

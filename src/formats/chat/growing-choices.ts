@@ -1,7 +1,8 @@
 /** The choices of a streamed chat response as they grow; given up, a sample of their text remains, and what they report. */
-import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject, objectsOf, readField } from '../json/canonical.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { type Choice, createChoice, finishChoice, mergeChoice } from './assemble-choice.ts'
+import { hasParsedArguments, readIndex } from './tool-calls.ts'
 
 export class GrowingChoices {
   readonly meter = new TextMeter(() => lengthOfText(this.#choices))
@@ -14,16 +15,21 @@ export class GrowingChoices {
     this.#onError = onError
   }
 
-  merge(chunks: unknown): void {
-    if (!Array.isArray(chunks)) return
+  /** Returns whether tool calls had to be given the number or the form that clients expect. */
+  merge(chunks: unknown): boolean {
+    if (!Array.isArray(chunks)) return false
+    let isNormalized = false
     for (let position = 0; position < chunks.length; position++) {
       const chunk: unknown = chunks[position]
       if (!isJsonObject(chunk)) continue
-      const choice = this.#find(typeof chunk.index === 'number' ? chunk.index : position)
+      const choice = this.#find(readIndex(chunk.index) ?? position)
+      const read = readCalls(chunk)
       if (this.meter.isGivenUp) this.#pass(choice, chunk)
       else if (!mergeChoice(choice, chunk)) this.isInconsistent = true
+      isNormalized ||= read !== null && !read.isAsExpected()
       this.#onError(readField(chunk, 'error'))
     }
+    return isNormalized
   }
 
   giveUp(): void {
@@ -70,4 +76,13 @@ export class GrowingChoices {
     if (typeof finish_reason === 'string') fields.finish_reason = finish_reason
     if (finish_reason === 'error') this.#onError(finish_reason)
   }
+}
+
+/** Remembers the calls of a chunk as they came; null where it has none. */
+function readCalls({ delta }: JsonObject): { isAsExpected(): boolean } | null {
+  const fragments = isJsonObject(delta) ? objectsOf(delta.tool_calls) : []
+  if (fragments.length === 0) return null
+  const came = fragments.map(({ index }) => index)
+  const isText = !fragments.some(fragment => isJsonObject(fragment.function) && hasParsedArguments(fragment.function))
+  return { isAsExpected: () => isText && fragments.every(({ index }, at) => index === came[at]) }
 }

@@ -1,6 +1,8 @@
 /** Merges the deltas of a streamed message, unknown fields included, and the fields around it, whose latest value counts. */
 
-import { isBlank, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
+import { isBlank, isJsonObject, type JsonObject, numberOf, readField, writeField } from '../json/canonical.ts'
+import { mergeContent } from './content-parts.ts'
+import { findContinued, normalizeFragment, readCallFragment } from './tool-calls.ts'
 
 /** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([
@@ -49,6 +51,11 @@ function mergeValue(target: JsonObject, key: string, existing: unknown, incoming
     writeField(target, key, calls)
     return mergeToolCalls(calls, incoming)
   }
+  const parts = key === 'content' ? mergeContent(existing, incoming) : null
+  if (parts) {
+    writeField(target, key, parts)
+    return true
+  }
   if (Array.isArray(existing) && Array.isArray(incoming)) return mergeItems(existing, incoming)
   if (isJsonObject(existing) && isJsonObject(incoming)) return mergeDelta(existing, incoming)
   writeField(target, key, incoming)
@@ -82,18 +89,25 @@ function lastByIndex(items: readonly unknown[]): Map<unknown, JsonObject> {
   return last
 }
 
-/** Tool calls are merged by `index`, or by order when a provider omits it. A name with a new `id` begins another call. */
+/** Each fragment continues a call, or begins the next one. It is given the number and the form that clients expect. */
 function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
   let sound = true
   for (const fragment of fragments) {
     if (!isJsonObject(fragment)) return false
-    const index = readField(fragment, 'index')
-    const call = findLastByIndex(calls, typeof index === 'number' ? index : lastIndex(calls))
-    if (call === undefined || (isAnother(call, fragment) && namesFunction(fragment))) {
-      calls.push(typeof index === 'number' ? fragment : { ...fragment, index: calls.length })
-    } else if (!mergeDelta(call, fragment)) sound = false
+    const read = readCallFragment(fragment)
+    const known = findContinued(calls as JsonObject[], read, readCallFragment)
+    normalizeFragment(fragment, known ? numberOf(known.index) : nextIndex(calls as JsonObject[], read.index))
+    // The fragment itself may still be sent.
+    if (known === undefined) calls.push(structuredClone(fragment))
+    else if (!mergeDelta(known, fragment)) sound = false
   }
   return sound
+}
+
+/** The provider's own number, unless another call has it. */
+function nextIndex(calls: readonly JsonObject[], wanted: number | null): number {
+  const isTaken = wanted === null || calls.some(({ index }) => index === wanted)
+  return isTaken ? Math.max(-1, ...calls.map(({ index }) => numberOf(index, -1))) + 1 : wanted
 }
 
 function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefined {
@@ -105,12 +119,7 @@ function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefin
   return undefined
 }
 
-function lastIndex(calls: unknown[]): unknown {
-  const last = calls.at(-1)
-  return isJsonObject(last) ? readField(last, 'index') : undefined
-}
-
-/** Aggregators give blocks of different types the same number, and some providers number all their tool calls 0. */
+/** Aggregators give blocks of different types the same number. */
 function isAnother(item: JsonObject, fragment: JsonObject): boolean {
   return differs(item, fragment, 'type') || differs(item, fragment, 'id')
 }
@@ -119,13 +128,6 @@ function differs(item: JsonObject, fragment: JsonObject, key: string): boolean {
   const incoming = readField(fragment, key)
   const known = readField(item, key)
   return !isBlank(incoming) && !isBlank(known) && incoming !== known
-}
-
-function namesFunction(call: JsonObject): boolean {
-  for (const part of [readField(call, 'function'), readField(call, 'custom')]) {
-    if (isJsonObject(part) && !isBlank(readField(part, 'name'))) return true
-  }
-  return false
 }
 
 /** Sets a field to its latest value. Null and '' never replace an earlier value. */

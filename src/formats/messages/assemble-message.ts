@@ -1,89 +1,117 @@
 /** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
 
-import type { StreamAssembler } from '../answer-format.ts'
-import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
-import { isJsonObject, type JsonObject, numberOf, objectsOf, parseJsonObject, textOf } from '../json/canonical.ts'
+import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
+import { type Completeness, SILENT_TOKENS } from '../chat/completeness.ts'
+import { isJsonObject, type JsonObject, numberOf, objectsOf, textOf } from '../json/canonical.ts'
 import { parseExactlyIfValid } from '../json/exact-json.ts'
+import { ChunkReader } from '../sse/chunk-reader.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
 import { mergeUsage } from '../usage/merge-usage.ts'
-import { isTextAsWanted, type Wanted } from '../wanted.ts'
+import { isCutElsewhere, isTextAsWanted, type Wanted } from '../wanted.ts'
 
 const ANYTHING: Wanted = { clientSetOutputLimit: true }
 
-export interface MessageAssembler extends StreamAssembler {
+export class MessageAssembler implements StreamAssembler {
+  readonly #wanted: Wanted
+  readonly #reader = new ChunkReader()
+  readonly #blocks: JsonObject[] = []
+  readonly #open = new Set<JsonObject>()
+  /** The JSON text of each tool block's input so far. */
+  readonly #inputs = new Map<JsonObject, string>()
+  readonly meter = new TextMeter(() => lengthOfText([this.#blocks, ...this.#inputs.values()]))
+  #body: JsonObject | null = null
+  #sawEnd = false
+  hasPart = false
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted
+  }
+
+  get hasFailed(): boolean {
+    return this.#reader.isTold
+  }
+
+  /** What is left is one block with a sample of all text. */
+  giveUp(): void {
+    if (this.meter.isGivenUp) return
+    this.meter.isGivenUp = true
+    this.#reader.addFlaw('too_large')
+    const text = this.meter.sample(joinTexts(this.#blocks, this.#inputs))
+    this.#blocks.splice(0, this.#blocks.length, { type: 'text', text })
+    this.#inputs.clear()
+    this.#open.clear()
+  }
+
+  push(data: string, name?: string | null): undefined {
+    if (this.#sawEnd) return
+    this.meter.note(data)
+    const event = this.#reader.read(data, name)
+    if (event) this.add(event)
+  }
+
   /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
-  add(event: JsonObject): void
+  add(event: JsonObject): void {
+    const { type, index } = event
+    if (this.meter.isGivenUp && textOf(type).startsWith('content_block_')) return void loseDelta(event, this.meter)
+    const block = this.#blocks[numberOf(index)]
+    if (type === 'message_start') this.#begin(event)
+    else if (type === 'content_block_start') this.#startBlock(event)
+    else if (type === 'content_block_delta') this.#continueBlock(block, event)
+    else if (type === 'content_block_stop' && block) {
+      this.#open.delete(block)
+      closeInput(block, this.#inputs)
+    } else if (type === 'message_delta' && this.#body) endMessage(this.#body, event)
+    else if (type === 'message_stop') this.#sawEnd = true
+    else if (type === 'error') this.#reader.addError(event.error ?? event)
+  }
+
+  #begin({ message }: JsonObject): void {
+    if (!isJsonObject(message)) return
+    this.#body = { ...message, content: this.#blocks }
+    if (isJsonObject(message.usage)) this.#body.usage = { ...message.usage }
+    // In the first event the message has no blocks yet. Should a provider send some there, they count.
+    this.#blocks.push(...objectsOf(message.content))
+  }
+
+  #startBlock({ content_block: block }: JsonObject): void {
+    if (!isJsonObject(block)) return
+    const begun = { ...block }
+    // An empty block of text may be all that comes; anything else is a part by itself.
+    this.hasPart ||= begun.type !== 'text' || textOf(begun.text) !== ''
+    this.#blocks.push(begun)
+    this.#open.add(begun)
+  }
+
+  #continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
+    this.hasPart = true
+    if (!block || !isJsonObject(delta) || !addDelta(block, delta, this.#inputs))
+      this.#reader.addFlaw('inconsistent_chunks')
+  }
+
+  finish(): AssembledStream {
+    // What had arrived of a call that was cut.
+    for (const block of this.#open) closeInput(block, this.#inputs)
+    const body = this.#body
+    // Some servers leave out the end of a block: clients read the message all the same.
+    if (this.#open.size > 0) this.#reader.addFlaw('inconsistent_chunks')
+    const hasEnded = this.#sawEnd || typeof body?.stop_reason === 'string'
+    const judged = hasEnded ? completenessOfMessage(body, this.#wanted) : 'missing_end'
+    const { error } = this.#reader
+    return { body: body ?? {}, usage: body?.usage ?? null, completeness: this.#reader.judge(judged), error }
+  }
 }
 
 export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssembler {
-  const blocks: JsonObject[] = []
-  const open = new Set<JsonObject>()
-  /** The JSON text of each tool block's input so far. */
-  const inputs = new Map<JsonObject, string>()
-  let body: JsonObject | null = null
-  let flaw: IncompleteReason | null = null
-  let sawEnd = false
-  const meter = new TextMeter(() => lengthOfText([blocks, ...inputs.values()]))
+  return new MessageAssembler(wanted)
+}
 
-  /** What is left is one block with a sample of all text. */
-  function giveUp(): void {
-    if (meter.isGivenUp) return
-    meter.isGivenUp = true
-    flaw ??= 'too_large'
-    const texts = blocks.map(block => inputs.get(block) ?? textOf(block.text ?? block.thinking))
-    inputs.clear()
-    open.clear()
-    blocks.splice(0, blocks.length, { type: 'text', text: meter.sample(texts.join('\n')) })
-  }
+function closeInput(block: JsonObject, inputs: ReadonlyMap<JsonObject, string>): void {
+  const text = inputs.get(block)
+  if (text !== undefined) block.input = readInput(text)
+}
 
-  function begin({ message }: JsonObject): void {
-    if (!isJsonObject(message)) return
-    body = { ...message, content: blocks }
-    if (isJsonObject(message.usage)) body.usage = { ...message.usage }
-    // In the first event the message has no blocks yet. Should a provider send some there, they count.
-    blocks.push(...objectsOf(message.content))
-  }
-
-  function continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
-    if (!block || !isJsonObject(delta) || !addDelta(block, delta, inputs)) flaw ??= 'inconsistent_chunks'
-  }
-
-  function add(event: JsonObject): void {
-    const { type, index } = event
-    if (meter.isGivenUp && textOf(type).startsWith('content_block_')) return void loseDelta(event, meter)
-    const block = blocks[numberOf(index)]
-    if (type === 'message_start') begin(event)
-    else if (type === 'content_block_start' && isJsonObject(event.content_block)) {
-      const begun = { ...event.content_block }
-      blocks.push(begun)
-      open.add(begun)
-    } else if (type === 'content_block_delta') continueBlock(block, event)
-    else if (type === 'content_block_stop' && block) {
-      open.delete(block)
-      if (inputs.has(block)) block.input = readInput(inputs.get(block) ?? '')
-    } else if (type === 'message_delta' && body) endMessage(body, event)
-    else if (type === 'message_stop') sawEnd = true
-    else if (type === 'error') flaw = 'error_in_stream'
-  }
-
-  return {
-    add,
-    meter,
-    giveUp,
-    push(data) {
-      if (sawEnd || data === '') return
-      meter.note(data)
-      const event = parseJsonObject(data)
-      if (event) add(event)
-      else flaw ??= 'malformed_chunk'
-    },
-    finish() {
-      // What had arrived of a call that was cut.
-      for (const block of open) if (inputs.has(block)) block.input = readInput(inputs.get(block) ?? '')
-      const completeness = flaw ?? (sawEnd && open.size === 0 ? completenessOfMessage(body, wanted) : 'missing_done')
-      return { body: body ?? {}, usage: body?.usage ?? null, completeness }
-    },
-  }
+function joinTexts(blocks: readonly JsonObject[], inputs: ReadonlyMap<JsonObject, string>): string {
+  return blocks.map(block => inputs.get(block) ?? textOf(block.text ?? block.thinking)).join('\n')
 }
 
 function loseDelta({ delta }: JsonObject, meter: TextMeter): void {
@@ -129,12 +157,20 @@ export function completenessOfMessage(body: unknown, wanted: Wanted = ANYTHING):
   if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_an_answer'
   const { stop_reason: reason } = body
   // The client has to continue a paused turn.
-  if (typeof reason !== 'string' || reason === 'pause_turn') return 'unfinished_choice'
+  if (reason === 'pause_turn') return 'pending'
+  if (typeof reason !== 'string') return 'unfinished_choice'
   if (reason === 'refusal') return 'content_filter'
   if (reason === 'model_context_window_exceeded') return 'provider_length_limit'
-  if (!REGULAR_ENDS.has(reason)) return 'unknown_finish_reason'
+  if (!REGULAR_ENDS.has(reason)) return 'unknown_stop_reason'
+  if (reason === 'max_tokens' && isCutElsewhere(wanted, readOutputTokens(body))) return 'provider_length_limit'
   const blocks = body.content.filter(isJsonObject)
-  return blocks.some(hasContent) ? completenessOfBlocks(blocks, wanted) : 'nothing_said'
+  if (blocks.some(hasContent)) return completenessOfBlocks(blocks, wanted)
+  const isUnseen = reason === 'end_turn' && (readOutputTokens(body) ?? 0) > SILENT_TOKENS && !blocks.some(isThought)
+  return isUnseen ? 'no_output' : 'nothing_said'
+}
+
+function readOutputTokens({ usage }: JsonObject): number | null {
+  return isJsonObject(usage) && typeof usage.output_tokens === 'number' ? usage.output_tokens : null
 }
 
 function completenessOfBlocks(blocks: readonly JsonObject[], wanted: Wanted): Completeness {
@@ -149,8 +185,12 @@ function completenessOfBlocks(blocks: readonly JsonObject[], wanted: Wanted): Co
 
 const callsTool = ({ type }: JsonObject) => textOf(type).endsWith('tool_use')
 
-function hasContent({ type, text }: JsonObject): boolean {
-  return type === 'text' ? text !== '' : type !== 'thinking' && type !== 'redacted_thinking'
+function hasContent(block: JsonObject): boolean {
+  return block.type === 'text' ? block.text !== '' : !isThought(block)
+}
+
+function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
 }
 
 /** Whether the message calls a tool. Such messages are never served from a semantic match. */

@@ -1,9 +1,13 @@
 /** Builds a Messages response from a chat response, event by event: each step continues the open block of its kind, or opens a new one. */
 
-import { type PendingCarried, packCarried } from '../chat/carried.ts'
-import type { AnswerHead, AnswerSteps } from '../chat/read-chat-answer.ts'
+import type { ProxyError } from '../../errors/errors.ts'
+import { packCarried } from '../chat/carried.ts'
+import type { Ending } from '../chat/finish-reason.ts'
+import type { PartReader, ResponseHead } from '../chat/read-parts.ts'
 import { type JsonObject, sha256 } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
+import type { FormatWriter } from '../translate-response.ts'
+import { writeError } from './message-errors.ts'
 import { writeUsage } from './message-usage.ts'
 
 export interface MessageContext {
@@ -16,25 +20,24 @@ export interface MessageContext {
   origin: string
 }
 
-export class GrowingMessage implements AnswerSteps {
-  readonly #writer: MessageWriter
+export class GrowingMessage implements FormatWriter {
+  readonly #writer = createMessageWriter()
   readonly #context: MessageContext
-  readonly #carried: () => PendingCarried
+  readonly #reader: () => PartReader
   #open: 'thinking' | 'text' | 'tool_use' | null = null
   #blocks = 0
   /** Ids are derived from it. */
   #base = ''
-  hasCalls = false
+  #hasCalls = false
   /** The text of the model's refusal; null when it did not refuse. */
-  refusal: string | null = null
+  #refusal: string | null = null
 
-  constructor(writer: MessageWriter, context: MessageContext, carried: () => PendingCarried) {
-    this.#writer = writer
+  constructor(context: MessageContext, reader: () => PartReader) {
     this.#context = context
-    this.#carried = carried
+    this.#reader = reader
   }
 
-  begin(head: AnswerHead): void {
+  begin(head: ResponseHead): void {
     this.#base = sha256(head.id === '' ? this.#context.requestId : head.id).slice(0, 24)
     this.#writer.write('message_start', { message: this.#writeOpening(head) })
   }
@@ -50,16 +53,16 @@ export class GrowingMessage implements AnswerSteps {
   }
 
   addRefusal(text: string): void {
-    this.refusal = (this.refusal ?? '') + text
+    this.#refusal = (this.#refusal ?? '') + text
     this.addText(text)
   }
 
-  makeCallId(): string {
+  createCallId(): string {
     return `toolu_${this.#base.slice(0, 20)}${this.#blocks}`
   }
 
   startCall(id: string, name: string): void {
-    this.hasCalls = true
+    this.#hasCalls = true
     this.#openBlock('tool_use', { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } })
   }
 
@@ -67,13 +70,51 @@ export class GrowingMessage implements AnswerSteps {
     this.#writer.delta({ type: 'input_json_delta', partial_json: fragment })
   }
 
-  /** Does nothing. Anthropic's citations point into the request's documents; other sources have no counterpart there. */
-  annotate(): void {}
+  /** Anthropic's citations point into the request's documents; other sources have no counterpart there. */
+  annotate(): boolean {
+    return false
+  }
 
-  /** Call after the last step. Nothing follows the text that ends a turn: clients take their answer from the last block. */
-  end(): void {
+  addImage(): boolean {
+    return false
+  }
+
+  addAudio(): boolean {
+    return false
+  }
+
+  end(ending: Ending, usage: JsonObject | null): void {
+    this.#closeBlocks()
+    const stop_reason = this.#chooseStopReason(ending)
+    const stop_details = { type: 'refusal', category: null, explanation: this.#refusal }
+    this.#writer.write('message_delta', {
+      delta: { stop_reason, stop_sequence: null, ...(stop_reason === 'refusal' ? { stop_details } : {}) },
+      usage: writeUsage(usage),
+    })
+    this.#writer.write('message_stop')
+  }
+
+  breakOff(error: ProxyError): void {
+    const { type, error: body } = writeError(error, this.#context.requestId)
+    this.#writer.write(type, { error: body })
+  }
+
+  take(): TypedEvent[] {
+    return this.#writer.take()
+  }
+
+  /** Clients execute tool calls only for `tool_use`. Some providers report `stop` beside calls, so calls take precedence. */
+  #chooseStopReason(ending: Ending): string {
+    if (ending === 'length') return 'max_tokens'
+    if (ending === 'filtered') return 'refusal'
+    if (this.#hasCalls) return 'tool_use'
+    return this.#refusal === null ? 'end_turn' : 'refusal'
+  }
+
+  /** Nothing follows the text that ends a turn: clients take their answer from the last block. */
+  #closeBlocks(): void {
     if (this.#open === 'thinking') this.#sign()
-    else if (this.hasCalls || this.#open === null) this.#addCarried()
+    else if (this.#hasCalls || this.#open === null) this.#addCarried()
     this.#writer.close()
   }
 
@@ -86,14 +127,14 @@ export class GrowingMessage implements AnswerSteps {
 
   /** Writes what has arrived whole. The rest follows at the end, in a block of its own: blocks end before the next one begins. */
   #writeWhole(): void {
-    const carried = this.#carried()
+    const { carried } = this.#reader()
     if (this.#open === 'thinking') {
       if (!carried.isGrowing) this.#sign()
     } else if (carried.isWhole) this.#addCarried()
   }
 
   #pack(): string | null {
-    return packCarried(this.#carried().take(), this.#context.origin)
+    return packCarried(this.#reader().carried.take(), this.#context.origin)
   }
 
   #sign(): void {
@@ -110,7 +151,7 @@ export class GrowingMessage implements AnswerSteps {
     this.#blocks++
   }
 
-  #writeOpening({ model }: AnswerHead): JsonObject {
+  #writeOpening({ model }: ResponseHead): JsonObject {
     return {
       id: `msg_${this.#base}`,
       type: 'message',

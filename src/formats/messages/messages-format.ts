@@ -13,6 +13,7 @@ export const messagesFormat: AnswerFormat = {
   wantedOf: wantedOfMessages,
   createAssembler: createMessageAssembler,
   isLastEvent: event => namesEvent(event, ['message_stop']),
+  lastEvent: encodeTypedEvents([{ type: 'message_stop' }]),
   writeFailure(error, requestId) {
     const { type, error: body } = writeError(error, requestId)
     return encodeTypedEvents([{ type, error: body }])

@@ -1,84 +1,107 @@
 /** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
 
-import type { StreamAssembler } from '../answer-format.ts'
-import type { Completeness, IncompleteReason } from '../chat/completeness.ts'
-import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json/canonical.ts'
+import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
+import { type Completeness, SILENT_TOKENS } from '../chat/completeness.ts'
+import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json/canonical.ts'
+import { ChunkReader } from '../sse/chunk-reader.ts'
 import { lengthOfText, TextMeter } from '../text-meter.ts'
-import { areWholeArguments, isTextAsWanted, type Wanted } from '../wanted.ts'
+import { areWholeArguments, isCutElsewhere, isTextAsWanted, type Wanted } from '../wanted.ts'
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 export function createResponseAssembler(wanted: Wanted): StreamAssembler {
+  return new ResponseAssembler(wanted)
+}
+
+class ResponseAssembler implements StreamAssembler {
+  readonly #wanted: Wanted
+  readonly #reader = new ChunkReader()
   /** By position. Used when the provider's last event does not repeat the items. */
-  const items = new Map<number, JsonObject>()
-  let body: JsonObject | null = null
+  readonly #items = new Map<number, JsonObject>()
+  readonly meter = new TextMeter(() => lengthOfText([...this.#items.values(), this.#written]))
+  #body: JsonObject | null = null
   /** The response as it began, and what came of the item that is being written. */
-  let begun: JsonObject = {}
-  let written = ''
-  let flaw: IncompleteReason | null = null
-  const meter = new TextMeter(() => lengthOfText([...items.values(), written]))
+  #begun: JsonObject = {}
+  #written = ''
+  hasPart = false
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted
+  }
+
+  get hasFailed(): boolean {
+    return this.#reader.isTold || this.#body?.status === 'failed'
+  }
 
   /** The last event usually repeats them. */
-  function giveUp(): void {
-    if (meter.isGivenUp) return
-    meter.isGivenUp = true
-    meter.lose([...items.values(), written])
-    written = ''
-    for (const [index, item] of items) items.set(index, withoutText(item))
+  giveUp(): void {
+    if (this.meter.isGivenUp) return
+    this.meter.isGivenUp = true
+    this.meter.lose([...this.#items.values(), this.#written])
+    this.#written = ''
+    for (const [index, item] of this.#items) this.#items.set(index, withoutText(item))
   }
 
-  function end(response: JsonObject): void {
+  push(data: string, name?: string | null): undefined {
+    if (this.#body !== null) return
+    const event = this.#reader.read(data, name)
+    if (!event) return
+    if (event.type === 'response.output_item.done' || typeof event.delta === 'string') this.meter.note(data)
+    this.#add(event)
+  }
+
+  #add(event: JsonObject): void {
+    const { type, item, output_index: index, response, delta } = event
+    this.hasPart ||= typeof delta === 'string' || type === 'response.output_item.done' || beginsPart(event)
+    if (typeof delta === 'string') this.#write(delta)
+    else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
+      this.#finishItem(this.meter.isGivenUp ? withoutText(item) : item, index)
+    else if (type === 'response.created' && isJsonObject(response)) this.#begun = pickHead(response)
+    else if (type === 'error') this.#reader.addError(event.error ?? event)
+    else if (ENDINGS.has(textOf(type)) && isJsonObject(response)) this.#end(response)
+  }
+
+  #write(delta: string): void {
+    if (this.meter.isGivenUp) this.meter.lose(delta)
+    else this.#written += delta
+  }
+
+  #finishItem(item: JsonObject, index: number): void {
+    this.#items.set(index, item)
+    this.#written = ''
+  }
+
+  #end(response: JsonObject): void {
     const listed = Array.isArray(response.output) ? response.output : []
-    const output = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
-    body = listed.length === 0 ? { ...response, output } : response
-    if (meter.isGivenUp && listed.length === 0 && output.length > 0) flaw ??= 'too_large'
+    const output = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item)
+    this.#body = listed.length === 0 ? { ...response, output } : response
+    if (this.meter.isGivenUp && listed.length === 0 && output.length > 0) this.#reader.addFlaw('too_large')
   }
 
-  function beginWith({ id, object, status, model, background, store }: JsonObject): void {
-    begun = { id, object, status, model, background, store }
+  finish(): AssembledStream {
+    const body = this.#body
+    const judged = body === null ? 'missing_end' : completenessOfResponse(body, this.#wanted)
+    const error = this.#reader.error ?? body?.error ?? null
+    const completeness = this.#reader.judge(judged)
+    return { body: body ?? this.#takeBegun(), usage: body?.usage ?? null, completeness, error }
   }
 
   /** What had arrived, of a response that was cut. */
-  function takeBegun(): JsonObject {
-    const open = written === '' ? [] : [{ type: 'message', content: [{ type: 'output_text', text: written }] }]
-    return begun.id === undefined ? {} : { ...begun, output: [...items.values(), ...open] }
+  #takeBegun(): JsonObject {
+    const content = [{ type: 'output_text', text: this.#written }]
+    const open = this.#written === '' ? [] : [{ type: 'message', content }]
+    return this.#begun.id === undefined ? {} : { ...this.#begun, output: [...this.#items.values(), ...open] }
   }
+}
 
-  function write(delta: string): void {
-    if (meter.isGivenUp) meter.lose(delta)
-    else written += delta
-  }
+function pickHead({ id, object, status, model, background, store }: JsonObject): JsonObject {
+  return { id, object, status, model, background, store }
+}
 
-  function finishItem(item: JsonObject, index: number): void {
-    items.set(index, item)
-    written = ''
-  }
-
-  function read(event: JsonObject): void {
-    const { type, item, output_index: index, response, delta } = event
-    if (typeof delta === 'string') write(delta)
-    else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
-      finishItem(meter.isGivenUp ? withoutText(item) : item, index)
-    else if (type === 'response.created' && isJsonObject(response)) beginWith(response)
-    else if (type === 'error') flaw = 'error_in_stream'
-    else if (ENDINGS.has(textOf(type)) && isJsonObject(response)) end(response)
-  }
-
-  return {
-    meter,
-    giveUp,
-    push(data) {
-      if (body !== null || data === '' || data === '[DONE]') return
-      const event = parseJsonObject(data)
-      if (event?.type === 'response.output_item.done' || typeof event?.delta === 'string') meter.note(data)
-      if (event) read(event)
-      else flaw ??= 'malformed_chunk'
-    },
-    finish() {
-      const completeness = flaw ?? (body === null ? 'missing_done' : completenessOfResponse(body, wanted))
-      return { body: body ?? takeBegun(), usage: body?.usage ?? null, completeness }
-    },
-  }
+/** A message begins empty. Whatever else the model does shows by its item alone, and a response in the background by itself. */
+function beginsPart({ type, item, response }: JsonObject): boolean {
+  if (type === 'response.output_item.added') return isJsonObject(item) && item.type !== 'message'
+  return isJsonObject(response) && response.background === true
 }
 
 /** What is priced of an item: what it is, and where it ran. */
@@ -92,17 +115,27 @@ export function completenessOfResponse(body: unknown, wanted: Wanted): Completen
   if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
   if (body.status === 'incomplete') return completenessOfCut(body, wanted)
   // For example a background response that is queued or was cancelled.
-  if (body.status !== 'completed') return 'unfinished_choice'
+  if (body.status !== 'completed') return 'pending'
   const items = objectsOf(body.output)
-  if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'unfinished_choice'
-  return completenessOfItems(items, wanted)
+  if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'pending'
+  const isUnseen = items.every(isEmptyMessage) && (readOutputTokens(body) ?? 0) > SILENT_TOKENS
+  return isUnseen ? 'no_output' : completenessOfItems(items, wanted)
 }
 
-function completenessOfCut({ incomplete_details: details, output }: JsonObject, wanted: Wanted): Completeness {
+function readOutputTokens({ usage }: JsonObject): number | null {
+  return isJsonObject(usage) && typeof usage.output_tokens === 'number' ? usage.output_tokens : null
+}
+
+function isEmptyMessage(item: JsonObject): boolean {
+  return item.type === 'message' && !hasContent([item])
+}
+
+function completenessOfCut(body: JsonObject, wanted: Wanted): Completeness {
+  const { incomplete_details: details, output } = body
   const reason = isJsonObject(details) ? details.reason : undefined
   if (reason === 'content_filter') return 'content_filter'
-  if (reason !== 'max_output_tokens') return 'unknown_finish_reason'
-  if (!wanted.clientSetOutputLimit) return 'provider_length_limit'
+  if (reason !== 'max_output_tokens') return 'unknown_stop_reason'
+  if (isCutElsewhere(wanted, readOutputTokens(body))) return 'provider_length_limit'
   return completenessOfItems(objectsOf(output), wanted)
 }
 

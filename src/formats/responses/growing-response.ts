@@ -1,9 +1,12 @@
 /** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { type PendingCarried, packCarried } from '../chat/carried.ts'
-import type { AnswerHead, AnswerSteps } from '../chat/read-chat-answer.ts'
+import { packCarried } from '../chat/carried.ts'
+import type { Ending } from '../chat/finish-reason.ts'
+import type { PartReader, ResponseHead } from '../chat/read-parts.ts'
 import { type JsonObject, textOf } from '../json/canonical.ts'
+import type { TypedEvent } from '../sse/sse.ts'
+import type { FormatWriter } from '../translate-response.ts'
 import {
   type CallItem,
   type ItemStatus,
@@ -13,30 +16,35 @@ import {
   openMessage,
   openReasoning,
   type ReasoningItem,
+  writeImage,
 } from './open-items.ts'
-import { CLIENT_CODES, type EventWriter } from './response-events.ts'
+import { CLIENT_CODES, createEventWriter } from './response-events.ts'
 import { type ResponseContext, type ResponseParts, writeResponse } from './write-response.ts'
 
-export class GrowingResponse implements AnswerSteps {
-  readonly #writer: EventWriter
+const INCOMPLETE_REASONS: Partial<Record<Ending, ResponseParts['incompleteReason']>> = {
+  length: 'max_output_tokens',
+  filtered: 'content_filter',
+}
+
+export class GrowingResponse implements FormatWriter {
+  readonly #writer = createEventWriter()
   readonly #context: ResponseContext
-  readonly #carried: () => PendingCarried
+  readonly #reader: () => PartReader
   readonly #items: OpenItem[] = []
   /** The reasoning whose proof is still arriving: it ends once that is whole. */
   #waiting: ReasoningItem | null = null
-  #head: AnswerHead
+  #head: ResponseHead
   /** The items' ids are derived from it. */
   #base: string
 
-  constructor(writer: EventWriter, context: ResponseContext, carried: () => PendingCarried) {
-    this.#writer = writer
+  constructor(context: ResponseContext, reader: () => PartReader) {
     this.#context = context
-    this.#carried = carried
+    this.#reader = reader
     this.#head = { id: '', model: textOf(context.body.model), createdSeconds: nowSeconds() }
     this.#base = hashId(context.requestId)
   }
 
-  begin(begun: AnswerHead): void {
+  begin(begun: ResponseHead): void {
     this.#head = { ...begun, model: begun.model === '' ? this.#head.model : begun.model }
     if (begun.id !== '') this.#base = hashId(begun.id)
     this.#writer.write('response.created', { response: this.#write({ status: 'in_progress' }) })
@@ -55,7 +63,7 @@ export class GrowingResponse implements AnswerSteps {
     this.#message().addRefusal(text)
   }
 
-  makeCallId(): string {
+  createCallId(): string {
     return `call_${this.#base}${this.#items.length}`
   }
 
@@ -70,13 +78,23 @@ export class GrowingResponse implements AnswerSteps {
     call.continue(fragment)
   }
 
-  annotate(annotations: JsonObject[]): void {
+  annotate(annotations: JsonObject[]): boolean {
     const message = this.#items.findLast(({ kind }) => kind === 'message') as MessageItem | undefined
-    message?.annotate(annotations)
+    return message?.annotate(annotations) ?? false
   }
 
-  /** Call after the last step. `incompleteReason` is set when the response was cut. */
-  end(usage: JsonObject | null, incompleteReason: ResponseParts['incompleteReason']): void {
+  addImage(url: string): boolean {
+    const data = /^data:image\/[\w.+-]+;base64,/.exec(url)
+    if (data) this.#add(writeImage(this.#place('ig'), url.slice(data[0].length)))
+    return data !== null
+  }
+
+  addAudio(): boolean {
+    return false
+  }
+
+  end(ending: Ending, usage: JsonObject | null): void {
+    const incompleteReason = INCOMPLETE_REASONS[ending]
     const status = incompleteReason ? 'incomplete' : 'completed'
     const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
     // A complete response without content still has one empty message.
@@ -88,11 +106,15 @@ export class GrowingResponse implements AnswerSteps {
     this.#writer.write(`response.${status}`, { response: this.#write(ended) })
   }
 
-  breakOff(usage: JsonObject | null, { code, message }: Pick<ProxyError, 'code' | 'message'>): void {
+  breakOff({ code, message }: Pick<ProxyError, 'code' | 'message'>, usage: JsonObject | null): void {
     const error = { code: CLIENT_CODES.has(code) ? code : 'server_error', message }
     this.#writer.writeError({ code, message })
     const failed = { status: 'failed', output: this.#output(), error, usage } as const
     this.#writer.write('response.failed', { response: this.#write(failed) })
+  }
+
+  take(): TypedEvent[] {
+    return this.#writer.take()
   }
 
   #reasoning(): ReasoningItem {
@@ -128,7 +150,7 @@ export class GrowingResponse implements AnswerSteps {
 
   #closeReasoning(item: ReasoningItem, isEnd: boolean): void {
     item.closeText()
-    if (!isEnd && this.#waiting === null && this.#carried().isGrowing) this.#waiting = item
+    if (!isEnd && this.#waiting === null && this.#reader().carried.isGrowing) this.#waiting = item
     else this.#prove(item)
   }
 
@@ -140,12 +162,12 @@ export class GrowingResponse implements AnswerSteps {
 
   /** Asked for or not: it comes back by itself, or by its item's id. */
   #pack(): string | null {
-    return packCarried(this.#carried().take(), this.#context.origin)
+    return packCarried(this.#reader().carried.take(), this.#context.origin)
   }
 
   /** What is whole ends the reasoning that waits for it; without any text, it comes before what the model does next. */
   #addWhole(): void {
-    if (!this.#carried().isWhole) return
+    if (!this.#reader().carried.isWhole) return
     if (this.#waiting) this.#proveWaiting()
     else if (this.#items.at(-1)?.kind !== 'reasoning') this.#reasoning()
   }

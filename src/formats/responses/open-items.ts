@@ -7,7 +7,7 @@ import { type OwnTool, unwrapInput } from './response-tools-to-chat.ts'
 export type ItemStatus = 'completed' | 'incomplete'
 
 export interface OpenItem {
-  kind: 'reasoning' | 'message' | 'call'
+  kind: 'reasoning' | 'message' | 'call' | 'image'
   /** The current state; complete after `close`. */
   item: JsonObject
   close(status: ItemStatus): void
@@ -58,8 +58,8 @@ export function openReasoning({ writer, index, id }: Place): ReasoningItem {
 export interface MessageItem extends OpenItem {
   addText(text: string, logprobs: unknown[]): void
   addRefusal(text: string): void
-  /** May be called after `close`: providers send sources last. */
-  annotate(annotations: JsonObject[]): void
+  /** May be called after `close`: providers send sources last. Returns false where there is no text to annotate. */
+  annotate(annotations: JsonObject[]): boolean
 }
 
 export function openMessage({ writer, index, id }: Place): MessageItem {
@@ -102,13 +102,14 @@ export function openMessage({ writer, index, id }: Place): MessageItem {
     },
     annotate(annotations) {
       const part = content.findLast(({ type }) => type === 'output_text')
-      if (!part) return
+      if (!part) return false
       const known = part.annotations as JsonObject[]
       for (const annotation of annotations.map(translateAnnotation)) {
         known.push(annotation)
         const at = { ...place(), content_index: content.indexOf(part), annotation_index: known.length - 1 }
         if (isOpen) writer.write('response.output_text.annotation.added', { ...at, annotation })
       }
+      return true
     },
     close(status) {
       isOpen = false
@@ -124,6 +125,15 @@ function translateAnnotation(annotation: JsonObject): JsonObject {
   const { type } = annotation
   const cited = typeof type === 'string' ? annotation[type] : undefined
   return isJsonObject(cited) ? { type, ...cited } : annotation
+}
+
+/** A picture, as the image generation tool returns one: it is whole at once. */
+export function writeImage({ writer, index, id }: Place, base64: string): OpenItem {
+  const item: JsonObject = { id, type: 'image_generation_call', status: 'completed', result: base64 }
+  const begun = { ...item, status: 'in_progress', result: null }
+  writer.write('response.output_item.added', { output_index: index, item: begun })
+  writer.write('response.output_item.done', { output_index: index, item })
+  return { kind: 'image', item, close() {} }
 }
 
 export interface CallItem extends OpenItem {

@@ -18,6 +18,8 @@ export const responsesFormat: AnswerFormat = {
   wantedOf: wantedOfResponses,
   createAssembler: createResponseAssembler,
   isLastEvent: event => namesEvent(event, LAST_EVENTS),
+  // It holds the whole response.
+  lastEvent: null,
   writeFailure(error, _requestId, last) {
     const sent = last ? readTypedEvent(last)?.sequence_number : undefined
     return encodeTypedEvents([writeErrorEvent(error, typeof sent === 'number' ? sent + 1 : 0)])

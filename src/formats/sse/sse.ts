@@ -1,7 +1,6 @@
 /** Parses server-sent events from bytes, writes events with a type, and reads the name of one. */
 
 import { createParser } from 'eventsource-parser'
-import type { ProxyError } from '../../errors/errors.ts'
 import { type JsonObject, parseJsonObject } from '../json/canonical.ts'
 
 export interface SseEvent {
@@ -18,35 +17,42 @@ export interface SseParser {
 
 /**
  * Calls `onEvent` for each event, synchronously, within the `push` that completes it. Comments, `id` and `retry` are skipped,
- * and invalid UTF-8 becomes U+FFFD. No input makes it throw, but exceptions of `onEvent` pass through.
+ * and invalid UTF-8 becomes U+FFFD. No input makes it throw, but exceptions of `onEvent` pass through. `onStray` receives what is no event by
+ * the standard but reports a failure: some servers send a field named `error`, or a JSON object on a line of its own.
  */
-export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
+export function createSseParser(onEvent: (event: SseEvent) => void, onStray?: (event: SseEvent) => void): SseParser {
   // The parser removes the one byte-order mark that the standard allows. The decoder must not remove another.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parser = createParser({
     onEvent: message => onEvent({ event: message.event ?? null, data: message.data }),
+    onError({ field, value, line }) {
+      if (field === 'error') onStray?.({ event: 'error', data: value ?? '' })
+      else if (line?.startsWith('{')) onStray?.({ event: null, data: line })
+    },
   })
+  /** The beginning of a line: the parser reports only lines that it gets whole. */
+  let begun = ''
+
+  function feed(text: string): void {
+    const end = endOfLines(text)
+    if (end === text.length && begun === '') return void parser.feed(text)
+    if (end > 0) parser.feed(begun + text.slice(0, end))
+    begun = end > 0 ? text.slice(end) : begun + text
+  }
+
   return {
-    push(bytes) {
-      parser.feed(decoder.decode(bytes, { stream: true }))
-    },
-    end() {
-      parser.feed(`${decoder.decode()}\n\n`)
-    },
+    push: bytes => feed(decoder.decode(bytes, { stream: true })),
+    end: () => feed(`${decoder.decode()}\n\n`),
   }
 }
 
-export type TypedEvent = JsonObject & { type: string }
-
-/** Translates one chat response's chunks into the events of another API. */
-export interface StreamTranslation {
-  /** Translates one parsed chat chunk into events. Throws a ProxyError, to be passed to `fail`. */
-  push(chunk: JsonObject): TypedEvent[]
-  /** The events that end the response. */
-  finish(): TypedEvent[]
-  /** The events that end a response that broke off. */
-  fail(error: ProxyError): TypedEvent[]
+/** The length of the text up to its last line end. A CR at the end may be half of a CRLF. */
+function endOfLines(text: string): number {
+  if (text.endsWith('\n')) return text.length
+  return Math.max(text.lastIndexOf('\n'), text.length > 1 ? text.lastIndexOf('\r', text.length - 2) : -1) + 1
 }
+
+export type TypedEvent = JsonObject & { type: string }
 
 const encoder = new TextEncoder()
 

@@ -1,6 +1,6 @@
 /** Merges what the chunks of a stream report about its usage, field by field. */
 import { isBlank, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
-import { findCount, readNumber } from './read-count.ts'
+import { readCounts, readNumber } from './read-count.ts'
 
 interface MergeOptions {
   /** Whether a later count covers all of the response, as Anthropic's do: it then replaces a larger one, such as an estimate. */
@@ -28,7 +28,8 @@ function mergeFields(known: JsonObject, later: JsonObject, options: MergeOptions
 }
 
 function hasCached(usage: JsonObject): boolean {
-  return (findCount(usage, 'inputCached') ?? 0) + (findCount(usage, 'inputWritten') ?? 0) > 0
+  const { inputCached = 0, inputWritten = 0 } = readCounts(usage)
+  return inputCached + inputWritten > 0
 }
 
 function replaces(before: unknown, value: unknown, { isCumulative = false }: MergeOptions): boolean {

@@ -1,5 +1,5 @@
 /** Reads a count, or an amount of money, as providers write them: a number, or a number as text. */
-import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { USAGE_FIELDS, type UsageField } from './usage-fields.ts'
 
 /** What a column of the request record holds. */
@@ -25,19 +25,41 @@ export function readNumber(value: unknown): number | null {
   return typeof number === 'number' && number >= 0 && Number.isFinite(number) ? number : null
 }
 
-/** The largest count among a field's paths; null when none of them holds one. */
-export function findCount(usage: JsonObject, field: UsageField): number | null {
-  let largest: number | null = null
-  for (const path of USAGE_FIELDS[field]) {
-    const count = readCount(valueAt(usage, path))
-    if (count !== null && (largest === null || count > largest)) largest = count
-  }
-  return largest
+export type Counts = Partial<Record<UsageField, number>>
+
+/** A name within a usage object: the counts that it stands for, and the names within it. */
+interface PathNode {
+  fields: UsageField[]
+  within: Map<string, PathNode>
 }
 
-function valueAt(usage: JsonObject, path: string): unknown {
-  if (!path.includes('.')) return readField(usage, path)
-  return path
-    .split('.')
-    .reduce<unknown>((value, key) => (isJsonObject(value) ? readField(value, key) : undefined), usage)
+const ROOT: PathNode = { fields: [], within: new Map() }
+for (const [field, paths] of Object.entries(USAGE_FIELDS)) for (const path of paths) addPath(path, field as UsageField)
+
+function addPath(path: string, field: UsageField): void {
+  let node = ROOT
+  for (const name of path.split('.')) {
+    const next = node.within.get(name) ?? { fields: [], within: new Map() }
+    node.within.set(name, next)
+    node = next
+  }
+  node.fields.push(field)
+}
+
+/** Returns each count that the usage holds under any of its names, the largest of several. The usage is walked once. */
+export function readCounts(usage: JsonObject): Counts {
+  const counts: Counts = {}
+  collect(usage, ROOT, counts)
+  return counts
+}
+
+function collect(object: JsonObject, { within }: PathNode, counts: Counts): void {
+  for (const name in object) {
+    const node = Object.hasOwn(object, name) ? within.get(name) : undefined
+    if (node === undefined) continue
+    const value = object[name]
+    const count = node.fields.length > 0 ? readCount(value) : null
+    if (count !== null) for (const field of node.fields) counts[field] = Math.max(counts[field] ?? 0, count)
+    if (node.within.size > 0 && isJsonObject(value)) collect(value, node, counts)
+  }
 }

@@ -8,7 +8,7 @@ import {
   USUAL_TIERS,
   type UsagePart,
 } from '../token-usage.ts'
-import { findCount, readAmount } from './read-count.ts'
+import { type Counts, readAmount, readCounts } from './read-count.ts'
 
 /**
  * Null when nothing in it can be read. A count that cannot be read is missing, never zero. `tier` is the response's `service_tier`; `called`
@@ -16,9 +16,10 @@ import { findCount, readAmount } from './read-count.ts'
  */
 export function readUsage(usage: unknown, tier?: unknown, called?: ToolCalls): TokenUsage | null {
   if (!isJsonObject(usage)) return null
-  const { missing, ...counts } = readTokens(usage)
+  const told = readCounts(usage)
+  const { missing, ...counts } = readTokens(told)
   const reportedCostUsd = readCost(usage)
-  const toolCalls = called ?? { search: findCount(usage, 'searches') ?? 0 }
+  const toolCalls = called ?? { search: told.searches ?? 0 }
   const hasCalls = Object.values(toolCalls).some(calls => calls > 0)
   const { promptTokens, completionTokens, totalTokens = 0 } = counts
   const hasTokens = missing.length < 2 || promptTokens + completionTokens + totalTokens > 0
@@ -26,7 +27,7 @@ export function readUsage(usage: unknown, tier?: unknown, called?: ToolCalls): T
   const pricedTier = readTier(usage, tier ?? usage.service_tier)
   const whole: TokenUsage = {
     ...counts,
-    ...readDetails(usage),
+    ...readDetails(told),
     ...(missing.length > 0 && { missing }),
     ...(pricedTier !== null && { tier: pricedTier }),
     ...(hasCalls && { toolCalls }),
@@ -53,11 +54,9 @@ interface Tokens {
   missing: readonly MissingCount[]
 }
 
-function readTokens(usage: JsonObject): Tokens {
-  const { prompt, cached, written } = readPrompt(usage)
-  const completion = findCount(usage, 'completion')
-  const total = findCount(usage, 'total') ?? 0
-  const reasoning = findCount(usage, 'reasoning') ?? 0
+function readTokens(counts: Counts): Tokens {
+  const { prompt, cached, written } = readPrompt(counts)
+  const { completion = null, total = 0, reasoning = 0 } = counts
   const both = resolveTotal({ prompt, completion, total, cached: cached + written, reasoning })
   const missing: MissingCount[] = []
   if (both.prompt === null) missing.push('prompt')
@@ -74,12 +73,11 @@ function readTokens(usage: JsonObject): Tokens {
 }
 
 /** OpenAI counts cached tokens as part of the prompt, Anthropic beside it. */
-function readPrompt(usage: JsonObject): { prompt: number | null; cached: number; written: number } {
-  const [prompt, input] = [findCount(usage, 'prompt'), findCount(usage, 'input')]
-  const [within, writtenWithin] = [findCount(usage, 'cached') ?? 0, findCount(usage, 'written') ?? 0]
-  const kept = (findCount(usage, 'writtenForMinutes') ?? 0) + (findCount(usage, 'writtenForAnHour') ?? 0)
-  const cached = Math.max(within, findCount(usage, 'inputCached') ?? 0)
-  const written = Math.max(writtenWithin, findCount(usage, 'inputWritten') ?? 0, kept)
+function readPrompt(counts: Counts): { prompt: number | null; cached: number; written: number } {
+  const { prompt = null, input = null, cached: within = 0, written: writtenWithin = 0 } = counts
+  const kept = (counts.writtenForMinutes ?? 0) + (counts.writtenForAnHour ?? 0)
+  const cached = Math.max(within, counts.inputCached ?? 0)
+  const written = Math.max(writtenWithin, counts.inputWritten ?? 0, kept)
   const read = prompt === null ? input : Math.max(prompt, input ?? 0)
   if (read === null) return { prompt: null, cached, written }
   // More than the prompt cannot be a part of it: it was counted beside it, whatever the names say.
@@ -115,15 +113,15 @@ function resolveTotal({ prompt, completion, total, cached, reasoning }: CountsWi
   }
 }
 
-function readDetails(usage: JsonObject): Partial<TokenUsage> {
-  const details = {
-    cacheWriteHourTokens: findCount(usage, 'writtenForAnHour'),
-    audioPromptTokens: findCount(usage, 'audioPrompt'),
-    cachedAudioPromptTokens: findCount(usage, 'cachedAudioPrompt'),
-    imagePromptTokens: findCount(usage, 'imagePrompt'),
-    audioCompletionTokens: findCount(usage, 'audioCompletion'),
+function readDetails(counts: Counts): Partial<TokenUsage> {
+  const { writtenForAnHour = 0, audioPrompt = 0, cachedAudioPrompt = 0, imagePrompt = 0, audioCompletion = 0 } = counts
+  return {
+    ...(writtenForAnHour > 0 && { cacheWriteHourTokens: writtenForAnHour }),
+    ...(audioPrompt > 0 && { audioPromptTokens: audioPrompt }),
+    ...(cachedAudioPrompt > 0 && { cachedAudioPromptTokens: cachedAudioPrompt }),
+    ...(imagePrompt > 0 && { imagePromptTokens: imagePrompt }),
+    ...(audioCompletion > 0 && { audioCompletionTokens: audioCompletion }),
   }
-  return Object.fromEntries(Object.entries(details).filter(([, count]) => (count ?? 0) > 0))
 }
 
 /** For one response. */
@@ -158,6 +156,7 @@ const USUAL_REGIONS: readonly unknown[] = ['global', 'not_available', '']
  * another, the counts of the whole leave its tokens out.
  */
 function withParts(whole: TokenUsage, given: unknown): TokenUsage {
+  if (!Array.isArray(given)) return whole
   const iterations = objectsOf(given)
   if (iterations.every(({ type }) => type === 'message')) return whole
   const parts = iterations.flatMap(({ model, ...counts }): UsagePart[] => {

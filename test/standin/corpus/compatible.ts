@@ -282,12 +282,12 @@ const COMPATIBLE: CorpusEntry[] = [
   {
     name: 'A field that changes its type in mid-stream',
     stream: stream(head, [
-      says({ role: 'assistant', content: [{ type: 'thinking', thinking: [] }] }),
-      says({ content: 'Yes' }),
+      says({ role: 'assistant', content: 'Yes', trace: 'a' }),
+      says({ trace: { region: 'eu' } }),
       ends('stop'),
     ]),
     plain: null,
-    body: { ...plain, choices: [said({ content: 'Yes' })] },
+    body: { ...plain, choices: [said({ content: 'Yes', trace: { region: 'eu' } })] },
     completeness: 'inconsistent_chunks',
   },
   {
@@ -367,14 +367,14 @@ const COMPATIBLE: CorpusEntry[] = [
     stream: '',
     plain: null,
     body: { object: 'chat.completion', choices: [] },
-    completeness: 'missing_done',
+    completeness: 'missing_end',
   },
   {
     name: 'A web page in place of an answer',
     stream: '<!doctype html>\n<title>502 Bad Gateway</title>\n',
     plain: '"<!doctype html>"',
     body: { object: 'chat.completion', choices: [] },
-    completeness: 'missing_done',
+    completeness: 'missing_end',
     plainCompleteness: 'not_an_answer',
   },
   {

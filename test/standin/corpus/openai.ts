@@ -393,8 +393,7 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: connection cut in mid-stream',
     stream: stream(head, [opening, says({ content: 'Half an ans' })], { done: false }),
     body: { ...plain, choices: [said({ content: 'Half an ans', refusal: null }, 'stop', { finish_reason: null })] },
-    completeness: 'missing_done',
-    plainCompleteness: 'unfinished_choice',
+    completeness: 'unfinished_choice',
   },
   {
     name: 'OpenAI: connection cut inside a chunk',
@@ -407,8 +406,7 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: all said, but no [DONE]',
     stream: stream(head, [opening, says({ content: 'Bye.' }), ends('stop')], { done: false }),
     body: { ...plain, choices: [said({ content: 'Bye.', refusal: null })] },
-    completeness: 'missing_done',
-    plainCompleteness: 'whole',
+    completeness: 'whole',
   },
 ]
 

@@ -191,3 +191,14 @@ test.each([
 ])('%j of the tier %j is priced as %j', (usage, tier, expected) => {
   expect(readUsage({ ...usage, input_tokens: 1 }, tier)?.tier).toBe(expected)
 })
+
+test.each([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, '9', {}])('%j limits nothing', uses => {
+  const body = {
+    model: 'm',
+    max_tokens: uses,
+    tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: uses }],
+  }
+  const { longestAnswer, hosted } = readBounds('messages', body, { isLenient: true })
+  expect([longestAnswer, hosted.map(tool => tool.uses)]).toEqual([null, [null]])
+  expect(() => readBounds('messages', body)).toThrow('must be a whole number')
+})

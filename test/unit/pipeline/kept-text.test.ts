@@ -11,7 +11,13 @@ function keep(mostBytes = 64 * MIB) {
   const room = new StreamRoom(mostBytes)
   const call = new SharedCall(room)
   const assembler = createAssembler()
-  const text = new KeptText(assembler, call, room)
+  const stream = {
+    assembler,
+    get keptChars() {
+      return assembler.meter.keptChars
+    },
+  }
+  const text = new KeptText(stream, call, room)
   function add(): void {
     assembler.push(PIECE)
     text.note()

@@ -11,6 +11,8 @@ function delta(fields: object, choice: object = {}) {
   return { object: 'chat.completion.chunk', choices: [{ index: 0, delta: fields, finish_reason: null, ...choice }] }
 }
 
+const ENDED = delta({}, { finish_reason: 'stop' })
+
 /** The message that these deltas come to. */
 function messageOf(...deltas: object[]): unknown {
   const { body } = assemble(deltas.map(fields => delta(fields)))
@@ -72,18 +74,25 @@ describe('createAssembler', () => {
     })
   })
 
-  test('says so where a field changes its type', () => {
-    for (const other of [['x'], { x: 1 }, 7, true]) {
-      expect(assemble([delta({ field: 'text' }), delta({ field: other }), '[DONE]']).completeness).toBe(
-        'inconsistent_chunks',
-      )
-    }
-    expect(assemble([delta({ field: ['x'] }), delta({ field: { x: 1 } }), '[DONE]']).completeness).toBe(
-      'inconsistent_chunks',
-    )
-    expect(assemble([delta({ tool_calls: 'x' }), delta({ tool_calls: [] }), '[DONE]']).completeness).toBe(
-      'inconsistent_chunks',
-    )
+  test.each<[unknown, unknown]>([
+    ['text', ['x']],
+    ['text', { x: 1 }],
+    ['text', 7],
+    ['text', true],
+    [['x'], { x: 1 }],
+  ])('reports a field that changes its type from %j to %j', (first, second) => {
+    const chunks = [delta({ content: 'Hi.', field: first }), delta({ field: second })]
+    expect(assemble([...chunks, ENDED, '[DONE]']).completeness).toBe('inconsistent_chunks')
+  })
+
+  test('reports tool calls that are not a list', () => {
+    const chunks = [delta({ tool_calls: 'x' }), delta({ tool_calls: [] })]
+    expect(assemble([...chunks, ENDED, '[DONE]']).completeness).toBe('inconsistent_chunks')
+  })
+
+  test('calls a response a failure that was cut, although a field had changed its type before', () => {
+    const chunks = [delta({ content: 'Hi.', field: 'text' }), delta({ field: 7 })]
+    for (const end of [[], ['[DONE]']]) expect(assemble([...chunks, ...end]).completeness).toBe('unfinished_choice')
   })
 
   test('numbers an aggregator’s calls by their order, where all came as number 0', () => {
@@ -124,12 +133,22 @@ describe('createAssembler', () => {
     ])
     expect(body).toMatchObject({ choices: [{ message: { content: 'Hal' } }], usage: { prompt_tokens: 4 } })
     expect(usage).toEqual({ prompt_tokens: 4 })
-    expect(completeness).toBe('missing_done')
+    expect(completeness).toBe('unfinished_choice')
+  })
+
+  test('tells a stream without any choice from one that was closed without one', () => {
+    expect(assemble([]).completeness).toBe('missing_end')
+    expect(assemble([{ choices: [] }]).completeness).toBe('missing_end')
+    expect(assemble(['[DONE]']).completeness).toBe('not_an_answer')
+  })
+
+  test('takes a response that was finished for whole without [DONE]', () => {
+    expect(assemble([delta({ content: 'Hi.' }), ENDED])).toMatchObject({ completeness: 'whole', sawDone: false })
   })
 
   test('survives anything for a chunk, and calls it malformed', () => {
-    for (const data of ['{', 'null', '7', '[]', '"text"', 'not json']) {
-      expect(assemble([data, '[DONE]']).completeness).toBe('malformed_chunk')
+    for (const data of ['{', '7', '[7]', '"text"', 'not json']) {
+      expect(assemble([data, delta({ content: 'Hi.' }), ENDED, '[DONE]']).completeness).toBe('malformed_chunk')
     }
     for (const chunk of [
       {},
@@ -142,8 +161,8 @@ describe('createAssembler', () => {
     }
   })
 
-  test('skips events without data, and reads [DONE] with blanks about it', () => {
-    expect(assemble(['', delta({ content: 'x' }, { finish_reason: 'stop' }), ' [DONE]']).completeness).toBe('whole')
+  test.each(['', ' ', 'null', '[]', '{}'])('skips %j, and reads [DONE] with blanks about it', data => {
+    expect(assemble([data, delta({ content: 'x' }, { finish_reason: 'stop' }), ' [DONE]']).completeness).toBe('whole')
   })
 
   test('keeps the first of several errors', () => {
@@ -174,13 +193,26 @@ describe('a text that is given up', () => {
   }
 
   test('is not whole; its usage and its end are noted, and how long it was', () => {
-    const ended = giveUpAfter(5, [delta({ content: PIECE }), { choices: [], usage }, '[DONE]'])
+    const ended = giveUpAfter(5, [delta({ content: PIECE }), ENDED, { choices: [], usage }, '[DONE]'])
     expect(ended).toMatchObject({ usage, sawDone: true, completeness: 'too_large', keptChars: 0 })
     const [choice] = ended.body.choices as { message: { content: string } }[]
     const kept = choice?.message.content ?? ''
     expect(PIECE.repeat(6).startsWith(kept)).toBe(true)
     expect(kept.length).toBeLessThan(20_000)
     expect(kept.length + ended.lostChars).toBe(6 * PIECE.length)
+  })
+
+  test('is a failure where it was not finished', () => {
+    expect(giveUpAfter(5, ['[DONE]'])).toMatchObject({ completeness: 'unfinished_choice' })
+  })
+
+  test('is not called empty, whatever it counts', () => {
+    const calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }]
+    const assembler = createAssembler()
+    assembler.push(JSON.stringify(delta({ tool_calls: calls })))
+    assembler.giveUp()
+    for (const chunk of [ENDED, { choices: [], usage }]) assembler.push(JSON.stringify(chunk))
+    expect(assembler.finish().completeness).toBe('too_large')
   })
 
   test.each<[string, object]>([

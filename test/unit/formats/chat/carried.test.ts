@@ -7,10 +7,9 @@ import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
 import { isJsonObject, type JsonObject, objectsOf } from '../../../../src/formats/json/canonical.ts'
 import { createMessageAssembler } from '../../../../src/formats/messages/assemble-message.ts'
 import { messageToChat } from '../../../../src/formats/messages/message-request-to-chat.ts'
-import { createMessageStream, messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { responseToChat } from '../../../../src/formats/responses/response-request-to-chat.ts'
-import { createResponseStream, responseFromChat } from '../../../../src/formats/responses/response-stream.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
+import { createMessageStream, createResponseStream, messageFromChat, responseFromChat } from '../translated.ts'
 
 const ORIGIN = 'a-vendor a/model'
 const none: Carried = { fields: {}, calls: {} }
@@ -120,8 +119,9 @@ describe.each(Object.entries(WAYS))('what was carried %s', (_, way) => {
 test('nothing follows the text that ends a turn at /v1/messages, where clients look for the answer', () => {
   const stream = createMessageStream(messages)
   const assembler = createMessageAssembler()
-  const deltas = [{ content: 'Hi.' }, { ticket: 'A' }]
-  for (const delta of deltas) for (const event of stream.push({ choices: [{ index: 0, delta }] })) assembler.add(event)
+  const choices = [{ delta: { content: 'Hi.' } }, { delta: { ticket: 'A' } }, { delta: {}, finish_reason: 'stop' }]
+  for (const choice of choices)
+    for (const event of stream.push({ choices: [{ index: 0, ...choice }] })) assembler.add(event)
   for (const event of stream.finish()) assembler.add(event)
   expect(assembler.finish().body).toMatchObject({ content: [{ type: 'text', text: 'Hi.' }] })
 })

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { completenessOf, hasToolCalls } from '../../../../src/formats/chat/completeness.ts'
+import {
+  type Completeness,
+  completenessOf,
+  hasToolCalls,
+  type IncompleteReason,
+  isUpstreamFailure,
+  worseOf,
+} from '../../../../src/formats/chat/completeness.ts'
 import { type Wanted, wantedOfChat, wantedOfCompletions } from '../../../../src/formats/wanted.ts'
 
 const strict = { clientSetOutputLimit: false }
@@ -164,8 +171,93 @@ describe('completenessOf', () => {
     expect(judge({ finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('whole')
   })
 
+  test('takes a cut far below the client’s limit for the provider’s own', () => {
+    const cut = (outputTokens: unknown) =>
+      judge(
+        { finish_reason: 'length' },
+        { usage: { completion_tokens: outputTokens } },
+        { clientSetOutputLimit: true, outputLimit: 1000 },
+      )
+    expect([1000, 990, undefined, null, 0, 'x'].map(cut)).toEqual(Array(6).fill('whole'))
+    expect([1, 400].map(cut)).toEqual(Array(2).fill('provider_length_limit'))
+  })
+
   test('trusts no end it does not know', () => {
     expect(judge({ finish_reason: 'insufficient_system_resource' })).toBe('unknown_finish_reason')
+  })
+
+  test.each([
+    [0, 'nothing_said'],
+    [3, 'nothing_said'],
+    [4, 'no_output'],
+    [900, 'no_output'],
+    [undefined, 'nothing_said'],
+    ['900', 'nothing_said'],
+  ])(
+    'misses the output where there is none, and %j tokens of it are counted: %s',
+    (completion_tokens, completeness) => {
+      expect(judge({ message: { content: '' } }, { usage: { completion_tokens } })).toBe(completeness)
+    },
+  )
+
+  test('misses no output where the model thought, was cut, or went on with a text', () => {
+    const usage = { completion_tokens: 900 }
+    for (const thought of [
+      { content: '', reasoning_content: 'Hm.' },
+      { content: '', reasoning: 'Hm.' },
+      { content: [{ type: 'thinking', thinking: 'Hm.' }] },
+    ])
+      expect(judge({ message: thought }, { usage })).toBe('nothing_said')
+    const cut = { message: { content: '' }, finish_reason: 'length' }
+    expect(judge(cut, { usage }, { clientSetOutputLimit: true })).toBe('nothing_said')
+    expect(judge({ message: undefined, text: '' }, { usage })).toBe('nothing_said')
+  })
+})
+
+const FAILURES: Completeness[] = [
+  'not_an_answer',
+  'error_in_body',
+  'error_in_choice',
+  'error_in_stream',
+  'empty_choice',
+  'no_output',
+  'unfinished_choice',
+  'unknown_finish_reason',
+  'malformed_chunk',
+  'missing_end',
+]
+const INCOMPLETE: IncompleteReason[] = [
+  'nothing_said',
+  'content_filter',
+  'provider_length_limit',
+  'pending',
+  'unknown_stop_reason',
+  'not_utf8',
+  'omitted_parts',
+  'inconsistent_chunks',
+  'too_few',
+  'cut_arguments',
+  'no_json',
+  'no_call',
+  'too_large',
+]
+
+test.each([...FAILURES, 'whole' as const, ...INCOMPLETE])('isUpstreamFailure knows whether %s is one', completeness => {
+  expect(isUpstreamFailure(completeness)).toBe(FAILURES.includes(completeness))
+})
+
+describe('worseOf', () => {
+  test('lets a failure outrank what else makes a stream incomplete', () => {
+    expect(worseOf('too_large', 'unfinished_choice')).toBe('unfinished_choice')
+    expect(worseOf('malformed_chunk', 'no_json')).toBe('malformed_chunk')
+    expect(worseOf('error_in_stream', 'unfinished_choice')).toBe('error_in_stream')
+  })
+
+  test('else keeps what was seen first', () => {
+    expect(worseOf('inconsistent_chunks', 'whole')).toBe('inconsistent_chunks')
+    expect(worseOf('inconsistent_chunks', 'no_json')).toBe('inconsistent_chunks')
+    expect(worseOf(null, 'no_json')).toBe('no_json')
+    expect(worseOf(null, 'whole')).toBe('whole')
   })
 })
 

@@ -9,10 +9,10 @@ import {
   createMessageAssembler,
   hasToolUses,
 } from '../../../../src/formats/messages/assemble-message.ts'
-import { createMessageStream, messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { splitMessage } from '../../../../src/formats/messages/split-message.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
 import { chatAnswers } from '../../chat-answers.ts'
+import { createMessageStream, messageFromChat } from '../translated.ts'
 
 const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1', origin: 'p m' }
 
@@ -191,6 +191,7 @@ describe('splitMessage', () => {
       body: native,
       usage: native.usage,
       completeness: 'whole',
+      error: null,
     })
     expect(await readWithClient(events)).toEqual(native)
     expect(events.filter(({ type }) => type === 'content_block_start')).toHaveLength(8)
@@ -231,12 +232,15 @@ describe('createMessageAssembler', () => {
   })
 
   test('knows a stream that was cut, broken, or of a kind it does not know', () => {
-    expect(assemble([])).toMatchObject({ body: {}, completeness: 'missing_done' })
-    expect(assemble([start])).toMatchObject({ completeness: 'missing_done' })
+    expect(assemble([])).toMatchObject({ body: {}, completeness: 'missing_end' })
+    expect(assemble([start])).toMatchObject({ completeness: 'missing_end' })
     expect(assemble([start, '{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
     const strange = { type: 'content_block_delta', index: 0, delta: { type: 'a_delta_of_tomorrow' } }
-    expect(assemble([start, block, strange])).toMatchObject({ completeness: 'inconsistent_chunks' })
+    const stop = { type: 'content_block_stop', index: 0 }
+    const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }
+    expect(assemble([start, block, strange])).toMatchObject({ completeness: 'missing_end' })
+    expect(assemble([start, block, strange, stop, end])).toMatchObject({ completeness: 'inconsistent_chunks' })
   })
 })
 
@@ -246,11 +250,11 @@ describe('completenessOfMessage', () => {
     [{ stop_reason: 'end_turn' }, 'whole'],
     [{ stop_reason: 'max_tokens' }, 'whole'],
     [{ stop_reason: 'stop_sequence' }, 'whole'],
-    [{ stop_reason: 'pause_turn' }, 'unfinished_choice'],
+    [{ stop_reason: 'pause_turn' }, 'pending'],
     [{ stop_reason: null }, 'unfinished_choice'],
     [{ stop_reason: 'refusal' }, 'content_filter'],
     [{ stop_reason: 'model_context_window_exceeded' }, 'provider_length_limit'],
-    [{ stop_reason: 'a_reason_of_tomorrow' }, 'unknown_finish_reason'],
+    [{ stop_reason: 'a_reason_of_tomorrow' }, 'unknown_stop_reason'],
     [{ content: [] }, 'nothing_said'],
     [
       {

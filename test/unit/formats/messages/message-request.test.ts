@@ -5,9 +5,9 @@ import { readProviderError } from '../../../../src/formats/errors/provider-error
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { writeError, writeProviderError } from '../../../../src/formats/messages/message-errors.ts'
 import { type ChatTarget, messageToChat } from '../../../../src/formats/messages/message-request-to-chat.ts'
-import { messageFromChat } from '../../../../src/formats/messages/message-stream.ts'
 import { planMessages } from '../../../../src/formats/messages/plan-messages.ts'
 import { countInput } from '../../../../src/formats/translation.ts'
+import { messageFromChat } from '../translated.ts'
 
 const target: ChatTarget = { maxOutputTokens: null, canReason: true, keepsCacheMarks: true, origin: 'p m' }
 const base = { model: 'some/model', max_tokens: 1_000, messages: [{ role: 'user', content: 'Hello' }] }

@@ -28,6 +28,7 @@ describe('createResponseAssembler', () => {
       body: whole,
       usage,
       completeness: 'whole',
+      error: null,
     })
   })
 
@@ -41,7 +42,7 @@ describe('createResponseAssembler', () => {
   })
 
   test('knows a stream that was cut, broken, or told of an error', () => {
-    expect(assemble([])).toMatchObject({ body: {}, completeness: 'missing_done' })
+    expect(assemble([])).toMatchObject({ body: {}, completeness: 'missing_end' })
     expect(assemble(['{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
     const error = { type: 'error', code: 'server_error', message: 'Oh.' }
     expect(assemble([error])).toMatchObject({ completeness: 'error_in_stream' })
@@ -62,11 +63,11 @@ describe('completenessOfResponse', () => {
     expect(judge(incomplete('max_output_tokens'), true)).toBe('whole')
     expect(judge(incomplete('max_output_tokens'))).toBe('provider_length_limit')
     expect(judge(incomplete('content_filter'), true)).toBe('content_filter')
-    expect(judge(incomplete('steered'), true)).toBe('unknown_finish_reason')
+    expect(judge(incomplete('steered'), true)).toBe('unknown_stop_reason')
     for (const status of ['queued', 'in_progress', 'cancelled', undefined]) {
-      expect(judge(response({ status }))).toBe('unfinished_choice')
+      expect(judge(response({ status }))).toBe('pending')
     }
-    expect(judge(response({ output: [{ ...message, status: 'incomplete' }] }))).toBe('unfinished_choice')
+    expect(judge(response({ output: [{ ...message, status: 'incomplete' }] }))).toBe('pending')
     for (const body of [null, [], {}, { object: 'response' }]) expect(judge(body)).toBe('not_an_answer')
   })
 

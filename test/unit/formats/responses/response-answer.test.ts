@@ -7,11 +7,11 @@ import { createAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
 import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
 import { type JsonObject, parseJsonObject } from '../../../../src/formats/json/canonical.ts'
 import { createResponseAssembler } from '../../../../src/formats/responses/assemble-response.ts'
-import { createResponseStream, responseFromChat } from '../../../../src/formats/responses/response-stream.ts'
 import { splitResponse } from '../../../../src/formats/responses/split-response.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
 import { chatAnswers } from '../../chat-answers.ts'
+import { createResponseStream, responseFromChat } from '../translated.ts'
 
 const body = {
   model: 'some/model',
@@ -212,8 +212,11 @@ describe('a translated answer', () => {
     )
   })
 
-  test('says so where there is nothing in it', () => {
-    const { output } = responseFromChat(answer({ content: '' }), context)
+  test('has an empty message where the model said nothing, and throws where it counts tokens for that', () => {
+    const said = answer({ content: '' })
+    const usage = { ...(said.usage as JsonObject), completion_tokens: 1 }
+    const { output } = responseFromChat({ ...said, usage }, context)
+    expect(() => responseFromChat(said, context)).toThrow('returned an empty response, and counts output tokens')
     expect(output).toMatchObject([{ content: [{ type: 'output_text', text: '' }] }])
   })
 
@@ -257,18 +260,42 @@ describe('a translated answer', () => {
   test.each([
     [{ error: { message: 'Provider returned error', code: 502 } }, 'Provider returned error'],
     [{ choices: [{ index: 0, delta: {}, error: { message: 'Overloaded' } }] }, 'Overloaded'],
-  ])('with an error in it throws it', (chunk, message) => {
-    expect(() => createResponseStream(context).push(chunk as JsonObject)).toThrow(message)
+  ])('with an error in it throws it, whatever comes behind', (chunk, message) => {
+    const stream = createResponseStream(context)
+    const readAll = () => {
+      stream.push(chunk as JsonObject)
+      stream.push({ choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] })
+      stream.finish()
+    }
+    expect(readAll).toThrow(message)
   })
 
-  test('whose calls come mixed up throws', () => {
-    const fragment = (index: number, called: object) => ({
-      choices: [{ index: 0, delta: { tool_calls: [{ index, function: called }] } }],
+  test('throws an error that its stream reports at once', () => {
+    const stream = createResponseStream(context)
+    stream.push({ choices: [{ index: 0, delta: { content: 'Hi.' } }] })
+    expect(() => stream.push({ error: { message: 'Overloaded' } })).toThrow('Overloaded')
+  })
+
+  test('whose calls interleave has one behind the other', () => {
+    const fragment = (index: number, called: object, more = {}) => ({
+      choices: [{ index: 0, delta: { tool_calls: [{ index, ...more, function: called }] } }],
     })
     const stream = createResponseStream(context)
-    stream.push(fragment(0, { name: 'a', arguments: '{' }))
-    stream.push(fragment(1, { name: 'b', arguments: '{' }))
-    expect(() => stream.push(fragment(0, { arguments: '}' }))).toThrow('mixed up the calls')
+    const events = [
+      ...stream.push(fragment(0, { name: 'a', arguments: '{' }, { id: 'call_a' })),
+      ...stream.push(fragment(1, { name: 'b', arguments: '{"x"' }, { id: 'call_b' })),
+      ...stream.push(fragment(0, { arguments: '}' })),
+      ...stream.push(fragment(1, { arguments: ':1}' })),
+      ...stream.push({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }),
+      ...stream.finish(),
+    ]
+    const done = events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)
+    const calls = [
+      { type: 'function_call', call_id: 'call_a', name: 'a', arguments: '{}' },
+      { type: 'function_call', call_id: 'call_b', name: 'b', arguments: '{"x":1}' },
+    ]
+    expect(done).toMatchObject(calls)
+    expect(events.at(-1)?.response).toMatchObject({ status: 'completed', output: calls })
   })
 })
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { responseToChat } from '../../../../src/formats/responses/response-request-to-chat.ts'
-import { responseFromChat } from '../../../../src/formats/responses/response-stream.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
+import { responseFromChat } from '../translated.ts'
 
 const ORIGIN = 'p m'
 

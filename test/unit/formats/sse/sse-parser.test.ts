@@ -143,3 +143,46 @@ describe('createSseParser', () => {
     )
   })
 })
+
+describe('what is no event by the standard', () => {
+  /** Events, and what is none. */
+  function parseWithStray(text: string, cuts: readonly number[] = []) {
+    const events: SseEvent[] = []
+    const stray: SseEvent[] = []
+    const parser = createSseParser(
+      event => events.push(event),
+      event => stray.push(event),
+    )
+    for (const part of cutBytes(encoder.encode(text), cuts)) parser.push(part)
+    parser.end()
+    return { events, stray }
+  }
+
+  test.each([
+    ['error: {"message":"No."}\n\n', { event: 'error', data: '{"message":"No."}' }],
+    ['error:No.\n\n', { event: 'error', data: 'No.' }],
+    ['error\n\n', { event: 'error', data: '' }],
+    ['{"error":{"message":"No."}}\n', { event: null, data: '{"error":{"message":"No."}}' }],
+    ['{"error":{"message":"No."}}', { event: null, data: '{"error":{"message":"No."}}' }],
+  ])('reports %j, wherever it is cut', (text, stray) => {
+    for (let cut = 0; cut <= text.length; cut++)
+      expect(parseWithStray(text, [cut]), `cut at ${cut}`).toEqual({ events: [], stray: [stray] })
+  })
+
+  test('reports it between events, which stay as they are', () => {
+    expect(parseWithStray('data: a\n\nerror: No.\n\ndata: b\n\n')).toEqual({
+      events: [
+        { event: null, data: 'a' },
+        { event: null, data: 'b' },
+      ],
+      stray: [{ event: 'error', data: 'No.' }],
+    })
+  })
+
+  test.each([': comment\n\n', 'id: 1\n\n', 'retry: 5\n\n', 'foo: bar\n\n', '<html>\n', '[1]\n', 'errors: 1\n\n'])(
+    'reports nothing for %j',
+    text => {
+      expect(parseWithStray(text)).toEqual({ events: [], stray: [] })
+    },
+  )
+})

@@ -1,0 +1,89 @@
+/** A message's content as a list of parts, which some vendors send in place of text: read part by part, and merged from a stream. */
+
+import { isBlank, isJsonObject, type JsonObject, readField, textOf } from '../json/canonical.ts'
+
+export type ContentPart =
+  | { kind: 'text'; text: string }
+  | { kind: 'reasoning'; text: string }
+  | { kind: 'image'; url: string }
+  | { kind: 'audio'; audio: JsonObject }
+  /** A kind that nothing here understands. */
+  | { kind: 'other'; type: string }
+
+/** Reads text, or a list of parts. Empty parts are left out. */
+export function readContent(content: unknown): ContentPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]
+  if (isJsonObject(content)) return [readPart(content)]
+  return Array.isArray(content) ? content.map(readPart).filter(part => !('text' in part) || part.text !== '') : []
+}
+
+/** The text of a content, without its reasoning. */
+export function textOfContent(content: unknown): string {
+  return readContent(content)
+    .map(part => (part.kind === 'text' ? part.text : ''))
+    .join('')
+}
+
+function readPart(part: unknown): ContentPart {
+  if (typeof part === 'string') return { kind: 'text', text: part }
+  if (!isJsonObject(part)) return { kind: 'other', type: typeof part }
+  const { type, text, thinking, reasoning, refusal, image_url: image, input_audio, audio } = part
+  const thought = thinking ?? reasoning
+  if (isGivenText(thought) || Array.isArray(thought)) return { kind: 'reasoning', text: joinTexts(thought) }
+  if (textOf(type).startsWith('reasoning')) return { kind: 'reasoning', text: joinTexts(text ?? part.summary) }
+  if (isGivenText(text)) return { kind: 'text', text }
+  if (isGivenText(refusal)) return { kind: 'text', text: refusal }
+  const url = isJsonObject(image) ? image.url : image
+  if (isGivenText(url)) return { kind: 'image', url }
+  const sound = audio ?? input_audio
+  if (isJsonObject(sound)) return { kind: 'audio', audio: sound }
+  return { kind: 'other', type: textOf(type) || 'unnamed' }
+}
+
+function isGivenText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function joinTexts(value: unknown): string {
+  if (typeof value === 'string') return value
+  const items = Array.isArray(value) ? value : []
+  return items.map(item => (isJsonObject(item) ? textOf(item.text) : textOf(item))).join('')
+}
+
+/**
+ * Merges a streamed content where one side is a list of parts; null where both are texts, or one says nothing. A text continues the last part
+ * of the list if that is a text, too.
+ */
+export function mergeContent(existing: unknown, incoming: unknown): unknown[] | null {
+  if (isBlank(incoming)) return null
+  if (Array.isArray(incoming)) {
+    if (Array.isArray(existing)) return incoming.reduce<unknown[]>(addPart, existing)
+    return typeof existing === 'string' && existing !== ''
+      ? incoming.reduce<unknown[]>(addPart, [textPart(existing)])
+      : null
+  }
+  return typeof incoming === 'string' && Array.isArray(existing) ? addPart(existing, textPart(incoming)) : null
+}
+
+function textPart(text: string): JsonObject {
+  return { type: 'text', text }
+}
+
+/** Consecutive pieces of one kind, which have nothing but their text, are one part. */
+function addPart(parts: unknown[], part: unknown): unknown[] {
+  const last = parts.at(-1)
+  if (isJsonObject(last) && isJsonObject(part) && isPlainText(last) && isPlainText(part))
+    last.text = `${last.text}${part.text}`
+  else if (isJsonObject(last) && isJsonObject(part) && isThought(last) && isThought(part))
+    last.thinking = (part.thinking as unknown[]).reduce<unknown[]>(addPart, last.thinking as unknown[])
+  else parts.push(part)
+  return parts
+}
+
+function isPlainText(part: JsonObject): boolean {
+  return part.type === 'text' && typeof part.text === 'string' && Object.keys(part).length === 2
+}
+
+function isThought(part: JsonObject): boolean {
+  return part.type === 'thinking' && Array.isArray(readField(part, 'thinking')) && Object.keys(part).length <= 2
+}

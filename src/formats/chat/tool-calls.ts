@@ -1,0 +1,93 @@
+/** Tells which tool call a fragment belongs to. Assembly and translation of streams both decide it here. */
+
+import { isJsonObject, type JsonObject, parseJson, readField, textOf } from '../json/canonical.ts'
+
+/** A call, or a fragment of one. Absent texts are ''. */
+export interface CallFragment {
+  /** Null when the provider does not number its calls. */
+  index: number | null
+  id: string
+  name: string
+  /** A piece of the arguments' JSON text; of a custom tool, of its input. */
+  text: string
+  isCustom: boolean
+}
+
+/** Takes an item of `tool_calls`. Arguments that the provider has parsed already become text again. */
+export function readCallFragment(call: JsonObject): CallFragment {
+  const custom = readField(call, 'custom')
+  const isCustom = isJsonObject(custom)
+  const called = isCustom ? custom : readField(call, 'function')
+  const { name, arguments: given, input } = isJsonObject(called) ? called : {}
+  return {
+    index: readIndex(readField(call, 'index')),
+    id: textOf(readField(call, 'id')),
+    name: textOf(name),
+    text: textOfArguments(isCustom ? input : given),
+    isCustom,
+  }
+}
+
+/** A number, or its digits: some providers send numbers as text. Null for anything else. */
+export function readIndex(value: unknown): number | null {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null
+}
+
+/** What is known of a call so far. */
+type KnownCall = Pick<CallFragment, 'id' | 'name' | 'text'>
+
+/**
+ * Returns the call that the fragment continues; undefined when it begins another one. Calls are told apart by `index`. Without one, by `id`, or
+ * else the fragment continues the last call. `read` returns what is known of a call.
+ */
+export function findContinued<Call extends { index?: unknown; id?: unknown }>(
+  calls: readonly Call[],
+  fragment: CallFragment,
+  read: (call: Call) => KnownCall,
+): Call | undefined {
+  const { index, id } = fragment
+  const known =
+    index === null
+      ? (id !== '' && calls.findLast(call => call.id === id)) || calls.at(-1)
+      : calls.findLast(call => readIndex(call.index) === index)
+  return known && continues(read(known), fragment) ? known : undefined
+}
+
+/** Some providers number all calls 0, or not at all: another id or a second name then begins another call, once the first is complete. */
+function continues(known: KnownCall, { id, name, text }: CallFragment): boolean {
+  const isOther = id !== '' && known.id !== '' && id !== known.id
+  if (isOther) return name === '' && !isComplete(known.text)
+  return name === '' || known.name === '' || text === '' || !isComplete(known.text)
+}
+
+/** Whether the arguments' text is a whole JSON object. */
+export function isComplete(text: string): boolean {
+  return text.trimEnd().endsWith('}') && isJsonObject(parseJson(text))
+}
+
+function textOfArguments(given: unknown): string {
+  if (given === undefined || given === null) return ''
+  return typeof given === 'string' ? given : JSON.stringify(given)
+}
+
+/** Gives a fragment the number and the form that clients expect: arguments are text. */
+export function normalizeFragment(fragment: JsonObject, index: number): void {
+  if (fragment.index !== index) fragment.index = index
+  const called = readField(fragment, 'function')
+  if (isJsonObject(called) && hasParsedArguments(called)) called.arguments = textOfArguments(called.arguments)
+}
+
+/** The same for the calls of a plain response, which need no numbers. Returns whether anything changed. */
+export function normalizeCalls(calls: readonly JsonObject[]): boolean {
+  const parsed = calls
+    .map(call => readField(call, 'function'))
+    .filter(called => isJsonObject(called) && hasParsedArguments(called))
+  for (const called of parsed as JsonObject[]) called.arguments = textOfArguments(called.arguments)
+  return parsed.length > 0
+}
+
+export function hasParsedArguments(called: JsonObject): boolean {
+  const given = readField(called, 'arguments')
+  return given !== undefined && given !== null && typeof given !== 'string'
+}

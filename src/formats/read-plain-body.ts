@@ -1,0 +1,32 @@
+/** Reads a plain response: a JSON object, or the event stream that some providers send in its place. */
+
+import type { AssembledStream, StreamAssembler } from './answer-format.ts'
+import { isJsonObject, type JsonObject, parseJson } from './json/canonical.ts'
+import { createSseParser } from './sse/sse.ts'
+
+export interface PlainBody {
+  body: JsonObject
+  /** The stream that the body was assembled from; null for a body that came whole. */
+  stream: AssembledStream | null
+}
+
+const BEGINS_STREAM = /^\s*(?:data|event|id|retry|error)?:/
+
+/** Null for anything else, HTML for example. `parse` reads JSON. */
+export function readPlainBody(
+  bytes: Uint8Array,
+  openAssembler: () => Pick<StreamAssembler, 'push' | 'finish'>,
+  parse: (text: string) => unknown = parseJson,
+): PlainBody | null {
+  const text = new TextDecoder().decode(bytes)
+  const parsed = parse(text)
+  if (isJsonObject(parsed)) return { body: parsed, stream: null }
+  if (!BEGINS_STREAM.test(text)) return null
+  const assembler = openAssembler()
+  const push = ({ data, event }: { data: string; event: string | null }) => assembler.push(data, event)
+  const parser = createSseParser(push, push)
+  parser.push(bytes)
+  parser.end()
+  const stream = assembler.finish()
+  return { body: stream.body, stream }
+}

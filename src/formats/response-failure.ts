@@ -1,0 +1,34 @@
+/** The error that a client gets for a response with status 200 that is no response: in the provider's words, where it has any. */
+
+import { type ProxyError, refuse } from '../errors/errors.ts'
+import type { AssembledStream } from './answer-format.ts'
+import type { Completeness } from './chat/completeness.ts'
+import { firstChoice } from './chat/read-parts.ts'
+import { toProxyError } from './errors/client-error.ts'
+import { isGiven, textOf } from './json/canonical.ts'
+
+/** What each failure means, behind "The provider". */
+const FAULTS: Partial<Record<Completeness, string>> = {
+  not_an_answer: 'returned no response',
+  empty_choice: 'returned an empty response',
+  no_output: 'returned an empty response, and counts output tokens',
+  malformed_chunk: 'sent a chunk that cannot be read',
+  unfinished_choice: 'ended its response before it was complete',
+  missing_end: 'ended its response before it was complete',
+}
+
+export type FailedResponse = Pick<AssembledStream, 'body' | 'completeness'> & { error?: unknown }
+
+export function describeFailure({ body, completeness, error }: FailedResponse): ProxyError {
+  const choice = firstChoice(body)
+  const reported = error ?? body.error ?? choice?.error
+  if (isGiven(reported)) return toProxyError({ error: reported })
+  const fault = FAULTS[completeness] ?? `reported a failure (finish_reason ${quote(choice?.finish_reason)})`
+  return refuse('answerUnreadable', { fault })
+}
+
+/** As far as it may be repeated. */
+function quote(finishReason: unknown): string {
+  const reason = textOf(finishReason)
+  return /^[\w.-]{1,64}$/.test(reason) ? `"${reason}"` : 'unknown'
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { type Ending, isFilter, readEnding } from '../../../../src/formats/chat/finish-reason.ts'
+
+const REASONS: Record<Ending, string[]> = {
+  regular: ['stop', 'STOP', 'tool_calls', 'function_call', 'end_turn', 'stop_sequence', 'tool_use', 'eos', 'EOS_TOKEN'],
+  length: ['length', 'max_tokens', 'MAX_TOKENS', 'model_length', 'max_output_tokens', 'model_context_window_exceeded'],
+  filtered: [
+    'content_filter',
+    'safety',
+    'SAFETY',
+    'sensitive',
+    'refusal',
+    'RECITATION',
+    'PROHIBITED_CONTENT',
+    'BLOCKLIST',
+    'SPII',
+    'IMAGE_SAFETY',
+    'guardrail_intervened',
+  ],
+  failed: [
+    'error',
+    'abort',
+    'network_error',
+    'insufficient_system_resource',
+    'OTHER',
+    'FINISH_REASON_UNSPECIFIED',
+    'MALFORMED_FUNCTION_CALL',
+    'cancelled',
+    'stopped_by_error',
+    'a_reason_of_tomorrow',
+    '',
+    'constructor',
+  ],
+}
+
+describe('readEnding', () => {
+  test.each(Object.entries(REASONS).flatMap(([ending, reasons]) => reasons.map(reason => [reason, ending] as const)))(
+    'reads "%s" as %s',
+    (reason, ending) => {
+      expect(readEnding(reason)).toBe(ending)
+    },
+  )
+
+  test('reads each reason in any letter case', () => {
+    for (const [ending, reasons] of Object.entries(REASONS)) {
+      for (const reason of reasons) expect(readEnding(reason.toUpperCase()), reason).toBe(ending)
+    }
+  })
+})
+
+describe('isFilter', () => {
+  test('is true for the native reasons of filters, and for no other', () => {
+    for (const [ending, reasons] of Object.entries(REASONS)) {
+      for (const reason of reasons) expect(isFilter(reason), reason).toBe(ending === 'filtered')
+    }
+  })
+})

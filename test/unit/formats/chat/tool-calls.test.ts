@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { createAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
+import {
+  type CallFragment,
+  findContinued,
+  isComplete,
+  normalizeCalls,
+  readCallFragment,
+  readIndex,
+} from '../../../../src/formats/chat/tool-calls.ts'
+import { isJsonObject, type JsonObject } from '../../../../src/formats/json/canonical.ts'
+
+const NOTHING: CallFragment = { index: null, id: '', name: '', text: '', isCustom: false }
+
+describe('readCallFragment', () => {
+  test.each<[JsonObject, Partial<CallFragment>]>([
+    [
+      { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":' } },
+      { index: 1, id: 'a', name: 'f', text: '{"x":' },
+    ],
+    [
+      { index: '2', function: { arguments: '1}' } },
+      { index: 2, text: '1}' },
+    ],
+    [{ function: { name: 'f', arguments: { x: [1] } } }, { name: 'f', text: '{"x":[1]}' }],
+    [{ function: { name: 'f', arguments: null } }, { name: 'f' }],
+    [{ id: null, function: { name: null } }, {}],
+    [{ custom: { name: 'f', input: 'any text' } }, { name: 'f', text: 'any text', isCustom: true }],
+    [{ function: 'f' }, {}],
+    [{}, {}],
+  ])('reads %j', (fragment, read) => {
+    expect(readCallFragment(fragment)).toEqual({ ...NOTHING, ...read })
+  })
+})
+
+test.each<[unknown, number | null]>([
+  [0, 0],
+  [7, 7],
+  ['0', 0],
+  ['12', 12],
+  ['', null],
+  ['one', null],
+  ['-1', null],
+  [null, null],
+  [undefined, null],
+])('readIndex reads %j as %j', (value, index) => {
+  expect(readIndex(value)).toBe(index)
+})
+
+test.each([
+  ['{}', true],
+  ['{"a": {"b": 1}} ', true],
+  ['{"a": {"b": 1}', false],
+  ['{', false],
+  ['', false],
+  ['[]', false],
+  ['"}"', false],
+])('isComplete of %j: %j', (text, complete) => {
+  expect(isComplete(text)).toBe(complete)
+})
+
+describe('findContinued', () => {
+  const known = [
+    { ...NOTHING, index: 0, id: 'a', name: 'f', text: '{}' },
+    { ...NOTHING, index: 1, id: 'b', name: 'g', text: '{"x"' },
+  ]
+  /** The id of the call that it continues. */
+  const continues = (fragment: Partial<CallFragment>, calls = known) =>
+    findContinued(calls, { ...NOTHING, ...fragment }, call => call)?.id
+
+  test('goes by the number', () => {
+    expect(continues({ index: 0, text: ' ' })).toBe('a')
+    expect(continues({ index: 1, text: ':1}' })).toBe('b')
+    expect(continues({ index: 2, name: 'h' })).toBeUndefined()
+  })
+
+  test('without a number, goes by the id, or takes the last call', () => {
+    expect(continues({ id: 'a', text: ' ' })).toBe('a')
+    expect(continues({ text: ':1}' })).toBe('b')
+    expect(continues({ id: 'c', name: 'h' })).toBeUndefined()
+    expect(continues({ text: '{}' }, [])).toBeUndefined()
+  })
+
+  test('another id under the same number is another call, once the first is complete', () => {
+    expect(continues({ index: 0, id: 'c', text: '{}' })).toBeUndefined()
+    expect(continues({ index: 1, id: 'c', text: ':1}' })).toBe('b')
+    expect(continues({ index: 1, id: 'c', name: 'h' })).toBeUndefined()
+  })
+
+  test('a second name with arguments is another call, once the first is complete', () => {
+    expect(continues({ index: 0, name: 'f', text: '{}' })).toBeUndefined()
+    expect(continues({ index: 0, name: 'f' })).toBe('a')
+    expect(continues({ index: 1, name: 'g', text: ':1}' })).toBe('b')
+  })
+})
+
+describe('normalizeCalls', () => {
+  test('writes parsed arguments as text, and says so', () => {
+    const calls = [{ function: { name: 'f', arguments: { x: 1 } } }, { function: { name: 'g', arguments: '{}' } }]
+    expect(normalizeCalls(calls)).toBe(true)
+    expect(calls).toEqual([
+      { function: { name: 'f', arguments: '{"x":1}' } },
+      { function: { name: 'g', arguments: '{}' } },
+    ])
+    expect(normalizeCalls(calls)).toBe(false)
+  })
+
+  test('leaves calls without arguments as they are', () => {
+    const calls = [{ function: { name: 'f' } }, { function: { name: 'f', arguments: null } }, { custom: { input: '' } }]
+    expect(normalizeCalls(structuredClone(calls))).toBe(false)
+  })
+})
+
+/** Streams these calls, each list in a chunk of its own: what clients get in place of each chunk, and what it comes to. */
+function stream(...lists: object[][]) {
+  const assembler = createAssembler()
+  const sent = lists.map(list => {
+    const choices = [{ index: 0, delta: { tool_calls: list } }]
+    return assembler.push(JSON.stringify({ choices }))
+  })
+  const { body } = assembler.finish()
+  return { sent: sent.map(callsOf), calls: callsOf(body) }
+}
+
+function callsOf(chunk: JsonObject | null | undefined): unknown {
+  if (!chunk) return chunk
+  const [choice] = chunk.choices as JsonObject[]
+  const message = choice?.delta ?? choice?.message
+  return isJsonObject(message) ? message.tool_calls : null
+}
+
+const called = (name: string, args: unknown) => ({ function: { name, arguments: args } })
+
+describe('calls at the chat endpoint', () => {
+  test('are forwarded as they came where clients can read them', () => {
+    const { sent } = stream(
+      [{ index: 0, id: 'a', ...called('f', '{') }],
+      [{ index: 1, id: 'b', ...called('g', '{}') }],
+      [{ index: 0, function: { arguments: '}' } }],
+    )
+    expect(sent).toEqual([undefined, undefined, undefined])
+  })
+
+  test('are numbered where they came without numbers', () => {
+    const { sent, calls } = stream([{ id: 'a', ...called('f', '{}') }], [{ id: 'b', ...called('g', '{}') }])
+    expect(sent).toMatchObject([[{ index: 0, id: 'a' }], [{ index: 1, id: 'b' }]])
+    expect(calls).toMatchObject([called('f', '{}'), called('g', '{}')])
+  })
+
+  test('are numbered anew where all have the same number', () => {
+    const { sent } = stream(
+      [{ index: 0, id: 'a', ...called('f', '{}') }],
+      [{ index: 0, id: 'b', ...called('g', '{}') }],
+    )
+    expect(sent).toMatchObject([undefined, [{ index: 1, id: 'b' }]])
+  })
+
+  test('have arguments as text where the provider sent an object', () => {
+    const { sent, calls } = stream([{ index: 0, id: 'a', ...called('f', { x: 1 }) }])
+    expect(sent).toMatchObject([[{ index: 0, ...called('f', '{"x":1}') }]])
+    expect(calls).toMatchObject([called('f', '{"x":1}')])
+  })
+})
