@@ -30,7 +30,7 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], says
   [['X-Proxy-Dropped-Tools'], 'tools that the model’s provider cannot run, and was not told of'],
   [
     ['X-Proxy-Omitted'],
-    'kinds of content that were left out, because the other format, or model, has no place for it: `compaction`',
+    'kinds of content that were omitted, because the client’s format, or the model, has no place for them: `compaction`, `images`, `annotations`. A stream names those of its response in a comment before its last event, `: x-proxy-omitted: images`; such a response is not stored',
   ],
   [['X-Proxy-Tokens-Saved'], 'prompt tokens served from the cache'],
   [

@@ -1,19 +1,20 @@
 /** Chat and other completions: what a model answers to a whole request. */
-import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { withLongBody } from '../providers/long-body.ts'
-import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { readPlain } from '../providers/read-response.ts'
+import { isEventStream, type UpstreamAnswer } from '../providers/upstream.ts'
+import { failedResponse } from '../providers/upstream-failure.ts'
 import { passAnswer } from './checks/pass-answer.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, passOnError, priceOf, storeResponse } from './complete-call.ts'
-import { shareBytes, shareEvents } from './own-fields.ts'
+import { shareBytes } from './own-fields.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
-import { readAnswer, usageOf } from './read-answer.ts'
+import { usageOf } from './read-answer.ts'
 import { readCompletion } from './read-request.ts'
 import { relayStream } from './relay-stream.ts'
 import type { ProxyResponse } from './request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from './request-context.ts'
-import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
+import { JSON_TYPE, nameOmitted, SSE_TYPE } from './response-headers.ts'
 import { replayOf, replayStream, serveHit } from './serve-hit.ts'
 
 export const completion: SharedOperation = {
@@ -38,10 +39,8 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
   accounting.noteAnswered(answer)
   if (answer.status !== 200) return passOnError(context, answer)
-  const isStream = answer.headers.get('content-type')?.includes('text/event-stream') ?? false
-  if (!isStream) return { response: await answerPlain(context, answer, stages) }
-  const shared = query.ownFields ? shareEvents(answer.body, account) : answer.body
-  return relayStream(context, { ...answer, body: shared }, stages)
+  if (answer.stream || (stream && !answer.plain && isEventStream(answer))) return relayStream(context, answer, stages)
+  return { response: await answerPlain(context, answer, stages) }
 }
 
 async function answerPlain(
@@ -53,15 +52,16 @@ async function answerPlain(
   const { endpoint, body } = query
   const owner = account.project_id
   const wanted = formatOf(endpoint).wantedOf(body)
-  const read = await readAnswer(answer.body, provider.name, { endpoint, wanted, owner })
-  const { completeness, callsTools } = read
+  const read = answer.plain ?? (await readPlain(answer.body, provider.name, { endpoint, wanted, owner }))
+  const { completeness, callsTools, failure, usage: reported, omitted } = read
+  if (failure) throw failedResponse(failure, completeness, reported)
   const bytes = query.ownFields ? await shareBytes(read.bytes, account) : read.bytes
-  const hasFailed = isUpstreamFailure(completeness)
   const asked = askedCall(query, provider, stages.catalogue)
   noteKept(context, read.id)
   const usage = await usageOf(asked, read, owner)
   const passed = await passAnswer(context, bytes, usage)
   const headers = answeredHeaders(context, answer, usage, stages)
+  nameOmitted(headers, omitted)
   const response: ProxyResponse = query.stream
     ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, replayOf(context), account) }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
@@ -74,6 +74,6 @@ async function answerPlain(
       : { kind: 'notShareable', failure: null },
   )
   subscriber.leave()
-  finishMiss(context, usage, !hasFailed)
+  finishMiss(context, usage)
   return response
 }

@@ -4,7 +4,7 @@
 
 import { ClientGone, ProxyError } from '../errors/errors.ts'
 import { unnarrowed } from '../providers/model-router.ts'
-import { isTemporary, UpstreamFailure } from '../providers/upstream-failure.ts'
+import { isTemporary, isWorthFallback, UpstreamFailure } from '../providers/upstream-failure.ts'
 import type { CallFailure } from './coalescing/shared-call.ts'
 import { forModel } from './for-model.ts'
 import { planRequest } from './plan-request.ts'
@@ -45,7 +45,7 @@ async function attempt(context: RequestContext, stages: Stages): Promise<Attempt
 
 /** Whether a fallback may help: only failures that may be over a moment later. */
 function isTemporaryFailure(failure: CallFailure): boolean {
-  if (failure instanceof Error) return failure instanceof UpstreamFailure
+  if (failure instanceof Error) return failure instanceof UpstreamFailure && isWorthFallback(failure)
   return isTemporary(failure.upstreamStatus ?? failure.status)
 }
 

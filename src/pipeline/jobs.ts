@@ -17,7 +17,6 @@ import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objec
 import { type MessageBatch, type MessageBatchInput, takeMessageBatch } from './kept-objects/read-message-batch.ts'
 import { type BatchResult, readBatchResult } from './kept-objects/read-result.ts'
 import { assessPassed, type PassedAnswer, type PassedToAssess } from './pass-through/assess-passed.ts'
-import { type AnswerInput, assessAnswer, type ReadAnswer } from './read-answer.ts'
 import { type ReplayInput, writeReplay } from './serve-hit.ts'
 
 /** Writes a request anew with all that it refers to. */
@@ -49,12 +48,6 @@ export function readBatch(input: MessageBatchInput): JobDone<MessageBatch> {
 /** Reads one result of a message batch. */
 export function readResult(line: Uint8Array): JobDone<BatchResult | null> {
   return { output: readBatchResult(line) }
-}
-
-/** Joins, reads and assesses a response. */
-export function readAnswer({ parts, ...asked }: AnswerInput & { parts: readonly Uint8Array[] }): JobDone<ReadAnswer> {
-  const bytes = joinBytes(parts)
-  return { output: assessAnswer(bytes, asked), transfer: [bytes.buffer as ArrayBuffer] }
 }
 
 /** Joins and reads a pass-through operation's response. */

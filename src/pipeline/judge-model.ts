@@ -89,7 +89,7 @@ async function askPlain(
   const bodyText = JSON.stringify(body)
   const asked = { endpoint: 'chat' as const, bodyText, body, headers, stream: false, signal }
   const answer = await provider.ask(asked)
-  const bytes = await readAll(answer.body, provider.name, MAX_ANSWER_BYTES)
+  const bytes = answer.plain?.bytes ?? (await readAll(answer.body, provider.name, MAX_ANSWER_BYTES))
   if (answer.status !== 200) throw broken(provider.name, `answered the judge's question with status ${answer.status}`)
   const parsed = parseJsonObject(new TextDecoder().decode(bytes))
   if (!parsed) throw broken(provider.name, 'gave an answer that is not a JSON object')

@@ -28,9 +28,9 @@ export function shareBytes(bytes: Uint8Array, { project_id: owner }: Asking): Ui
   return write({ bytes, isEvent: false, fields: OWN_FIELDS }, owner)
 }
 
-/** The same for a stream. */
-export function shareEvents(stream: ReadableStream<Uint8Array>, { project_id: owner }: Asking) {
-  return writeInEvents(stream, OWN_FIELDS, owner)
+/** The same for an event of a stream. */
+export function shareEvent(bytes: Uint8Array, { project_id: owner }: Asking): Uint8Array | Promise<Uint8Array> {
+  return holdsResponse(bytes) ? write({ bytes, isEvent: true, fields: OWN_FIELDS }, owner) : bytes
 }
 
 /** The response as its client gets it. */

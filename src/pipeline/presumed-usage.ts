@@ -19,6 +19,7 @@ import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
 /** A provider that was asked something, and the prices. */
 export interface AskedCall {
   endpoint: string
+  model: string
   body: JsonObject
   /** Worked out where it matters. */
   size: () => RequestSize
@@ -32,9 +33,10 @@ export function askedCall(
   provider: Provider,
   catalogue: Pick<Catalogue, 'find'>,
 ): AskedCall {
-  const { endpoint, body } = query
+  const { endpoint, model, body } = query
   const heard = query.kind === 'passed' && query.sound ? { seconds: chargedSeconds(query.sound) } : {}
-  return { endpoint, body, size: () => ({ ...sizeOf(query, { isLenient: true }), ...heard }), provider, catalogue }
+  const size = () => ({ ...sizeOf(query, { isLenient: true }), ...heard })
+  return { endpoint, model, body, size, provider, catalogue }
 }
 
 /** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */
@@ -141,8 +143,8 @@ export function presumeBeside(call: AskedCall, reported: TokenUsage, most: Spent
 }
 
 /** By which name a response is priced. */
-export function pricedName({ body, size }: AskedCall): { model: string; hasOthers: boolean } {
-  return { model: size().model, hasOthers: alternativesOf(body).length > 0 }
+export function pricedName({ body, model }: AskedCall): { model: string; hasOthers: boolean } {
+  return { model, hasOthers: alternativesOf(body).length > 0 }
 }
 
 /** Tokens and dollars that a call may have taken; null is not known. */
@@ -178,7 +180,7 @@ interface OpenCall {
 
 /** What providers were asked for one request: what each call may have cost, until its usage is known. */
 export class AskedCalls {
-  /** Of calls whose usage nobody will learn. */
+  /** Of calls that failed: what they reported, else what they may have used. */
   readonly presumed: Spent[] = []
   #open: OpenCall | null = null
 
@@ -204,6 +206,9 @@ export class AskedCalls {
   fail(failure: unknown): void {
     const call = this.#open
     this.#open = null
-    if (call && mayHaveCost(failure, call.answered)) this.presumed.push({ model: call.model, usage: call.presume() })
+    if (!call) return
+    const reported = failure instanceof UpstreamFailure ? failure.usage : null
+    if (reported) this.presumed.push({ model: call.model, usage: reported })
+    else if (mayHaveCost(failure, call.answered)) this.presumed.push({ model: call.model, usage: call.presume() })
   }
 }

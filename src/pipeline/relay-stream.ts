@@ -2,24 +2,23 @@
 
 import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
 import { takeBeginningTurn } from '../event-loop/turns.ts'
-import type { AssembledStream, StreamAssembler } from '../formats/answer-format.ts'
-import { isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { EventLump } from '../formats/sse/event-lump.ts'
-import { createEventSplitter } from '../formats/sse/split-events.ts'
-import { createSseParser } from '../formats/sse/sse.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
+import { encode } from '../providers/read-response.ts'
+import { ResponseStream, type StreamReading } from '../providers/response-stream.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
-import { broken, UpstreamFailure } from '../providers/upstream-failure.ts'
+import { broken, failedResponse, UpstreamFailure } from '../providers/upstream-failure.ts'
 import { passAnswer } from './checks/pass-answer.ts'
 import { StreamGate } from './checks/stream-gate.ts'
 import type { CallFailure } from './coalescing/shared-call.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, storeResponse } from './complete-call.ts'
 import { KeptText } from './kept-text.ts'
+import { shareBytes, shareEvent } from './own-fields.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
-import { isWholeUsage, mayHaveBegun, usageOf } from './read-answer.ts'
+import { usageOf } from './read-answer.ts'
 import type { Attempt, LeadingContext, Stages } from './request-context.ts'
 import { SSE_TYPE } from './response-headers.ts'
 import type { SpentUsage } from './spent-usage.ts'
@@ -52,17 +51,17 @@ async function failureOf({ signal, settled }: StreamContext['call']): Promise<Ca
 
 /** Reads the stream to its end, settles the call, accounts for it. Never throws. */
 async function relay(context: StreamContext, answer: UpstreamAnswer, gate: StreamGate, stages: Stages): Promise<void> {
-  const { query, call } = context
-  const format = formatOf(query.endpoint)
-  const assembler = format.createAssembler(format.wantedOf(query.body))
-  const text = new KeptText(assembler, call, stages.calls.room)
+  const { query, account, call } = context
+  const wanted = formatOf(query.endpoint).wantedOf(query.body)
+  const stream = answer.stream ?? new ResponseStream(answer.body, { endpoint: query.endpoint, wanted }, null)
+  const text = new KeptText(stream, call, stages.calls.room)
   // Between being asked and beginning, others may have taken the room. What has come of it waits in the runtime, and goes at once.
   call.refuseWithoutRoom()
   await takeBeginningTurn()
   call.refuseWithoutRoom()
-  const { held, brokenBy } = await readEvents(context, answer, { assembler, text, gate })
-  const assembled = { ...assembler.finish(), lostChars: assembler.meter.lostChars }
-  await settle(context, answer, stages, { assembled, held, brokenBy, gate })
+  const share = query.ownFields ? (event: Uint8Array) => shareEvent(event, account) : null
+  const read = { ...(await readEvents(context, stream, { text, gate, share })), stream }
+  await settle(context, answer, stages, { ...read, gate })
   gate.close()
   text.close()
 }
@@ -71,31 +70,58 @@ async function settle(
   context: StreamContext,
   answer: UpstreamAnswer,
   stages: Stages,
-  { assembled, held, brokenBy, gate }: ReadStream & { gate: StreamGate },
+  { stream, held, brokenBy, gate }: ReadStream & { gate: StreamGate },
 ): Promise<void> {
-  const { query, call, check } = context
-  if (brokenBy !== undefined) return await endBroken(context, assembled, { failure: brokenBy, gate }, stages)
-  const usage = await usageOfStream(context, assembled, stages)
-  const isWhole = assembled.completeness === 'whole' && answer.mayStore()
-  const bytes = isWhole || check ? encoder.encode(JSON.stringify(assembled.body)) : NOTHING
+  const { query, account, call, check } = context
+  if (brokenBy !== undefined) return await endBroken(context, stream, { failure: brokenBy, gate }, stages)
+  const reading = stream.judge()
+  const usage = await usageOfStream(context, stream, reading, stages)
+  if (reading.failure) {
+    const failure = failedResponse(reading.failure, reading.completeness, reading.usage)
+    return endFailed(context, stream, { failure, usage, gate, held })
+  }
+  const isWhole = reading.completeness === 'whole' && answer.mayStore()
+  const assembled = isWhole || check ? encode(stream.finish().body) : NOTHING
+  const bytes = query.ownFields && assembled !== NOTHING ? await shareBytes(assembled, account) : assembled
   // A credential may come in parts, each in an event of its own.
   const hasCredentials = answer.credentials?.areIn(bytes) ?? false
   const shown = hasCredentials ? hide(bytes, answer) : bytes
-  const passed = await passAnswer(context, assembled.lostChars > 0 ? null : shown, usage).catch(asRefused)
+  const isKept = stream.assembler.meter.lostChars === 0
+  const passed = await passAnswer(context, isKept ? shown : null, usage).catch(asRefused)
   if (passed && 'refusal' in passed) return call.settle(...passed.refusal)
   await gate.open()
   const isComplete = isWhole && !hasCredentials && passed?.mayStore !== false
-  const callsTools = isComplete && formatOf(query.endpoint).callsTools(assembled.body)
-  const kind = { isSemantic: !callsTools, isStreamed: true, policy: passed?.policy ?? null }
+  const kind = { isSemantic: !reading.callsTools, isStreamed: true, policy: passed?.policy ?? null }
   if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
-  if (held) void call.push(held)
-  const failure = isUpstreamFailure(assembled.completeness) ? broken(context.provider.name, 'reported a failure') : null
+  const { lastEvent } = formatOf(query.endpoint)
+  const last = held ?? (lastEvent && new EventLump([lastEvent]))
+  if (last) void call.push(last)
   call.settle(
     isComplete
       ? { kind: 'complete', entry: entryOf(context, bytes, usage, passed) }
-      : { kind: 'notShareable', failure },
+      : { kind: 'notShareable', failure: null },
   )
-  finishMiss(context, usage, failure === null)
+  finishMiss(context, usage)
+}
+
+/** A response that turned out to be a failure. Its clients learn so by an event: the provider's own, where it sent one. */
+function endFailed(
+  { query, call, accounting }: StreamContext,
+  stream: ResponseStream,
+  {
+    failure,
+    usage,
+    gate,
+    held,
+  }: Pick<ReadEvents, 'held'> & { failure: UpstreamFailure; usage: SpentUsage; gate: StreamGate },
+): void {
+  const reported = Object.assign(failure, { usage })
+  // Where the closing event holds the response, it says that it failed. Any other would say that it is whole.
+  const tellsFailure = stream.hasToldFailure && formatOf(query.endpoint).lastEvent === null
+  if (held && tellsFailure && !gate.isShut) void call.push(held)
+  call.settle({ kind: 'notShareable', failure: reported }, stream.hasToldFailure ? undefined : reported)
+  // Nothing of it has gone to anybody, and another model may be asked.
+  if (!gate.isShut) accounting.finishFailed(reported, { usage })
 }
 
 /** How a call ends whose answer may not pass: those that read a part of it learn so, too. */
@@ -116,23 +142,19 @@ function isInPlaceOfResponse(failure: unknown): boolean {
 /** `isInterrupted`: it may have used more than what it sent shows. */
 async function usageOfStream(
   context: StreamContext,
-  { usage, body, completeness, lostChars }: AssembledText,
+  stream: ResponseStream,
+  reading: StreamReading,
   { catalogue }: Stages,
   isInterrupted = false,
 ): Promise<SpentUsage> {
   const { query, account, provider } = context
-  const format = formatOf(query.endpoint)
-  noteKept(context, body.id)
-  const hasEnded = format.hasEnded(body)
-  const reported = format.readUsage(usage, body)
+  const { usage, hasBegun, hasEnded, mayHaveBegun, model, id, text, body } = reading
+  const { lostChars } = stream.assembler.meter
+  noteKept(context, id)
   const report = {
-    usage: reported,
-    hasBegun: format.hasBegun(body),
-    mayHaveBegun: isInterrupted || mayHaveBegun(format, body, completeness),
+    ...{ usage, hasBegun, model, text, lostChars },
+    mayHaveBegun: isInterrupted || mayHaveBegun,
     cut: hasEnded ? undefined : { answer: body, lostChars },
-    model: body.model,
-    text: hasEnded && isWholeUsage(reported) ? '' : format.textOf(body),
-    lostChars,
   }
   return usageOf(askedCall(query, provider, catalogue), report, account.project_id)
 }
@@ -144,39 +166,36 @@ interface ReadEvents {
   brokenBy: unknown
 }
 
-interface AssembledText extends AssembledStream {
-  /** Of the text, beyond what the body has: it was given up. */
-  lostChars: number
+interface ReadStream extends ReadEvents {
+  stream: ResponseStream
 }
 
-interface ReadStream extends ReadEvents {
-  assembled: AssembledText
+interface Relaying {
+  text: KeptText
+  gate: StreamGate
+  /** Gives an event the fields that all who share it get; null where it has none. */
+  share: ((event: Uint8Array) => Uint8Array | Promise<Uint8Array>) | null
 }
 
 async function readEvents(
   { query }: StreamContext,
-  answer: UpstreamAnswer,
-  { assembler, text, gate }: { assembler: StreamAssembler; text: KeptText; gate: StreamGate },
+  stream: ResponseStream,
+  { text, gate, share }: Relaying,
 ): Promise<ReadEvents> {
   const format = formatOf(query.endpoint)
-  const parser = createSseParser(({ data, event }) => assembler.push(data, event))
-  const splitter = createEventSplitter()
-  const reader = answer.body.getReader()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
-      const events = done ? [splitter.end()].filter(rest => rest.length > 0) : splitter.push(value)
-      if (done) parser.end()
-      else parser.push(value)
+      const read = await stream.read()
+      if (read === null) return { held: null, brokenBy: undefined }
       text.note()
+      const events = share ? await Promise.all(read.map(share)) : read
       const doneAt = events.findIndex(format.isLastEvent)
       const passed = doneAt < 0 ? events : events.slice(0, doneAt)
       if (passed.length > 0) await gate.push(new EventLump(passed))
       if (doneAt >= 0) {
-        void drain(reader)
-        return { held: new EventLump(events.slice(doneAt)), brokenBy: undefined }
+        void stream.drain()
+        return { held: new EventLump(events.slice(doneAt, doneAt + 1)), brokenBy: undefined }
       }
-      if (done) return { held: null, brokenBy: undefined }
     }
   } catch (brokenBy) {
     return { held: null, brokenBy }
@@ -186,26 +205,17 @@ async function readEvents(
 /** Subscribers that received a part get the error; others may try again themselves. */
 async function endBroken(
   context: StreamContext,
-  assembled: AssembledText,
+  stream: ResponseStream,
   { failure, gate }: { failure: unknown; gate: StreamGate },
   stages: Stages,
 ): Promise<void> {
   const { provider, accounting, call } = context
   // Counted first: when a client learns of the end, the request is accounted for.
-  const usage = await usageOfStream(context, assembled, stages, !isInPlaceOfResponse(failure))
+  const usage = await usageOfStream(context, stream, stream.judge(), stages, !isInPlaceOfResponse(failure))
   const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
   call.settle({ kind: 'notShareable', failure: reported }, reported)
   // Nothing of it has gone to anybody, and another model may be asked.
   if (gate.isShut && reported instanceof UpstreamFailure && !(failure instanceof ClientGone)) return
   accounting.finishFailed(failure instanceof ClientGone ? failure : reported, { usage })
-}
-
-/** Reads past the closing event, so that the connection can be reused. */
-async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
-  try {
-    while (!(await reader.read()).done);
-  } catch {
-    // The response is already complete.
-  }
 }

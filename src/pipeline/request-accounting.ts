@@ -54,7 +54,7 @@ export interface RequestAccounting {
   /** Whether its answer is read to its end, whoever leaves: what a budget pays for is learned where it may cost less than is presumed. */
   readonly isReadToEnd: boolean
   /** The provider has begun to answer. */
-  noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys' | 'status'>): void
+  noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys' | 'status' | 'headAtMs'>): void
   /** Sets columns of its record that a step knows, and nothing else needs. */
   note(known: RequestStory): void
   /** Who makes the call that the request follows, if it follows one. */

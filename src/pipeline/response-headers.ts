@@ -3,6 +3,7 @@ import { cacheIdOf } from '../cache/entry.ts'
 import type { Lookup } from '../cache/lookup.ts'
 import { formatUsd } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
+import { OMITTED } from '../providers/translations/with-translations.ts'
 
 /** `cost` is null when it is not known. `lookup`: what the cache was found to have, if it was asked. */
 export function missHeaders(
@@ -53,6 +54,12 @@ export function followHeaders(provider: string, estimatedPromptTokens: number): 
     // The exact count comes at the end of the stream, too late for a header.
     'x-proxy-tokens-saved': `${estimatedPromptTokens}`,
   }
+}
+
+/** Names the kinds of output that the client's format has no place for. */
+export function nameOmitted(headers: Record<string, string>, omitted: readonly string[]): void {
+  const { [OMITTED]: known } = headers
+  if (omitted.length > 0) headers[OMITTED] = [...(known ? [known] : []), ...omitted].join(', ')
 }
 
 export const JSON_TYPE = { 'content-type': 'application/json' }

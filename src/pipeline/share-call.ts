@@ -7,6 +7,7 @@ import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { takeAskTurn } from '../event-loop/turns.ts'
 import { referencesOf } from '../formats/kept-references.ts'
+import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import { passFound } from './checks/pass-answer.ts'
 import type { CallFailure, Joined, Settlement, SharedCalls } from './coalescing/shared-call.ts'
 import { followCall } from './follow-call.ts'
@@ -15,6 +16,7 @@ import { largestCost, sizeOf } from './largest-cost.ts'
 import { knownAhead } from './pass-through/passed-usage.ts'
 import { allowsCaching, isFollowedLive } from './plan-request.ts'
 import { askedCall, isSentAsWritten, presumeMost } from './presumed-usage.ts'
+import { asReported } from './read-answer.ts'
 import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
 
 /** Codes of refusals that concern the leader's key alone. */
@@ -104,7 +106,10 @@ async function lead(
     // What is made in the background is made to its end.
     const isAside = query.endpoint === 'responses' && query.body.background === true
     call.readsOn = hasBegun => isAside || (accounting.isReadToEnd && !(hasBegun && isSentAsWritten(asked)))
-    return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages)
+    return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages).catch(error => {
+      if (error instanceof UpstreamFailure && error.usage) error.usage = asReported(asked, error.usage)
+      throw error
+    })
   } catch (error) {
     const failure = asFailure(error)
     // Another key may have money or tokens left.

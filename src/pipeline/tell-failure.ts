@@ -18,7 +18,8 @@ export function tellError(failure: unknown): RecordedError {
   // The hook's own words may quote what it refused.
   if (failure instanceof HookRefusal) return { error_code: failure.code, error_message: null }
   if (failure instanceof ProxyError) {
-    return { error_code: failure.code, error_message: plainText(failure.message, LONGEST_MESSAGE) }
+    const isQuoted = failure instanceof UpstreamFailure && failure.kind === 'reported'
+    return { error_code: failure.code, error_message: isQuoted ? null : plainText(failure.message, LONGEST_MESSAGE) }
   }
   if (failure instanceof ClientGone) return { error_code: 'client_gone', error_message: failure.message }
   const { code } = readError(failure)
@@ -29,12 +30,16 @@ type RecordedUpstreamError = Pick<RequestStory, 'upstream_status' | 'upstream_me
 
 /** What the upstream answered, if that was the failure. */
 export function tellUpstream(failure: unknown, query: Pick<NotedQuery, 'body'> | null): RecordedUpstreamError {
-  if (failure instanceof UpstreamFailure) return { upstream_status: failure.upstreamStatus, upstream_message: null }
+  const quote = (message: string) => withoutPrompt(plainText(message, LONGEST_MESSAGE), query?.body ?? {})
+  if (failure instanceof UpstreamFailure) {
+    const message = failure.kind === 'reported' ? quote(failure.message) : null
+    return { upstream_status: failure.upstreamStatus, upstream_message: message }
+  }
   if (!isAnswer(failure)) return { upstream_status: null, upstream_message: null }
   const { message } = readError(failure)
   return {
     upstream_status: failure.upstreamStatus ?? failure.status,
-    upstream_message: message === null ? null : withoutPrompt(plainText(message, LONGEST_MESSAGE), query?.body ?? {}),
+    upstream_message: message === null ? null : quote(message),
   }
 }
 

@@ -1,13 +1,14 @@
 /** Several keys of a project's own for one provider: which one a request takes, and which one the provider has refused of late. */
 import { nowMs, steadyMs } from '../event-loop/clock.ts'
-import { hideEarlier } from './credentials/credentials.ts'
-import type {
-  PassedRequest,
-  Provider,
-  RealtimeAsked,
-  StoredRequest,
-  UpstreamAnswer,
-  UpstreamRequest,
+import type { Credentials } from './credentials/credentials.ts'
+import {
+  afterAttempts,
+  type PassedRequest,
+  type Provider,
+  type RealtimeAsked,
+  type StoredRequest,
+  type UpstreamAnswer,
+  type UpstreamRequest,
 } from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 import { readRefusal } from './whose-refusal.ts'
@@ -44,24 +45,27 @@ export function balanceKeys(
   const { name, kind, pricedAs, has, pass, askStored, realtime } = first.provider
   const { choose, rest } = createRests(keys, onRest)
 
-  async function ask(beginning: string, askWith: (provider: Provider) => Promise<UpstreamAnswer>) {
+  async function ask(
+    beginning: string,
+    askWith: (provider: Provider, earlier: readonly Credentials[]) => Promise<UpstreamAnswer>,
+  ) {
     const chosen = choose(beginning)
     const refused: string[] = []
-    const earlier: UpstreamAnswer[] = []
+    const earlier: Credentials[] = []
     const doubtful: [WeightedKey, UpstreamAnswer][] = []
     for (const [index, key] of chosen.entries()) {
       const hasNext = index + 1 < chosen.length
       try {
-        const given = await askWith(key.provider)
+        const given = await askWith(key.provider, earlier)
         const [blamed, answer] = given.status === 403 ? await readRefusal(given, name) : (['key', given] as const)
         const isRefused = REFUSED.has(answer.status) && blamed !== 'request'
         if (isRefused && blamed === 'key') rest(key, answer)
         else if (isRefused) doubtful.push([key, answer])
         else if (answer.status < 500) for (const each of doubtful) rest(...each)
         const keys = [...refused, isRefused ? `${key.name} ${answer.status}` : key.name]
-        if (!isRefused || !hasNext) return { ...hideEarlier(answer, earlier), keys, attempts: keys.length }
+        if (!isRefused || !hasNext) return { ...answer, keys, attempts: keys.length }
         refused.push(...keys.slice(-1))
-        earlier.push(answer)
+        if (answer.credentials) earlier.push(answer.credentials)
         await answer.body.cancel().catch(() => {})
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
@@ -80,16 +84,19 @@ export function balanceKeys(
     pricedAs,
     ...(kind && { kind }),
     ...(has && { has }),
-    ask: (request: UpstreamRequest) => ask(beginningOf(request.body), provider => provider.ask(request)),
+    ask: (request: UpstreamRequest) =>
+      ask(beginningOf(request.body), (provider, earlier) => provider.ask(afterAttempts(request, earlier))),
     ...(pass && {
       pass: (request: PassedRequest) =>
-        ask(beginningOf(request.body?.fields ?? { input: request.path }), provider =>
-          (provider.pass as typeof pass)(request),
+        ask(beginningOf(request.body?.fields ?? { input: request.path }), (provider, earlier) =>
+          (provider.pass as typeof pass)(afterAttempts(request, earlier)),
         ),
     }),
     ...(askStored && {
       askStored: (request: StoredRequest) =>
-        ask(request.path, provider => (provider.askStored as typeof askStored)(request)),
+        ask(request.path, (provider, earlier) =>
+          (provider.askStored as typeof askStored)(afterAttempts(request, earlier)),
+        ),
     }),
     ...(realtime && {
       // Nothing is known of a session that begins.

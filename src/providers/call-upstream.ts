@@ -3,7 +3,7 @@ import { ProxyError } from '../errors/errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
 import { takeReadTurn } from '../event-loop/turns.ts'
-import { type CredentialFilter, type Credentials, hideInHeaders } from './credentials/credentials.ts'
+import { type CredentialFilter, type Credentials, hideEarlier, hideInHeaders } from './credentials/credentials.ts'
 import { forbidsStoring, returnedHeaders } from './forwarded-headers.ts'
 import { type AnswerBounds, type CountBytes, createByteCounter } from './read-bytes.ts'
 import type { UpstreamAnswer } from './upstream.ts'
@@ -27,6 +27,8 @@ export interface UpstreamCall {
   /** POST by default. */
   method?: 'GET' | 'POST' | 'DELETE'
   body: string | Uint8Array | null
+  /** Those of earlier attempts, which nothing that comes back may show either. */
+  earlierCredentials?: readonly Credentials[] | undefined
   signal: AbortSignal
   limits: UpstreamLimits
   probe: ConnectionProbe
@@ -58,6 +60,7 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
       // Turns off Bun's own limit of five minutes; the limits above apply.
       timeout: false,
     } as RequestInit)
+    const headAtMs = performance.now()
     call.probe.noteAlive(call.url)
     const unusable = describeUnusable(response.status)
     if (unusable !== null) {
@@ -70,13 +73,15 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
     const headers = returnedHeaders(response.headers)
     hideInHeaders(headers, credentials)
     const isForbidden = forbidsStoring(response.headers)
-    return {
+    const answer = {
       status: response.status,
       headers,
+      headAtMs,
       body: readWithin(response.body, call, { ours, counter, filter, firstByteLimitMs }),
       mayStore: () => !isForbidden && !filter.hasFound,
       credentials,
     }
+    return hideEarlier(answer, call.earlierCredentials ?? [])
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const failure = ours.signal.aborted ? ours.signal.reason : error

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Log } from '../telemetry/log.ts'
 import { around, type Provider, type UpstreamAnswer } from './upstream.ts'
-import { isTemporary, openCircuit, UpstreamFailure } from './upstream-failure.ts'
+import { isTemporary, isWorthFallback, openCircuit, UpstreamFailure } from './upstream-failure.ts'
 
 export interface BreakerOptions {
   /** Consecutive failures that open it, once they have lasted for half of `openMs`. */
@@ -143,7 +143,7 @@ async function askThrough(
     entered.settle(outcomeOf(answer))
     return answer
   } catch (error) {
-    entered.settle(error instanceof UpstreamFailure ? 'failed' : 'unknown')
+    entered.settle(error instanceof UpstreamFailure && isWorthFallback(error) ? 'failed' : 'unknown')
     throw error
   }
 }

@@ -6,9 +6,10 @@ import { parseExactly } from '../formats/json/exact-json.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
 import { countInput, type ErrorDetails, type TranslationContext, tellOwn, translate } from '../formats/translation.ts'
 import { type LongChat, type LongTranslatedChat, translateBody } from './anthropic/request/translate-chat.ts'
+import { judgePlain, type PlainReading, type ResponseInput } from './read-response.ts'
 import { type RenameInput, writeRenamed } from './rename-model.ts'
 import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/answer.ts'
-import { type PlainAnswer, type PlainTranslation, translateBytes } from './translations/translate-answer.ts'
+import { type PlainAnswer, translateBytes } from './translations/translate-answer.ts'
 import type { LongTranslated, ToCount, ToTell, ToTranslate } from './translations/translate-request.ts'
 import { dropUsage } from './usage-wish.ts'
 
@@ -61,9 +62,18 @@ export function tellOwnRequest({ endpoint, target, bytes, details }: ToTell): Jo
 }
 
 /** Translates a plain chat response. */
-export function translateAnswer({ parts, translated }: PlainAnswer): JobDone<PlainTranslation> {
+export function translateAnswer({ parts, translated }: PlainAnswer): JobDone<PlainReading> {
   const output = translateBytes(joinBytes(parts), translated)
-  return { output, transfer: 'bytes' in output ? [output.bytes.buffer as ArrayBuffer] : [] }
+  return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
+}
+
+/** Joins, reads and judges a plain response. */
+export function readResponse({
+  parts,
+  ...input
+}: ResponseInput & { parts: readonly Uint8Array[] }): JobDone<PlainReading> {
+  const output = judgePlain(joinBytes(parts), input)
+  return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }
 
 /** Counts a request's tokens. */

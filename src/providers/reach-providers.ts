@@ -22,6 +22,7 @@ import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
 import { chatTargets, withTranslations } from './translations/with-translations.ts'
 import type { Endpoint, Provider } from './upstream.ts'
+import { withReading } from './with-reading.ts'
 import { withRetries } from './with-retries.ts'
 
 export interface ReachOptions {
@@ -61,7 +62,7 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
 
   /** `has`: the operations that it supports natively, without translation to chat. */
   function translating(provider: Provider, has: readonly Endpoint[]): Provider {
-    return withTranslations(provider, { has, targetOf: chatTargets(catalogue, provider.pricedAs) })
+    return withReading(withTranslations(provider, { has, targetOf: chatTargets(catalogue, provider.pricedAs) }))
   }
 
   const direct = createDirectProviders({

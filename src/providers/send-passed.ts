@@ -1,7 +1,13 @@
 /** Sends requests to a provider with its own credential in place of the client's: those that a model is asked, and those that are passed through. */
 import { callUpstream, type UpstreamCall } from './call-upstream.ts'
 import { writeRequestHeaders } from './forwarded-headers.ts'
-import type { PassedRequest, ProviderKind, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import {
+  isEventStream,
+  type PassedRequest,
+  type ProviderKind,
+  type UpstreamAnswer,
+  type UpstreamRequest,
+} from './upstream.ts'
 
 /** How a project reaches a provider with one of its keys. */
 export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 'probe'> {
@@ -24,19 +30,62 @@ export interface Recipient extends Pick<ProviderOptions, 'name' | 'kind' | 'proj
   credentials: UpstreamCall['credentials']
 }
 
-export function sendAsked(
+export async function sendAsked(
   request: UpstreamRequest,
   body: string | Uint8Array,
   recipient: Recipient,
 ): Promise<UpstreamAnswer> {
-  return callUpstream({ ...recipient, headers: writeHeaders(request, recipient), body, signal: request.signal })
+  const headers = writeHeaders(request, recipient)
+  const { earlierCredentials, signal } = request
+  const answer = await callUpstream({ ...recipient, headers, body, earlierCredentials, signal })
+  const isLabelled = !request.stream || answer.status !== 200 || isEventStream(answer)
+  return isLabelled ? answer : labelStream(answer)
+}
+
+const OPENING_BRACKETS: ReadonlySet<number | undefined> = new Set(Buffer.from('{[<'))
+
+/** Some providers label a stream as JSON, or not at all: its first byte tells it from an object, a list or a page. */
+async function labelStream(answer: UpstreamAnswer): Promise<UpstreamAnswer> {
+  const reader = openReader(answer.body)
+  const first: Uint8Array[] = []
+  let opening: number | undefined
+  for (let isOver = false; opening === undefined && !isOver; ) {
+    const { done, value } = await reader.read()
+    isOver = done
+    if (value) first.push(value)
+    opening = value?.find(byte => byte > SPACE)
+  }
+  if (opening !== undefined && !OPENING_BRACKETS.has(opening)) answer.headers.set('content-type', 'text/event-stream')
+  return { ...answer, body: resume(first, reader) }
+}
+
+const SPACE = 0x20
+
+function openReader(body: ReadableStream<Uint8Array>) {
+  return body.getReader()
+}
+
+/** What was read, and then the rest. */
+function resume(read: Uint8Array[], reader: ReturnType<typeof openReader>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const known = read.shift()
+        const { done, value } = known ? { done: false, value: known } : await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value as Uint8Array)
+      },
+      cancel: reason => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 type Sent = Omit<PassedRequest, 'path' | 'leavesTrace' | 'isDownload'> & { isDownload?: boolean }
 
 /** The client's Accept header stays, because the response may be a stream, or no JSON. */
 export function sendPassed(
-  { method, body, headers: given, isDownload, signal }: Sent,
+  { method, body, headers: given, isDownload, earlierCredentials, signal }: Sent,
   recipient: Recipient,
 ): Promise<UpstreamAnswer> {
   const headers = writeHeaders({ headers: given, stream: false }, recipient)
@@ -49,6 +98,7 @@ export function sendPassed(
     method,
     headers,
     body: body?.bytes ?? null,
+    earlierCredentials,
     signal,
     limits: isDownload ? { ...limits, maxAnswerBytes: Number.POSITIVE_INFINITY } : limits,
   })

@@ -1,13 +1,14 @@
 /** Translates an upstream's event stream as it comes. Its first piece is awaited: an earlier failure can then become an error response. */
 import { ProxyError } from '../errors/errors.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
-import { noResponse } from './upstream-failure.ts'
 
 export interface EventTranslator {
   /** Returns the bytes for one event; null for none. Throws a ProxyError. */
   push(event: SseEvent): Uint8Array | null
   /** Whether the last event was among them. */
   readonly isDone: boolean
+  /** Ends a stream that has ended without its last event: returns its last bytes. Throws a ProxyError where it was cut. */
+  end(): Uint8Array | null
   /** Returns the bytes that come before the error which ended a response; null for none. */
   breakOff?(): Uint8Array | null
   /** Returns the bytes that end a response which broke off; without it, reading throws the error. */
@@ -23,11 +24,10 @@ function openReader(stream: ReadableStream<Uint8Array>) {
 /** Rejects, or later throws, with a ProxyError: the upstream's own error, or that it broke off. Reading throws when the client has left. */
 export async function translateEvents(
   upstream: ReadableStream<Uint8Array>,
-  provider: string,
   translator: EventTranslator,
 ): Promise<ReadableStream<Uint8Array>> {
   const reader = openReader(upstream)
-  const pieces = translatePieces(reader, provider, translator)
+  const pieces = translatePieces(reader, translator)
   const first = await pieces.next()
   let isFirst = true
   return new ReadableStream<Uint8Array>(
@@ -44,13 +44,10 @@ export async function translateEvents(
   )
 }
 
-async function* translatePieces(
-  reader: Reader,
-  provider: string,
-  translator: EventTranslator,
-): AsyncGenerator<Uint8Array, undefined> {
+async function* translatePieces(reader: Reader, translator: EventTranslator): AsyncGenerator<Uint8Array, undefined> {
   let events: SseEvent[] = []
-  const parser = createSseParser(event => events.push(event))
+  const push = (event: SseEvent) => void events.push(event)
+  const parser = createSseParser(push, push)
   let hasBegun = false
   try {
     for (let isOver = false; !isOver; ) {
@@ -66,8 +63,9 @@ async function* translatePieces(
       events = []
       isOver = done || translator.isDone
     }
-    if (!translator.isDone) throw noResponse(provider, 'ended its answer before it was whole')
-    void readToEnd(reader)
+    if (translator.isDone) return void readToEnd(reader)
+    const rest = translator.end()
+    if (rest) yield rest
   } catch (error) {
     void reader.cancel(error).catch(() => {})
     const last = hasBegun ? translator.breakOff?.() : null

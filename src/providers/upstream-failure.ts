@@ -1,14 +1,17 @@
 /** How an upstream can fail before it responds, classified by what can be done about it. */
 
 import { describeError, ProxyError, type ProxyErrorOptions } from '../errors/errors.ts'
+import type { Completeness } from '../formats/chat/completeness.ts'
 import { textOf } from '../formats/json/canonical.ts'
+import type { TokenUsage } from '../formats/token-usage.ts'
 import type { Credentials } from './credentials/credentials.ts'
 
 /**
  * unconnected: nothing was sent. cut: the connection ended before a response began. silent: no response in time. broken: an unusable
- * response. open-circuit: not called, because it kept failing.
+ * response. empty: a response with status 200 without an answer in it. reported: an error that the provider reported in such a response.
+ * open-circuit: not called, because it kept failing.
  */
-export type FailureKind = 'unconnected' | 'cut' | 'silent' | 'broken' | 'open-circuit'
+export type FailureKind = 'unconnected' | 'cut' | 'silent' | 'broken' | 'empty' | 'reported' | 'open-circuit'
 
 export class UpstreamFailure extends ProxyError {
   readonly kind: FailureKind
@@ -16,6 +19,8 @@ export class UpstreamFailure extends ProxyError {
   readonly upstreamStatus: number | null
   /** How often the upstream was asked. */
   attempts: number
+  /** What the provider reported that it used all the same; null when it reported nothing. */
+  usage: TokenUsage | null = null
   /** As an answer's. */
   keys?: readonly string[]
   credentials?: Credentials
@@ -58,10 +63,38 @@ export function broken(provider: string, how: string, status?: number, cause?: u
   return new UpstreamFailure('broken', describeError('upstreamBroken', { provider, fault }, cause), status ?? null)
 }
 
-/** The same of a response that has ended, and that holds none: an error page, an empty body, text that is no JSON. */
+const REPORTED: ReadonlySet<Completeness> = new Set<Completeness>([
+  'error_in_body',
+  'error_in_choice',
+  'error_in_stream',
+])
+
+/** A failure inside a response with status 200: in the provider's own words and with its status, if it reported one; else a 502. */
+export function failedResponse(
+  error: Required<Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>>,
+  completeness: Completeness,
+  usage: TokenUsage | null,
+): UpstreamFailure {
+  const kind = REPORTED.has(completeness) ? 'reported' : 'empty'
+  const { status, code, message, type } = error
+  return Object.assign(new UpstreamFailure(kind, { status, code, message, type, isInPlaceOfResponse: true }), { usage })
+}
+
+/** The failure of a stream before its first part, with what the provider had reported by then. */
+export function withUsage(error: unknown, usage: TokenUsage | null): unknown {
+  if (error instanceof UpstreamFailure) return Object.assign(error, { usage })
+  return error instanceof ProxyError ? failedResponse(error, 'error_in_stream', usage) : error
+}
+
+/** Whether another model may answer: an error that the provider reported may concern the request. */
+export function isWorthFallback(failure: UpstreamFailure): boolean {
+  return failure.kind !== 'reported' || isTemporary(failure.status)
+}
+
+/** 502: what came has ended, and holds no response: an error page, an empty body, text that is no JSON. */
 export function noResponse(provider: string, fault: string): UpstreamFailure {
   const error = describeError('upstreamBroken', { provider, fault })
-  return new UpstreamFailure('broken', { ...error, isInPlaceOfResponse: true })
+  return new UpstreamFailure('empty', { ...error, isInPlaceOfResponse: true })
 }
 
 /** 503 that says how long to stay away. */

@@ -2,6 +2,8 @@
 import type { DirectProvider } from '../config/config.ts'
 import type { Form } from '../formats/read-form.ts'
 import type { Credentials } from './credentials/credentials.ts'
+import type { PlainReading } from './read-response.ts'
+import type { ResponseSource, ResponseStream } from './response-stream.ts'
 
 /** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */
 export type ProviderKind = DirectProvider | 'aggregator'
@@ -29,6 +31,8 @@ export interface UpstreamRequest {
   marksCache?: boolean
   /** The project that asks: work of one project beside the event loop does not keep another's waiting. */
   owner?: number
+  /** Those of earlier attempts with other keys: the response is rid of them, too. */
+  earlierCredentials?: readonly Credentials[]
   /** Aborted when the response is not needed any more. */
   signal: AbortSignal
 }
@@ -56,6 +60,8 @@ export interface PassedRequest {
   leavesTrace: boolean
   /** Whether the response may have any size, because it is not held in memory. */
   isDownload: boolean
+  /** As in UpstreamRequest. */
+  earlierCredentials?: readonly Credentials[]
   signal: AbortSignal
 }
 
@@ -68,6 +74,8 @@ export interface StoredRequest {
   query: string
   /** The client's own request headers. */
   headers: Headers
+  /** As in UpstreamRequest. */
+  earlierCredentials?: readonly Credentials[]
   signal: AbortSignal
 }
 
@@ -101,12 +109,24 @@ export interface UpstreamAnswer {
    * of it. Asked once the body has been read.
    */
   mayStore(): boolean
+  /** The response of a completion, read whole. `body` is empty then. */
+  plain?: PlainReading
+  /** The same of a stream, read to its first part. */
+  stream?: ResponseStream
+  /** The chat response that a stream is translated from. */
+  source?: ResponseSource
   /** Those that it has been rid of; none when nobody was called. */
   credentials?: Credentials
+  /** `performance.now()` when its head came; when it is not set, as it is returned. */
+  headAtMs?: number
   /** How often the upstream was asked; once when it is not set. */
   attempts?: number
   /** Where the project has named keys: those that were asked, in order, each that was refused with the status. */
   keys?: readonly string[]
+}
+
+export function isEventStream({ headers }: Pick<UpstreamAnswer, 'headers'>): boolean {
+  return headers.get('content-type')?.includes('text/event-stream') ?? false
 }
 
 export interface Provider {
@@ -135,15 +155,30 @@ export function keepsResponses({ askStored, kind }: Pick<Provider, 'askStored' |
   return askStored !== undefined && kind !== 'aggregator'
 }
 
+/** Sends the request. `earlier`: credentials of attempts before this one. */
+export type Ask = (earlier?: readonly Credentials[]) => Promise<UpstreamAnswer>
+
 /** The provider with `act` around each request for a model's answer. */
 export function around(
   provider: Provider,
-  act: (ask: () => Promise<UpstreamAnswer>, request: UpstreamRequest | PassedRequest) => Promise<UpstreamAnswer>,
+  act: (ask: Ask, request: UpstreamRequest | PassedRequest) => Promise<UpstreamAnswer>,
 ): Provider {
   const { pass } = provider
   return {
     ...provider,
-    ask: request => act(() => provider.ask(request), request),
-    ...(pass && { pass: (request: PassedRequest) => act(() => pass(request), request) }),
+    ask: request => act(earlier => provider.ask(afterAttempts(request, earlier)), request),
+    ...(pass && {
+      pass: (request: PassedRequest) => act(earlier => pass(afterAttempts(request, earlier)), request),
+    }),
   }
+}
+
+/** The request of a further attempt. */
+export function afterAttempts<R extends Pick<UpstreamRequest, 'earlierCredentials'>>(
+  request: R,
+  earlier: readonly Credentials[] = [],
+): R {
+  return earlier.length === 0
+    ? request
+    : { ...request, earlierCredentials: [...(request.earlierCredentials ?? []), ...earlier] }
 }

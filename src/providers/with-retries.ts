@@ -2,9 +2,9 @@
 import { ClientGone } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
-import { hideEarlier } from './credentials/credentials.ts'
-import { around, type Provider, type UpstreamAnswer } from './upstream.ts'
-import { isTemporary, UpstreamFailure } from './upstream-failure.ts'
+import type { Credentials } from './credentials/credentials.ts'
+import { type Ask, around, type Provider, type UpstreamAnswer } from './upstream.ts'
+import { isTemporary, isWorthFallback, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
   /** After the first attempt. */
@@ -21,22 +21,22 @@ const MAX_WAIT_MS = 5_000
 /** Returns the provider with retries. When all attempts fail, the last one's outcome is returned. */
 export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
   /** `leavesTrace`: whether the request asks the provider to create something, which may exist although the response was lost. */
-  async function repeat(leavesTrace: boolean, signal: AbortSignal, ask: () => Promise<UpstreamAnswer>) {
+  async function repeat(leavesTrace: boolean, signal: AbortSignal, ask: Ask) {
     let attempts = 0
     let mayHaveCost = false
     const keys: string[] = []
-    const earlier: Outcome[] = []
+    const earlier: Credentials[] = []
     for (let retry = 0; ; retry++) {
-      const outcome = await attempt(ask)
+      const outcome = await attempt(() => ask(earlier))
       attempts += outcome.attempts ?? 1
       keys.push(...(outcome.keys ?? []))
       const waitMs = retry < maxRetries && mayRepeat(outcome, leavesTrace) ? chooseWait(outcome, retry, random) : null
       if (waitMs === null) {
         Object.assign(outcome, { attempts, keys })
         if (outcome instanceof UpstreamFailure) throw outcome
-        return hideEarlier(outcome, earlier)
+        return outcome
       }
-      earlier.push(outcome)
+      if (outcome.credentials) earlier.push(outcome.credentials)
       if (!(outcome instanceof UpstreamFailure)) await outcome.body.cancel()
       // Of an attempt that was cut, nobody knows what it cost.
       mayHaveCost ||= outcome instanceof UpstreamFailure && outcome.kind === 'cut'
@@ -64,7 +64,11 @@ async function attempt(ask: () => Promise<UpstreamAnswer>): Promise<Outcome> {
 
 function mayRepeat(outcome: Outcome, leavesTrace: boolean): boolean {
   if (outcome instanceof UpstreamFailure) {
-    return outcome.kind === 'unconnected' || (outcome.kind === 'cut' && !leavesTrace)
+    const { kind, usage } = outcome
+    if (kind === 'unconnected') return true
+    // What was charged would be charged again.
+    const isRepeatable = kind === 'cut' || (usage === null && (kind === 'empty' || kind === 'reported'))
+    return isRepeatable && !leavesTrace && isWorthFallback(outcome)
   }
   if (!isTemporary(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
   // A rate-limited request created nothing.

@@ -117,7 +117,7 @@ export async function fetchBatch(
   const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
   if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue))
   signal.throwIfAborted()
-  const presume = () => presumeMost({ endpoint, body: body.body, size, provider, catalogue })
+  const presume = () => presumeMost({ endpoint, model, body: body.body, size, provider, catalogue })
   underWay.add(presume)
   accounting.noteAsked(presume)
   // Tokens are counted while the upstream answers.

@@ -11,9 +11,9 @@ import { formatOf } from '../../formats/format-of.ts'
 import { type ArgumentsOf, call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { ModelRouter, Routed } from '../../providers/model-router.ts'
+import { readPlain } from '../../providers/read-response.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { readAnswer } from '../read-answer.ts'
 
 export type ResponseToFollow = ArgumentsOf<'follow_response'>
 type OpenResponse = RowOf<'take_open_responses'>
@@ -81,7 +81,7 @@ export function createResponseFollower({
       const known = { of_project: open.project_id, response_id: open.id }
       if (answer.status === GONE) await call(database, 'forget_open_response', known)
       if (answer.status !== 200) return
-      const { usage: told, model } = await readAnswer(answer.body, provider.name, {
+      const { usage: told, model } = await readPlain(answer.body, provider.name, {
         endpoint: 'responses',
         wanted: formatOf('responses').wantedOf({}),
         owner: open.project_id,

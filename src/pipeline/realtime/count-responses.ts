@@ -46,10 +46,10 @@ export function countResponses(
 ): Responses {
   const underWay = new Map<unknown, UnderWay>()
   // What a session was told is not known here: a response may read all that its model takes.
-  const { endpoint, body } = query
+  const { endpoint, model, body } = query
   const bounds = () => ({ ...readBounds(endpoint, body, { isLenient: true }), isText: false })
-  const size = () => ({ endpoint, model: query.model, bytes: 0, seconds: 0, bounds: bounds() })
-  const presume = () => presumeMost({ endpoint, body, size, provider, catalogue })
+  const size = () => ({ endpoint, model, bytes: 0, seconds: 0, bounds: bounds() })
+  const presume = () => presumeMost({ endpoint, model, body, size, provider, catalogue })
 
   /** In the month, and in the key's tokens a minute: one must be left, and what it used is counted when it is done. */
   async function count({ spending }: RequestAccounting): Promise<void> {

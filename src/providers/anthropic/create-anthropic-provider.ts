@@ -43,7 +43,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       const limits = { maxOutputTokens, marksCache: request.marksCache ?? false }
       const { body: translated, apiVersion, context } = await translateChat(request, limits, projectId)
       const answer = await sendAsked(request, translated, recipient('/messages', apiVersion))
-      return translateAnswer(answer, { ...context, provider: name }, request.isTranslated)
+      return translateAnswer(answer, { ...context, provider: name }, request)
     },
     async pass(request) {
       const { path, headers } = request

@@ -176,10 +176,10 @@ interface Answer {
 }
 
 /** The answer also without the credentials of earlier attempts at the same request, with other keys. */
-export function hideEarlier<A extends Answer>(answer: A, earlier: readonly Pick<Answer, 'credentials'>[]): A {
+export function hideEarlier<A extends Answer>(answer: A, earlier: readonly Credentials[]): A {
   let hidden = answer
-  for (const credentials of new Set(earlier.map(outcome => outcome.credentials))) {
-    if (!credentials || credentials === answer.credentials) continue
+  for (const credentials of new Set(earlier)) {
+    if (credentials === answer.credentials) continue
     const filter = credentials.open()
     const { mayStore } = hidden
     const body = changeBytes(hidden.body, bytes => (bytes ? filter.push(bytes) : filter.end()))

@@ -1,71 +1,75 @@
 /** Translates a chat provider's bytes, streamed or plain, into another operation's; a long plain response in a worker. */
 
 import { Job, offLoop } from '../../event-loop/off-loop.ts'
-import { isJsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
-import { encodeTypedEvents, type SseEvent, type StreamTranslation, type TypedEvent } from '../../formats/sse/sse.ts'
+import { formatOf } from '../../formats/format-of.ts'
+import { readPlainBody } from '../../formats/read-plain-body.ts'
+import { joinBytes } from '../../formats/sse/split-events.ts'
+import { encodeTypedEvents, type TypedEvent } from '../../formats/sse/sse.ts'
+import type { StreamTranslation } from '../../formats/translate-response.ts'
 import { type TranslationContext, translationOf } from '../../formats/translation.ts'
 import type { AnswerBytes } from '../read-bytes.ts'
+import { encode, judge, type PlainReading } from '../read-response.ts'
 import { translateEvents } from '../translate-events.ts'
-import { noResponse } from '../upstream-failure.ts'
+import { withUsage } from '../upstream-failure.ts'
 
-/** As `translateEvents`. A failure after the first events is reported in the stream. */
+/** As `translateEvents`. A failure after the first part is reported in the stream. */
 export function translateStream(
   upstream: ReadableStream<Uint8Array>,
-  provider: string,
   translation: StreamTranslation,
 ): Promise<ReadableStream<Uint8Array>> {
-  let isDone = false
-  return translateEvents(upstream, provider, {
+  const encode = (events: readonly TypedEvent[]) => (events.length > 0 ? encodeTypedEvents(events) : null)
+  function end(): Uint8Array {
+    const events = encodeTypedEvents(translation.end())
+    const { omitted } = translation.read()
+    // The headers have been sent.
+    return omitted.length > 0
+      ? joinBytes([encoder.encode(`: x-proxy-omitted: ${omitted.join(', ')}\n\n`), events])
+      : events
+  }
+  return translateEvents(upstream, {
     push(event) {
-      isDone = event.data.trim() === '[DONE]'
-      const events = isDone ? translation.finish() : translateEvent(event, provider, translation)
-      return events.length > 0 ? encodeTypedEvents(events) : null
+      const events = translation.push(event)
+      if (!translation.isDone) return encode(events)
+      return joinBytes([encodeTypedEvents(events), end()])
     },
     get isDone() {
-      return isDone
+      return translation.isDone
     },
-    fail: error => encodeTypedEvents(translation.fail(error)),
+    end,
+    fail: error => encodeTypedEvents(translation.breakOff(error)),
+  }).catch(error => {
+    const { usage, body } = translation.read()
+    throw withUsage(error, formatOf('chat').readUsage(usage, body))
   })
 }
 
-function translateEvent({ data, event }: SseEvent, provider: string, translation: StreamTranslation): TypedEvent[] {
-  const chunk = parseJsonObject(data)
-  if (!chunk) throw noResponse(provider, 'sent a chunk that cannot be read')
-  return translation.push(event === 'error' && chunk.error === undefined ? { error: chunk } : chunk)
-}
+const encoder = new TextEncoder()
 
 export interface PlainAnswer {
   parts: readonly Uint8Array[]
   translated: TranslationContext
 }
 
-/** `fault` says what is wrong with an invalid response. */
-export type PlainTranslation = { bytes: Uint8Array } | { fault: string }
+const TRANSLATE = new Job<PlainAnswer, PlainReading>(new URL('../jobs.ts', import.meta.url), 'translateAnswer')
 
-const TRANSLATE = new Job<PlainAnswer, PlainTranslation>(new URL('../jobs.ts', import.meta.url), 'translateAnswer')
-
-/** Throws a 502 for an invalid chat response, and the ProxyError that a response reports. */
+/** Reads a chat provider's plain response, and translates it. */
 export async function translatePlain(
   answer: AnswerBytes,
-  provider: string,
   translated: TranslationContext,
   owner: number,
-): Promise<Uint8Array> {
-  const translation =
-    'whole' in answer
-      ? translateBytes(answer.whole, translated)
-      : await offLoop.run(
-          TRANSLATE,
-          { parts: answer.gathered.parts, translated },
-          { owner, transfer: answer.gathered.buffers },
-        )
-  if ('fault' in translation) throw noResponse(provider, translation.fault)
-  return translation.bytes
+): Promise<PlainReading> {
+  if ('whole' in answer) return translateBytes(answer.whole, translated)
+  const { parts, buffers } = answer.gathered
+  return offLoop.run(TRANSLATE, { parts, translated }, { owner, transfer: buffers })
 }
 
-export function translateBytes(bytes: Uint8Array, translated: TranslationContext): PlainTranslation {
-  const answer = parseJsonObject(new TextDecoder().decode(bytes))
-  if (!answer) return { fault: 'gave an answer that is not a JSON object' }
-  if (!Array.isArray(answer.choices) && !isJsonObject(answer.error)) return { fault: 'gave an answer without choices' }
-  return { bytes: new TextEncoder().encode(JSON.stringify(translationOf(translated).fromAnswer(answer))) }
+/** A failure is not translated: its reading says what the client gets. */
+export function translateBytes(bytes: Uint8Array, translated: TranslationContext): PlainReading {
+  const { wanted } = translated
+  const format = formatOf('chat')
+  const read = readPlainBody(bytes, () => format.createAssembler(wanted))
+  const reading = judge(format, read, wanted)
+  if (!read || reading.failure) return { ...reading, bytes }
+  const { body, source } = translationOf(translated).fromAnswer(read.body)
+  return { ...reading, ...source, id: body.id ?? null, bytes: encode(body) }
 }

@@ -88,6 +88,7 @@ export async function tellOwnRequest(
   return tellOwn(endpoint, readExactBody(request), target, details)
 }
 
-function headOf({ headers, stream, signal, marksCache = false, owner = NOBODY }: UpstreamRequest) {
-  return { headers, stream, signal, marksCache, owner, isTranslated: true }
+function headOf({ headers, stream, signal, marksCache = false, owner = NOBODY, earlierCredentials }: UpstreamRequest) {
+  const earlier = earlierCredentials && { earlierCredentials }
+  return { headers, stream, signal, marksCache, owner, ...earlier, isTranslated: true }
 }

@@ -2,7 +2,6 @@
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { carryError, restoreError } from '../../errors/errors.ts'
-import { inPieces } from '../../event-loop/in-pieces.ts'
 import { NOBODY } from '../../event-loop/off-loop.ts'
 import { namesOfCarried } from '../../formats/chat/carried.ts'
 import { readProviderError } from '../../formats/errors/provider-error.ts'
@@ -17,7 +16,7 @@ import {
   translationOf,
 } from '../../formats/translation.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
-import type { Endpoint, Provider, UpstreamAnswer, UpstreamRequest } from '../upstream.ts'
+import { type Endpoint, isEventStream, type Provider, type UpstreamAnswer, type UpstreamRequest } from '../upstream.ts'
 import { completeError, withError } from './client-errors.ts'
 import { translatePlain, translateStream } from './translate-answer.ts'
 import { countRequest, tellOwnRequest, translateRequest, withoutPacked } from './translate-request.ts'
@@ -120,16 +119,15 @@ async function askByChat(
     throw await tellRefusal(error, tell)
   })
   const { status, headers, body } = answer
-  const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
-  if (status === 200 && isStream) {
-    const stream = translationOf(translated).openStream()
-    return { ...answer, body: await translateStream(body, provider.name, stream) }
+  if (status === 200 && chat.stream && isEventStream(answer)) {
+    const source = translationOf(translated).openStream()
+    return { ...answer, source, body: await translateStream(body, source) }
   }
   headers.set('content-type', 'application/json')
   // The body enforces its own limits.
   if (status === 200) {
     const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
-    return { ...answer, body: inPieces(await translatePlain(bytes, provider.name, translated, chat.owner ?? NOBODY)) }
+    return { ...answer, plain: await translatePlain(bytes, translated, chat.owner ?? NOBODY) }
   }
   const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY))
   const error = readProviderError(text, status)

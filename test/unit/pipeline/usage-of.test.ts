@@ -38,7 +38,7 @@ const BODY = { model: 'm', messages: [{ role: 'user', content: 'What is the answ
 function callTo(model: CatalogueModel, kind = 'aggregator'): AskedCall {
   const size = () => sizeOfBody('chat', BODY, JSON.stringify(BODY).length, { isLenient: true })
   const provider = { name: 'p', kind, pricedAs: 'p' } as unknown as Provider
-  return { endpoint: 'chat', body: BODY, size, provider, catalogue: { find: () => model } }
+  return { endpoint: 'chat', model: BODY.model, body: BODY, size, provider, catalogue: { find: () => model } }
 }
 
 const TEXT = { hasBegun: true, text: 'It is forty-two.', model: 'm' }

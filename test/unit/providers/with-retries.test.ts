@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ProxyError } from '../../../src/errors/errors.ts'
+import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import type { Provider, UpstreamAnswer, UpstreamRequest } from '../../../src/providers/upstream.ts'
 import {
   broken,
@@ -10,7 +11,7 @@ import {
 } from '../../../src/providers/upstream-failure.ts'
 import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
 
-type Step = Error | { status: number; headers?: Record<string, string> }
+type Step = Error | { status: number; headers?: Record<string, string>; credentials?: Credentials }
 
 const refused = () => unreachable('p', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
 const reset = () => unreachable('p', Object.assign(new Error(), { code: 'ECONNRESET' }))
@@ -18,12 +19,13 @@ const reset = () => unreachable('p', Object.assign(new Error(), { code: 'ECONNRE
 /** Takes the steps in turn, the last one again and again. */
 function scripted(...steps: Step[]) {
   const bodies: ReadableStream[] = []
-  const ask = vi.fn(async (): Promise<UpstreamAnswer> => {
+  const ask = vi.fn(async (_request: UpstreamRequest): Promise<UpstreamAnswer> => {
     const step = steps[Math.min(ask.mock.calls.length, steps.length) - 1]
     if (step instanceof Error) throw step
     const body = new ReadableStream({ pull: controller => controller.close() })
     bodies.push(body)
-    return { status: step?.status ?? 200, headers: new Headers(step?.headers), body, mayStore: () => true }
+    const { status = 200, headers, ...more } = step ?? {}
+    return { status, headers: new Headers(headers), body, mayStore: () => true, ...more }
   })
   const provider: Provider = { name: 'p', pricedAs: null, ask }
   return { provider, ask, bodies }
@@ -77,6 +79,19 @@ describe('what is asked again', () => {
     const last = refused()
     const unreachableTwice = scripted({ status: 500 }, { status: 500 }, last)
     await expect(withRetries(unreachableTwice.provider, eager).ask(request())).rejects.toBe(last)
+  })
+
+  test('with the credentials of earlier attempts, of which it may show none', async () => {
+    const [first, second, third] = ['sk-first', 'sk-second', 'sk-third'].map(secret => new Credentials([secret]))
+    const failed = Object.assign(reset(), { credentials: second })
+    const { provider, ask } = scripted({ status: 503, ...(first && { credentials: first }) }, failed, { status: 200 })
+    const earlierCredentials = third ? [third] : []
+    await withRetries(provider, eager).ask(request({ earlierCredentials }))
+    expect(ask.mock.calls.map(([asked]) => asked.earlierCredentials)).toEqual([
+      [third],
+      [third, first],
+      [third, first, second],
+    ])
   })
 
   test('nothing where no retries are wanted', async () => {

@@ -1,8 +1,9 @@
 /** Translates Anthropic's stream of events into OpenAI's stream of chunks. */
 import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
 import { toProxyError } from '../../../formats/errors/client-error.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../../../formats/json/canonical.ts'
+import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import { type ReportedUsage, translateUsage } from '../../../formats/messages/message-usage.ts'
+import { type Frame, readFrame } from '../../../formats/sse/frame.ts'
 import { mergeUsage } from '../../../formats/usage/merge-usage.ts'
 import { noResponse } from '../../upstream-failure.ts'
 import { type AnswerContext, answererOf } from './answer-context.ts'
@@ -27,6 +28,7 @@ export class StreamTranslator {
   readonly #thoughts = new Map<number, KeptThought>()
   #envelope: AnswerEnvelope | null = null
   #usage: ReportedUsage = {}
+  #hasStopped = false
   #isDone = false
 
   constructor(context: AnswerContext) {
@@ -47,10 +49,21 @@ export class StreamTranslator {
   }
 
   /** The payloads of the chunks for one event's data; `[DONE]` behind the last. Throws a ProxyError also for data that is no event. */
-  push(data: string): string[] {
+  push(data: string, event?: string | null): string[] {
     if (this.#isDone) return []
-    const payloads = this.translate(readEvent(data, this.#context)).map(chunk => JSON.stringify(chunk))
+    const frame = readFrame(data, event)
+    if (frame.kind === 'empty' || frame.kind === 'done') return []
+    if (frame.kind === 'error') throw toProxyError({ error: frame.error })
+    const payloads = this.translate(readEvent(frame, this.#context)).map(chunk => JSON.stringify(chunk))
     return this.#isDone ? [...payloads, '[DONE]'] : payloads
+  }
+
+  /** Call when the stream has ended. It is complete with a reason for its end, even without its last event; else throws a ProxyError. */
+  end(): string[] {
+    if (!this.#hasStopped) throw noResponse(answererOf(this.#context), 'ended its answer before it was whole')
+    const usage = this.breakOff()
+    this.#isDone = true
+    return [...usage, '[DONE]']
   }
 
   /** Returns the event's chunks: none for pings and unknown events. The last one has the usage, if it was reported. Throws a ProxyError for an error event. */
@@ -133,6 +146,7 @@ export class StreamTranslator {
     this.#addUsage(usage)
     const finishReason = translateStopReason(delta.stop_reason, this.#context)
     if (finishReason === null) return []
+    this.#hasStopped = true
     const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
     const held = this.#stopper.push(this.#unfencer?.end() ?? '') + this.#stopper.end()
     const last: JsonObject[] = []
@@ -161,11 +175,10 @@ export class StreamTranslator {
   }
 }
 
-function readEvent(data: string, context: AnswerContext): Event {
-  const event = parseJsonObject(data)
-  if (event === undefined || !isWellFormed(event))
+function readEvent(frame: Frame, context: AnswerContext): Event {
+  if (frame.kind !== 'chunk' || !isWellFormed(frame.chunk))
     throw noResponse(answererOf(context), 'sent an event that cannot be read')
-  return event as unknown as Event
+  return frame.chunk as unknown as Event
 }
 
 /** Checks the fields that are then read without a check. */

@@ -1,33 +1,41 @@
 /** Translates Anthropic's responses into OpenAI's format: plain, streamed, and errors. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ProxyError } from '../../../errors/errors.ts'
-import { writeOpenAiError } from '../../../formats/errors/client-error.ts'
+import { isUpstreamFailure } from '../../../formats/chat/completeness.ts'
+import { toProxyError, writeOpenAiError } from '../../../formats/errors/client-error.ts'
 import { readProviderError } from '../../../formats/errors/provider-error.ts'
 import { isJsonObject } from '../../../formats/json/canonical.ts'
 import { parseExactlyIfValid } from '../../../formats/json/exact-json.ts'
+import { createMessageAssembler } from '../../../formats/messages/assemble-message.ts'
+import { readPlainBody } from '../../../formats/read-plain-body.ts'
 import { readAll } from '../../read-bytes.ts'
 import { translateEvents } from '../../translate-events.ts'
-import type { UpstreamAnswer } from '../../upstream.ts'
+import { isEventStream, type UpstreamAnswer, type UpstreamRequest } from '../../upstream.ts'
 import { noResponse, UpstreamFailure } from '../../upstream-failure.ts'
 import { type AnswerContext, answererOf } from './answer-context.ts'
 import { StreamTranslator } from './stream-translator.ts'
 import { translateResponse } from './translate-response.ts'
 
-/** Keeps status and headers, including `Retry-After` and rate limits. `keepsOrder`: a plain answer has its chunks as well. */
+/** Keeps status and headers, including `Retry-After` and rate limits. `isTranslated`: a plain answer has its chunks as well. */
 export async function translateAnswer(
   answer: UpstreamAnswer,
   context: AnswerContext,
-  keepsOrder = false,
+  { stream, isTranslated = false }: Pick<UpstreamRequest, 'stream' | 'isTranslated'>,
 ): Promise<UpstreamAnswer> {
-  const { status, headers } = answer
-  const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
-  if (status === 200 && isStream) return translateStreamed(answer, context)
+  const { status } = answer
+  if (status === 200 && stream && isEventStream(answer)) return translateStreamed(answer, context)
   const bytes = await readAll(answer.body, answererOf(context), Number.POSITIVE_INFINITY)
-  // A gateway may respond with HTML.
-  const body = parseExactlyIfValid(new TextDecoder().decode(bytes))
-  if (status !== 200) return writeAnswer(answer, status, translateError(body, status).toBody())
+  if (status !== 200) {
+    const error = readProviderError(new TextDecoder().decode(bytes), status)
+    const { status: clientStatus, body } = writeOpenAiError(error)
+    return { ...writeAnswer(answer, status, body), clientStatus }
+  }
+  const { body = null, stream: assembled = null } =
+    readPlainBody(bytes, createMessageAssembler, parseExactlyIfValid) ?? {}
+  const failure = assembled && isUpstreamFailure(assembled.completeness) ? assembled.error : null
+  if (body?.type === 'error' || failure) throw toProxyError(failure ?? body)
   if (!isMessage(body)) throw noResponse(answererOf(context), 'gave an answer that is not a message')
-  return writeAnswer(answer, status, translateResponse(body, context, keepsOrder))
+  return writeAnswer(answer, status, translateResponse(body, context, isTranslated))
 }
 
 /** A stream that begins with an error becomes an error response with its status, so that the client may retry. */
@@ -48,14 +56,15 @@ export function translateStream(
   context: AnswerContext,
 ): Promise<ReadableStream<Uint8Array>> {
   const translator = new StreamTranslator(context)
-  const write = (payloads: readonly string[]) =>
+  const encode = (payloads: readonly string[]) =>
     payloads.length > 0 ? encoder.encode(payloads.map(payload => `data: ${payload}\n\n`).join('')) : null
-  return translateEvents(upstream, answererOf(context), {
-    push: ({ data }) => write(translator.push(data)),
+  return translateEvents(upstream, {
+    push: ({ data, event }) => encode(translator.push(data, event)),
     get isDone() {
       return translator.isDone
     },
-    breakOff: () => write(translator.breakOff()),
+    end: () => encode(translator.end()),
+    breakOff: () => encode(translator.breakOff()),
   })
 }
 

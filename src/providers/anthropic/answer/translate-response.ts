@@ -1,6 +1,7 @@
 /** Translates Anthropic's plain response: as a stream in which each block comes at once. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { GrowingChoices } from '../../../formats/chat/growing-choices.ts'
+import { CHUNKS_FIELD } from '../../../formats/chat/read-parts.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { type Event, StreamTranslator } from './stream-translator.ts'
@@ -18,7 +19,7 @@ export function translateResponse(message: Message, context: AnswerContext, keep
     ...chunks.at(-1),
     object: 'chat.completion',
     choices: growing.finish().choices,
-    ...(keepsOrder && thinksAgain(message) && { chunks: toChunks(message, context) }),
+    ...(keepsOrder && thinksAgain(message) && { [CHUNKS_FIELD]: toChunks(message, context) }),
   }
 }
 

@@ -4,6 +4,8 @@ import { readProviderError } from '../../../../src/formats/errors/provider-error
 import { translateAnswer } from '../../../../src/providers/anthropic/answer/translate-answer.ts'
 import type { UpstreamAnswer } from '../../../../src/providers/upstream.ts'
 
+const PLAIN = { stream: false }
+const STREAMED = { stream: true }
 const CONTEXT = { createdSeconds: 0, isJsonObject: false, usesLegacyFunctions: false, ownStops: [] }
 
 function answer(status: number, body: string, headers: Record<string, string> = {}): UpstreamAnswer {
@@ -59,7 +61,7 @@ describe('an error', () => {
 describe('translateAnswer', () => {
   test('keeps an error’s status, Retry-After and rate limits', async () => {
     const headers = { 'retry-after': '7', 'anthropic-ratelimit-requests-remaining': '0', 'request-id': 'req_1' }
-    const told = await translateAnswer(answer(429, errorBody('rate_limit_error'), headers), CONTEXT)
+    const told = await translateAnswer(answer(429, errorBody('rate_limit_error'), headers), CONTEXT, PLAIN)
     expect(told.status).toBe(429)
     expect(Object.fromEntries(told.headers)).toMatchObject({
       ...headers,
@@ -71,14 +73,14 @@ describe('translateAnswer', () => {
   })
 
   test('keeps 529, which OpenAI’s clients try again', async () => {
-    const told = await translateAnswer(answer(529, errorBody('overloaded_error')), CONTEXT)
+    const told = await translateAnswer(answer(529, errorBody('overloaded_error')), CONTEXT, PLAIN)
     expect(told.status).toBe(529)
   })
 
   test('tells a stream that begins with an error as an answer with its status, which may be asked for again', async () => {
     const event = `event: error\ndata: ${errorBody('overloaded_error')}\n\n`
     const headers = { 'content-type': 'text/event-stream', 'anthropic-ratelimit-requests-remaining': '3' }
-    const told = await translateAnswer(answer(200, event, headers), CONTEXT)
+    const told = await translateAnswer(answer(200, event, headers), CONTEXT, STREAMED)
     expect(told.status).toBe(529)
     expect(told.headers.get('content-type')).toBe('application/json')
     expect(told.headers.get('anthropic-ratelimit-requests-remaining')).toBe('3')
@@ -86,13 +88,13 @@ describe('translateAnswer', () => {
   })
 
   test('throws where a stream ends before it began', async () => {
-    const told = translateAnswer(answer(200, '', { 'content-type': 'text/event-stream' }), CONTEXT)
-    await expect(told).rejects.toMatchObject({ status: 502, kind: 'broken' })
+    const told = translateAnswer(answer(200, '', { 'content-type': 'text/event-stream' }), CONTEXT, STREAMED)
+    await expect(told).rejects.toMatchObject({ status: 502, kind: 'empty', isInPlaceOfResponse: true })
   })
 
   test('tells a gateway’s page as an error', async () => {
     const page = answer(502, '<html>Bad gateway</html>', { 'content-type': 'text/html' })
-    const told = await translateAnswer(page, CONTEXT)
+    const told = await translateAnswer(page, CONTEXT, PLAIN)
     expect(told.headers.get('content-type')).toBe('application/json')
     expect(await new Response(told.body).json()).toMatchObject({
       error: { message: 'Bad gateway' },
@@ -102,7 +104,7 @@ describe('translateAnswer', () => {
   test.each(['', '[]', '{}', '{"type":"message"}', '{"type":"message","content":[]}', 'x'])(
     'takes %j for no answer',
     async body => {
-      await expect(translateAnswer(answer(200, body), CONTEXT)).rejects.toMatchObject({ status: 502 })
+      await expect(translateAnswer(answer(200, body), CONTEXT, PLAIN)).rejects.toMatchObject({ status: 502 })
     },
   )
 })

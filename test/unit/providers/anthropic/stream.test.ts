@@ -273,12 +273,22 @@ describe('StreamTranslator', () => {
     expect(translator.push('{"type":"error"}')).toEqual([])
   })
 
-  test.each(['x', '[]', '{"type":"message_start"}', '{"type":"content_block_delta","index":0}', ''])(
+  test.each(['x', '[7]', '"text"', '{"type":"message_start"}', '{"type":"content_block_delta","index":0}'])(
     'throws a 502 for %j',
     data => {
       expect(() => new StreamTranslator(CONTEXT).push(data)).toThrow(expect.objectContaining({ status: 502 }))
     },
   )
+
+  test.each(['', ' ', '[]', 'null'])('skips %j, a frame that carries nothing, between events', data => {
+    const translator = new StreamTranslator(CONTEXT)
+    const pushed = eventsOf(message([text('Hi')])).flatMap(event => [
+      ...translator.push(data),
+      ...translator.push(JSON.stringify(event)),
+    ])
+    expect(pushed.at(-1)).toBe('[DONE]')
+    expect(pushed.filter(payload => payload.includes('"content":"Hi"'))).toHaveLength(1)
+  })
 })
 
 describe('translateStream', () => {

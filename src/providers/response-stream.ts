@@ -1,0 +1,159 @@
+/** A provider's event stream as the pipeline reads it: whole events, each assembled on the way. */
+
+import type { AnswerFormat, AssembledStream, StreamAssembler } from '../formats/answer-format.ts'
+import { formatOf } from '../formats/format-of.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
+import { createEventSplitter, joinBytes } from '../formats/sse/split-events.ts'
+import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
+import type { SourceReading, StreamTranslation } from '../formats/translate-response.ts'
+import { judgeAssembled, type ResponseInput, type ResponseReading } from './read-response.ts'
+
+export interface StreamReading extends ResponseReading {
+  /** The response that was judged, as far as it has come. */
+  body: JsonObject
+}
+
+export interface ResponseSource extends Pick<StreamTranslation, 'keptChars'> {
+  read(): SourceReading
+}
+
+const encoder = new TextEncoder()
+const EMPTY = new Uint8Array(0)
+
+function openReader(body: ReadableStream<Uint8Array>) {
+  return body.getReader()
+}
+
+export class ResponseStream {
+  readonly assembler: StreamAssembler
+  readonly #format: AnswerFormat
+  readonly #reader: ReturnType<typeof openReader>
+  readonly #source: ResponseSource | null
+  readonly #splitter = createEventSplitter()
+  readonly #parser: ReturnType<typeof createSseParser>
+  /** Events that were read to find the first part. */
+  #held: Uint8Array[] = []
+  #hasEnded = false
+  #hasStray = false
+  #isPlain = false
+  /** The events up to the first part, as they came. */
+  readonly #raw: Uint8Array[] = []
+  #assembled: AssembledStream | null = null
+  /** What clients get in place of the event that is being read. */
+  #rewritten: JsonObject | null | undefined = undefined
+
+  /** `source`: the chat response that the stream is translated from; it alone is judged then. */
+  constructor(body: ReadableStream<Uint8Array>, { endpoint, wanted }: ResponseInput, source: ResponseSource | null) {
+    this.#format = formatOf(endpoint)
+    this.#reader = openReader(body)
+    this.#source = source
+    this.assembler = this.#format.createAssembler(wanted)
+    const push = ({ data, event }: SseEvent) => {
+      this.#rewritten = this.assembler.push(data, event)
+    }
+    this.#parser = createSseParser(push, event => {
+      this.#hasStray = true
+      // An object comes first: one behind an event belongs to the stream.
+      this.#isPlain ||= event.event === null && this.#raw.length === 1 && !this.assembler.hasPart
+      push(event)
+    })
+  }
+
+  /** Whether the body is no event stream but an object: some providers label it as one. */
+  get isPlain(): boolean {
+    return this.#isPlain
+  }
+
+  /** Reads all of a body that is no event stream. Call in place of `read`, before the first. */
+  async readPlain(): Promise<Uint8Array> {
+    const parts = this.#raw
+    for (;;) {
+      const { done, value } = await this.#reader.read()
+      if (done) return joinBytes([...parts, this.#splitter.end()])
+      parts.push(...this.#splitter.push(value))
+    }
+  }
+
+  /** Reads on until something to show or to run has come, or the stream has ended. Nothing needs to be sent before. */
+  async readToFirstPart(): Promise<void> {
+    while (!this.#isPlain && !this.assembler.hasPart && !this.assembler.hasFailed) {
+      const events = await this.#readOn()
+      if (events === null) return
+      this.#held.push(...events)
+      if (events.some(this.#format.isLastEvent)) return
+    }
+  }
+
+  /** Returns the next events, as they came; null at the end. Throws a ProxyError when the stream breaks off. */
+  async read(): Promise<Uint8Array[] | null> {
+    if (this.#held.length === 0) return this.#readOn()
+    const held = this.#held
+    this.#held = []
+    return held
+  }
+
+  async #readOn(): Promise<Uint8Array[] | null> {
+    if (this.#hasEnded) return null
+    const { done, value } = await this.#reader.read()
+    this.#hasEnded = done
+    const events = done ? [this.#splitter.end()].filter(rest => rest.length > 0) : this.#splitter.push(value)
+    const read: Uint8Array[] = []
+    for (const event of events) {
+      const given = this.#readEvent(event)
+      if (given.length > 0) read.push(given)
+    }
+    return read
+  }
+
+  /** Returns the event as clients get it; empty for one that carries nothing. */
+  #readEvent(event: Uint8Array): Uint8Array {
+    this.#rewritten = undefined
+    if (!this.assembler.hasPart) this.#raw.push(event)
+    this.#parser.push(event)
+    if (this.#hasEnded) this.#parser.end()
+    const rewritten = this.#rewritten as JsonObject | null | undefined
+    if (rewritten === undefined) return event
+    return rewritten === null ? EMPTY : encoder.encode(`data: ${JSON.stringify(rewritten)}\n\n`)
+  }
+
+  /** Whether clients learn of a failure by an event of the stream's own. */
+  get hasToldFailure(): boolean {
+    return this.assembler.hasFailed && !this.#hasStray
+  }
+
+  /** Of memory, for the text that was read. */
+  get keptChars(): number {
+    return this.assembler.meter.keptChars + (this.#source?.keptChars ?? 0)
+  }
+
+  /** The body in the client's format, as far as it has come. Reading goes no further then. */
+  finish(): AssembledStream {
+    this.#assembled ??= this.assembler.finish()
+    return this.#assembled
+  }
+
+  /** What was read of the response, in the format that its provider sent. */
+  judge(): StreamReading {
+    const assembled = this.finish()
+    const source = this.#source?.read()
+    if (!source) return { ...judgeAssembled(this.#format, assembled), body: assembled.body }
+    const reading = judgeAssembled(formatOf('chat'), source)
+    // The whole of what the client gets may have been given up for want of memory.
+    const isGivenUp = reading.completeness === 'whole' && assembled.completeness === 'too_large'
+    const completeness = isGivenUp ? assembled.completeness : reading.completeness
+    return { ...reading, completeness, id: assembled.body.id ?? null, omitted: source.omitted, body: source.body }
+  }
+
+  /** Reads past the closing event, so that the connection can be reused. */
+  async drain(): Promise<void> {
+    try {
+      while (!(await this.#reader.read()).done);
+    } catch {
+      // The response is already complete.
+    }
+  }
+
+  cancel(reason: unknown): void {
+    void this.#reader.cancel(reason).catch(() => {})
+  }
+}
