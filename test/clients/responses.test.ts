@@ -312,7 +312,7 @@ describeOnce('the openai package asks for responses', backend => {
     ['short', 1],
     ['that a worker has to read', 300_000],
   ])(
-    'an error of the translation and of the provider names the client’s own field, in an input %s',
+    'an error of the translation names the client’s own field, and a provider’s keeps its words, in an input %s',
     async (_, length) => {
       const image = { type: 'input_image' as const, image_url: 'http://here/a.png', detail: 'auto' as const }
       const input = [
@@ -329,7 +329,7 @@ describeOnce('the openai package asks for responses', backend => {
       const asked = { model: 'openai/gpt-5-mini', input: 'a'.repeat(length), max_output_tokens: 9 }
       await expect(create(asked)).rejects.toMatchObject({
         status: 400,
-        message: expect.stringContaining("Unsupported: 'max_output_tokens'."),
+        message: expect.stringContaining("Unsupported: 'max_completion_tokens'."),
       })
     },
   )

@@ -53,6 +53,8 @@ export interface ProxyOptions {
   idleTimeoutSeconds?: number
   /** How long the database may take to admit a request: by default longer than a busy machine does. */
   admissionLimitMs?: number
+  /** How long a stream may be silent before its head goes out with a keep-alive comment. */
+  keepAliveAfterMs?: number
   /** How often it asks providers for the usage of what was presumed: by default never, for stand-ins count what they are asked. */
   followEveryMs?: number
 }

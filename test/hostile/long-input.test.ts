@@ -48,13 +48,13 @@ const INPUTS: Record<string, LongInput> = {
     body: say(text(LONG), { max_tokens: 9 }),
     jobs: ['readLargeBody', 'translateRequest'],
   },
-  'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['readAnswer'] },
+  'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['readResponse'] },
   'a long answer, replayed': { path: '/chat/completions', body: say('A.', { stream: true }), jobs: ['replay'] },
   'a long answer to be translated': {
     path: '/responses',
     body: write('B.'),
     scenario: answer,
-    jobs: ['translateAnswer', 'readAnswer'],
+    jobs: ['translateAnswer'],
   },
   'a client’s own fields in a long answer': {
     path: '/responses',

@@ -235,7 +235,15 @@ function answerOf({ path, usage, answer }: Case): Body {
       usage,
     }
   if (path === '/responses')
-    return { id: 'resp_1', object: 'response', status: 'completed', model: 'gpt-4o-mini', output: [], usage, ...answer }
+    return {
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      model: 'gpt-4o-mini',
+      output: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: '' }],
+      usage,
+      ...answer,
+    }
   if (path === '/messages')
     return {
       id: 'msg_1',

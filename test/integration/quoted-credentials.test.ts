@@ -338,20 +338,29 @@ describeOnce('a credential that a provider quotes', backend => {
       for (const secret of Object.values(secrets)) expect(line.includes(secret.slice(-12))).toBe(false)
   })
 
-  test('a key of several that was refused before is not shown by the answer to another', async () => {
-    const keys = ['first', 'second'].map(name => ({ name, secret: `sk-${name}-${crypto.randomUUID()}` }))
-    for (const { name, secret } of keys) await storeKey(proxy.stores, project, 'openai', secret, { name, weight: 1 })
-    spelling = 'plain'
-    form = CHAT['an answer'] as Form
-    const refuse = (quoted: string) => {
-      another = quoted
-      return '{"error":{"message":"Slower."}}'
-    }
-    before = [{ status: 429, body: refuse }]
-    const text = await told('/chat/completions', ask('gpt-4o-mini'))
-    expect(text).toContain('It is [redacted].')
-    expect(keys.map(({ secret }) => shows(text, secret))).toEqual([false, false])
-  })
+  test.each([
+    ['/chat/completions', 'an answer'],
+    ['/chat/completions', 'an event of a stream'],
+    ['/messages', 'an answer'],
+    ['/messages', 'an event of a stream'],
+  ])(
+    'a key of several that was refused before is not shown by the answer to another, at %s in %s',
+    async (path, name) => {
+      const keys = ['first', 'second'].map(name => ({ name, secret: `sk-${name}-${crypto.randomUUID()}` }))
+      for (const { name, secret } of keys) await storeKey(proxy.stores, project, 'openai', secret, { name, weight: 1 })
+      spelling = 'plain'
+      form = CHAT[name] as Form
+      const refuse = (quoted: string) => {
+        another = quoted
+        return '{"error":{"message":"Slower."}}'
+      }
+      before = [{ status: 429, body: refuse }]
+      const { model, messages } = ask('gpt-4o-mini')
+      const text = await told(path, { model, messages, max_tokens: 90, stream: form.type === STREAM })
+      expect(text).toContain('It is [redacted]')
+      expect(keys.map(({ secret }) => shows(text, secret))).toEqual([false, false])
+    },
+  )
 
   test.each(['aggregator', 'anthropic'] as const)('one that comes in parts is not stored, by %s', async provider => {
     await storeKeys()

@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { isUpstreamFailure } from '../../src/formats/chat/completeness.ts'
+import { callsOf, readEvents, withoutNumbers } from '../clients/streams/read-events.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
-import { ask, post } from '../harness/client.ts'
+import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { CORPUS } from '../standin/corpus.ts'
+import { CORPUS, type CorpusEntry } from '../standin/corpus.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import {
   closingEvents,
@@ -13,13 +15,20 @@ import {
   eventOf,
   startDrivenUpstream,
 } from './streaming/driven-upstream.ts'
-import { INCOMPLETE_CASES } from './streaming/incomplete-cases.ts'
+import { INCOMPLETE_CASES, responseEvents } from './streaming/incomplete-cases.ts'
 import { askUnread } from './streaming/raw-client.ts'
 
 const MIB = 1024 * 1024
 const REASONS = Object.keys(INCOMPLETE_CASES) as (keyof typeof INCOMPLETE_CASES)[]
 /** No help for upstream: each of its failures is to be seen. */
 const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
+
+const STREAMS = CORPUS.filter(({ stream }) => stream !== undefined).map(entry => ({
+  ...entry,
+  isFailure: isUpstreamFailure(entry.completeness),
+}))
+/** Their calls have no numbers, or all the same. */
+const RENUMBERED = new Set(['Gemini by way of OpenAI’s format: every call numbered 0', 'Tool calls without numbers'])
 
 interface Accounted {
   status: number
@@ -47,15 +56,24 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
 
   beforeEach(async () => {
     upstream = await startStandin()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...UNASSISTED }
+    const address = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    const environment = { ...address, AGGREGATOR_SPEAKS: 'responses', ...UNASSISTED }
     proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
   afterEach(() => Promise.all([proxy.stop(), upstream.stop()]))
 
+  /** The same question at any endpoint. */
+  async function send(endpoint: 'chat' | 'messages' | 'responses', content: string, fields: object) {
+    const path = endpoint === 'chat' ? '/chat/completions' : `/${endpoint}`
+    const { model, messages } = question(content)
+    const body = endpoint === 'responses' ? { model, input: content } : { model, messages, max_tokens: 900 }
+    return readAnswer(await post(proxy, key, path, { ...(endpoint === 'chat' ? question(content) : body), ...fields }))
+  }
+
   describe('only whole answers are stored', () => {
     test.each(REASONS)('%s', async reason => {
-      const { stream, plain, asked: fields, isFailure, isEmpty = false } = INCOMPLETE_CASES[reason]
+      const { stream, plain, endpoint = 'chat', asked: fields, isFailure, isEmpty = false } = INCOMPLETE_CASES[reason]
       const forms = [
         stream && { scenario: stream, fields: { ...fields, stream: true } },
         plain && { scenario: plain, fields: { ...fields } },
@@ -63,9 +81,13 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
       for (const form of forms) {
         if (!form) continue
         upstream.script(form.scenario)
-        const asked = question(`Is ${reason} ever stored?`, form.fields)
-        const caches = [(await ask(proxy, key, asked)).cache, (await ask(proxy, key, asked)).cache]
-        expect(caches).toEqual(['MISS', 'MISS'])
+        const sendOnce = () => send(endpoint, `Is ${reason} ever stored?`, form.fields)
+        const answers = [await sendOnce(), await sendOnce()]
+        expect(answers.map(({ cache }) => cache)).toEqual(['MISS', 'MISS'])
+        for (const { status, text } of answers) {
+          expect(status === 200 && !text.includes('"error":{')).toBe(!isFailure)
+          if (isFailure) expect(text).not.toContain('[DONE]')
+        }
       }
       const asked = forms.filter(form => form !== undefined).length * 2
       expect(upstream.requests).toHaveLength(asked)
@@ -85,13 +107,77 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     })
   })
 
-  test('bytes pass unchanged, whatever their upstream’s accent', async () => {
-    for (const { name, stream = '' } of CORPUS) {
-      upstream.script({ kind: 'raw', parts: [stream] })
-      const body = question(name, { stream: true, stream_options: { include_usage: true } })
-      const response = await post(proxy, key, '/chat/completions', body, { headers: { 'cache-control': 'no-store' } })
-      expect(Buffer.from(await response.arrayBuffer()).toString(), name).toBe(stream)
+  /** The whole text of a corpus entry's stream, as the client gets it. */
+  async function relay({ name, stream = '' }: CorpusEntry) {
+    upstream.script({ kind: 'raw', parts: [stream] })
+    const body = question(name, { stream: true, stream_options: { include_usage: true } })
+    const response = await post(proxy, key, '/chat/completions', body, { headers: { 'cache-control': 'no-store' } })
+    return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString() }
+  }
+
+  test('forwards the bytes of a response unchanged up to [DONE], which it adds where there is none', async () => {
+    for (const entry of STREAMS.filter(({ name, isFailure }) => !isFailure && !RENUMBERED.has(name))) {
+      const { stream = '' } = entry
+      const untilDone = /^[\s\S]*?data: ?\[DONE\][ \t]*(?:(?:\r\n|\n|\r){2}|$)/.exec(stream)?.[0]
+      expect(await relay(entry), entry.name).toEqual({ status: 200, text: untilDone ?? `${stream}data: [DONE]\n\n` })
     }
+  })
+
+  test('numbers the calls of a response that its client would mix up, and changes nothing else', async () => {
+    const entries = STREAMS.filter(({ name }) => RENUMBERED.has(name))
+    expect(entries).toHaveLength(RENUMBERED.size)
+    for (const entry of entries) {
+      const { text } = await relay(entry)
+      const sent = readEvents(entry.stream ?? '')
+      expect(withoutNumbers(readEvents(text)), entry.name).toEqual(withoutNumbers(sent))
+      const numbers = new Set(
+        readEvents(text)
+          .flatMap(callsOf)
+          .map(({ index }) => index),
+      )
+      expect([...numbers]).toEqual([0, 1])
+    }
+  })
+
+  test('ends a failed stream with an error and without [DONE], or answers with an error before its first part', async () => {
+    const failed = STREAMS.filter(({ isFailure }) => isFailure)
+    expect(failed.length).toBeGreaterThan(10)
+    for (const entry of failed) {
+      const { stream = '', name } = entry
+      const { status, text } = await relay(entry)
+      expect(text, name).not.toContain('[DONE]')
+      if (status !== 200) expect(JSON.parse(text), name).toMatchObject({ error: { message: expect.any(String) } })
+      else {
+        // The provider's own error event is the last, or the proxy's comes behind all that was sent.
+        const own = text.lastIndexOf('data: {"error"')
+        expect(text, name).toContain('"error":{')
+        expect(stream.startsWith(text) || stream.startsWith(text.slice(0, own)), name).toBe(true)
+      }
+    }
+  })
+
+  test('ends a failed Responses stream with the provider’s own last event', async () => {
+    const error = { code: 'server_error', message: 'It broke.' }
+    upstream.script(responseEvents({ status: 'failed', error, output: [] }))
+    const { status, text } = await send('responses', 'Is it over?', { stream: true })
+    expect([status, text.match(/^event: .*/gm)?.at(-1)]).toEqual([200, 'event: response.failed'])
+    expect(text.match(/"message":"It broke\."/g)).toHaveLength(1)
+    expect(await readAccounts(proxy)).toMatchObject({ counted: 0, records: [{ status: 502 }] })
+  })
+
+  test('charges a Responses stream that is cut behind the beginning of a call', async () => {
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look_up', arguments: '' }
+    const begun = [
+      { type: 'response.created', response: { id: 'resp_1', object: 'response', status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item },
+    ]
+    const parts = begun.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    upstream.script({ kind: 'raw', parts, afterwards: 'cut' })
+    const { text } = await send('responses', 'Look it up.', { stream: true })
+    expect(text).toContain('event: error')
+    const { records, counted } = await readAccounts(proxy)
+    expect([records.map(({ status }) => status), counted]).toEqual([[502], 0])
+    expect(records[0]?.prompt_tokens).toBeGreaterThan(0)
   })
 
   describe('a stream that breaks off', () => {

@@ -92,7 +92,7 @@ describeOnce('the upstream layer', backend => {
     })
 
     test('nothing is repeated once an answer has begun', async () => {
-      upstreams.aggregator.script({ kind: 'cut', after: 2 })
+      upstreams.aggregator.script({ kind: 'cut', after: 4 })
       const streamed = await ask(proxy, key, hello({ stream: true }))
       expect(streamed.status).toBe(200)
       expect(streamed.text).toContain('"code":"upstream_error"')

@@ -21,7 +21,6 @@ defineFormTests({
     ...WHOLE_MESSAGE,
     'OpenAI: audio, which ends with its expiry and no finish_reason': 'The client throws.',
     'vLLM: another id with every fragment of a call, stop_reason, empty names': 'The first id stays.',
-    'Events after [DONE]': 'The client throws.',
   },
   define(running) {
     test('an object is generated alike, live, streamed again and plain', async () => {

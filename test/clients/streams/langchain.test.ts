@@ -24,7 +24,6 @@ defineFormTests({
     'OpenAI: audio, which ends with its expiry and no finish_reason': 'None is told, then.',
     'Aggregator: usage in a chunk that repeats the last choice': 'A finish_reason told twice is doubled.',
     'vLLM: another id with every fragment of a call, stop_reason, empty names': 'Another id opens another call.',
-    'Tool calls without numbers': 'A fragment that names no call is lost.',
   },
   define(running) {
     test('a structured output is parsed alike, live, streamed again and plain', async () => {

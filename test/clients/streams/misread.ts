@@ -13,3 +13,10 @@ export const GROQ_USAGE = {
 export const WHOLE_MESSAGE = {
   'A server that streams one whole message': 'A chunk with a message in place of a delta says nothing.',
 }
+
+/** The proxy sends these otherwise than their provider does, because some clients would misread them. */
+export const REPAIRED: Record<string, string> = {
+  'Gemini by way of OpenAI’s format: every call numbered 0': 'Calls of one number are run together.',
+  'Tool calls without numbers': 'Clients throw, or lose a fragment that names no call.',
+  'Events after [DONE]': 'Some clients read on, and throw.',
+}

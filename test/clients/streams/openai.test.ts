@@ -18,8 +18,6 @@ defineFormTests({
     ...WHOLE_MESSAGE,
     'OpenAI: tool calls whose fragments are interleaved, both in one chunk':
       'A call is told as done when another goes on.',
-    'Gemini by way of OpenAI’s format: every call numbered 0': 'Calls of one number are run together.',
-    'Tool calls without numbers': 'The client throws.',
     'Choices without an index, a finish_reason beside the last words': 'The client throws.',
   },
   define(running) {

@@ -1,4 +1,5 @@
 /** The stand-in upstream, playing one recorded answer: its stream to who asks for one, its plain body to who does not. */
+import { isUpstreamFailure } from '../../../src/formats/chat/completeness.ts'
 import { CORPUS, type CorpusEntry, plainText } from '../../standin/corpus.ts'
 import type { JsonObject, Scenario } from '../../standin/scenario.ts'
 import type { Script } from '../../standin/server.ts'
@@ -6,9 +7,12 @@ import type { Script } from '../../standin/server.ts'
 /** About as much as one read brings: events arrive in parts, and several in one. */
 const PART_CHARS = 100
 
-/** Chat answers that may be stored, and those that may not: where the stream was cut, or tells of a failure. */
+/** Chat responses that may be stored, those that may not, and those that are failures of their provider. */
 export const WHOLE_CHATS = CORPUS.filter(entry => isChat(entry) && entry.completeness === 'whole')
-export const BROKEN_CHATS = CORPUS.filter(entry => isChat(entry) && entry.completeness !== 'whole')
+export const INCOMPLETE_CHATS = CORPUS.filter(
+  entry => isChat(entry) && entry.completeness !== 'whole' && !isUpstreamFailure(entry.completeness),
+)
+export const FAILED_CHATS = CORPUS.filter(entry => isChat(entry) && isUpstreamFailure(entry.completeness))
 
 /** What upstream does when this entry is its answer to everything. */
 export function playEntry(entry: CorpusEntry): Script {

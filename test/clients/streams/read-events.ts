@@ -1,4 +1,5 @@
 /** What an event stream says, event by event, for tests that look at the very chunks. */
+import { isJsonObject, type JsonObject, objectsOf } from '../../../src/formats/json/canonical.ts'
 import { createSseParser } from '../../../src/formats/sse/sse.ts'
 
 /** The parsed data of each event up to `[DONE]`. */
@@ -9,4 +10,17 @@ export function readEvents(text: string): unknown[] {
   parser.end()
   const done = data.findIndex(item => item.trim() === '[DONE]')
   return data.slice(0, done < 0 ? data.length : done).map(item => JSON.parse(item))
+}
+
+/** The fragments of tool calls in a chunk. */
+export function callsOf(chunk: unknown): JsonObject[] {
+  const choices = isJsonObject(chunk) ? objectsOf(chunk.choices) : []
+  return choices.flatMap(({ delta }) => (isJsonObject(delta) ? objectsOf(delta.tool_calls) : []))
+}
+
+/** The same chunks, whose calls have no numbers. */
+export function withoutNumbers(chunks: readonly unknown[]): unknown[] {
+  const copied = structuredClone([...chunks])
+  for (const call of copied.flatMap(callsOf)) delete call.index
+  return copied
 }

@@ -78,7 +78,8 @@ export function connect(
   }
 }
 
-function hasFailed(reading: unknown): boolean {
+/** Whether its client threw. */
+export function hasFailed(reading: unknown): boolean {
   return typeof reading === 'object' && reading !== null && 'failed' in reading
 }
 

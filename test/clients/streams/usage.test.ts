@@ -3,9 +3,9 @@ import { describeOnce } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
-import { GROQ_USAGE } from './misread.ts'
+import { GROQ_USAGE, REPAIRED } from './misread.ts'
 import { playEntry, WHOLE_CHATS } from './play-corpus.ts'
-import { readEvents } from './read-events.ts'
+import { readEvents, withoutNumbers } from './read-events.ts'
 
 interface Chunk {
   choices: unknown[]
@@ -42,10 +42,13 @@ describeOnce('usage follows stream_options', backend => {
   const told = (chunks: Chunk[]) => chunks.filter(chunk => chunk.usage != null)
 
   describe.each(WHOLE_CHATS.filter(entry => entry.clientSetOutputLimit !== true))('$name', entry => {
+    /** Calls may be numbered anew. */
+    const comparable = (chunks: unknown[]) => (entry.name in REPAIRED ? withoutNumbers(chunks) : chunks)
+
     test('asked for: once, as the last chunk of a hit, without choices', async () => {
       upstream.script(playEntry(entry))
       const { live, hit } = await streamTwice(entry.name, { stream_options: { include_usage: true } })
-      expect(live).toEqual(readEvents(entry.stream ?? ''))
+      expect(comparable(live)).toEqual(comparable(readEvents(entry.stream ?? '')))
       if (entry.body.usage === undefined) return expect(told(hit)).toEqual([])
       expect(told(hit)).toEqual([hit.at(-1)])
       expect(hit.at(-1)).toMatchObject({ choices: [], usage: entry.body.usage })
@@ -56,7 +59,7 @@ describeOnce('usage follows stream_options', backend => {
       upstream.script(playEntry(entry))
       const { live, hit } = await streamTwice(entry.name, options)
       for (const chunk of [...live, ...hit]) expect(chunk).not.toHaveProperty('usage')
-      expect(live).toEqual(withoutUsage(readEvents(entry.stream ?? '') as Chunk[]))
+      expect(comparable(live)).toEqual(comparable(withoutUsage(readEvents(entry.stream ?? '') as Chunk[])))
       expect(upstream.requests.at(-1)?.body).toMatchObject({ stream_options: { include_usage: true } })
     })
   })

@@ -1,6 +1,6 @@
-/** One upstream answer for each way of not being whole. */
+/** One provider's response for each way of not being complete. */
 import type { IncompleteReason } from '../../../src/formats/chat/completeness.ts'
-import type { Scenario } from '../../standin/scenario.ts'
+import type { RawScenario, Scenario } from '../../standin/scenario.ts'
 
 export interface IncompleteCase {
   /** The answer to a streamed request; left out where a stream cannot be so. */
@@ -9,7 +9,9 @@ export interface IncompleteCase {
   plain?: Scenario
   /** What is asked for beside the question. */
   asked?: object
-  /** Failed on upstream's side: not counted against the month. */
+  /** Where it is asked for, and how: chat, unless it occurs only there. */
+  endpoint?: 'messages' | 'responses'
+  /** A failure of the provider: not counted against the month. */
   isFailure?: true
   /** Neither a response nor its usage. */
   isEmpty?: true
@@ -17,13 +19,21 @@ export interface IncompleteCase {
 
 const HEAD = { id: 'chatcmpl-1', created: 1, model: 'm' }
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+}
 const ERROR = { message: 'Provider returned error', code: 502 }
+const IMAGE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+const MESSAGE = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [textPart('One')] }
 const LOOK_UP = { type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }
 const MIB = 1024 * 1024
 
 /** Every reason there is for a chat's answer: the compiler asks for a case when one is added. */
 export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimensions'>, IncompleteCase> = {
-  not_an_answer: { stream: events(), plain: body({ choices: [], usage: undefined }), isEmpty: true },
+  not_an_answer: { stream: events(), plain: body({ choices: [], usage: undefined }), isFailure: true, isEmpty: true },
   error_in_body: { plain: { kind: 'errorInAnswer', shape: 'bare', afterChunks: 0 }, isFailure: true, isEmpty: true },
   error_in_choice: {
     stream: events(choice({ delta: { content: 'Hel' } }), choice({ finish_reason: 'error' })),
@@ -32,25 +42,59 @@ export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimension
   },
   empty_choice: {
     stream: events(choice({ finish_reason: 'stop' })),
-    plain: body({ choices: [{ index: 0, finish_reason: 'stop' }] }),
+    plain: body({ choices: [{ index: 0, finish_reason: 'stop' }], usage: undefined }),
+    isFailure: true,
+    isEmpty: true,
   },
+  no_output: { ...both({ kind: 'answer', content: '', usage: { completion_tokens: 9 } }), isFailure: true },
   nothing_said: both({ kind: 'answer', content: '' }),
   unfinished_choice: {
     stream: events(choice({ delta: { content: 'Hel' } })),
     plain: body({ choices: [{ index: 0, message: { role: 'assistant', content: 'Hel' }, finish_reason: null }] }),
+    isFailure: true,
   },
   content_filter: both({ kind: 'answer', content: 'Step one', finishReason: 'content_filter' }),
   provider_length_limit: both({ kind: 'answer', content: 'One two', finishReason: 'length' }),
-  unknown_finish_reason: both({ kind: 'answer', content: 'One', finishReason: 'abort' }),
+  unknown_finish_reason: { ...both({ kind: 'answer', content: 'One', finishReason: 'abort' }), isFailure: true },
+  unknown_stop_reason: {
+    endpoint: 'responses',
+    stream: responseEvents({ status: 'incomplete', incomplete_details: { reason: 'steered' }, output: [MESSAGE] }),
+    plain: response({ status: 'incomplete', incomplete_details: { reason: 'steered' }, output: [MESSAGE] }),
+  },
+  pending: {
+    endpoint: 'responses',
+    stream: responseEvents({ output: [MESSAGE, { ...MESSAGE, status: 'in_progress' }] }),
+    plain: response({ status: 'in_progress', background: true, output: [MESSAGE] }),
+  },
+  omitted_parts: {
+    endpoint: 'messages',
+    stream: events(
+      choice({ delta: { content: 'A dot:' } }),
+      choice({ delta: { images: [IMAGE] } }),
+      choice({ finish_reason: 'stop' }),
+    ),
+    plain: body({
+      choices: [{ index: 0, message: { content: 'A dot:', images: [IMAGE] }, finish_reason: 'stop' }],
+    }),
+  },
+  not_utf8: {
+    plain: {
+      ...body({ choices: [{ index: 0, message: { content: 'Caf\u00e9' }, finish_reason: 'stop' }] }),
+      encoding: 'latin1',
+    },
+  },
   error_in_stream: {
     stream: { kind: 'errorInAnswer', shape: 'choice', afterChunks: 3, withDone: true },
     isFailure: true,
   },
-  malformed_chunk: { stream: events(choice({ delta: { content: 'Hel' }, finish_reason: 'stop' }), '{"choices":[{"in') },
+  malformed_chunk: {
+    stream: events(choice({ delta: { content: 'Hel' }, finish_reason: 'stop' }), '{"choices":[{"in'),
+    isFailure: true,
+  },
   inconsistent_chunks: {
     stream: events(
-      choice({ delta: { content: [{ type: 'thinking', thinking: [] }] } }),
-      choice({ delta: { content: 'Yes' }, finish_reason: 'stop' }),
+      choice({ delta: { content: 'Yes', trace: 'eu' } }),
+      choice({ delta: { trace: { region: 'eu' } }, finish_reason: 'stop' }),
     ),
   },
   too_few: {
@@ -68,7 +112,7 @@ export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimension
       JSON.stringify({ ...HEAD, choices: [], usage: USAGE }),
     ),
   },
-  missing_done: { stream: { kind: 'answer', content: 'One two', withoutDone: true } },
+  missing_end: { stream: { kind: 'raw', parts: [': OK\n\n'] }, isFailure: true, isEmpty: true },
 }
 
 function both(scenario: Scenario, asked: object = {}): IncompleteCase {
@@ -84,7 +128,27 @@ function events(...data: string[]): Scenario {
   return { kind: 'raw', parts: [...data, '[DONE]'].map(item => `data: ${item}\n\n`) }
 }
 
-function body(fields: object): Scenario {
+function textPart(text: string) {
+  return { type: 'output_text', text, annotations: [] }
+}
+
+/** A Responses stream that ends with this response. */
+export function responseEvents(fields: object): Scenario {
+  const written = { ...RESPONSE, ...fields }
+  const typed = [
+    { type: 'response.created', response: { ...written, status: 'in_progress', error: null, output: [], usage: null } },
+    { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'One' },
+    { type: `response.${written.status}`, response: written },
+  ]
+  return { kind: 'raw', parts: typed.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`) }
+}
+
+function response(fields: object): RawScenario {
+  const headers = { 'content-type': 'application/json' }
+  return { kind: 'raw', headers, parts: [JSON.stringify({ ...RESPONSE, ...fields })] }
+}
+
+function body(fields: object): RawScenario {
   const text = JSON.stringify({ ...HEAD, object: 'chat.completion', usage: USAGE, ...fields })
   return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [text] }
 }

@@ -1,0 +1,40 @@
+/** Reads what came back from an endpoint; an error status is an outcome too. */
+import { readChatPlain, readChatStream } from './chat-outcome.ts'
+import { parseJson } from './events.ts'
+import { readMessagesPlain, readMessagesStream } from './messages-outcome.ts'
+import { type Endpoint, emptyOutcome, type Mode, type Outcome } from './outcome.ts'
+import { readResponsesPlain, readResponsesStream } from './responses-outcome.ts'
+
+const READERS: Record<Endpoint, Record<Mode, (body: string) => Outcome>> = {
+  chat: { streamed: readChatStream, plain: text => readChatPlain(parseJson(text)) },
+  responses: { streamed: readResponsesStream, plain: text => readResponsesPlain(parseJson(text)) },
+  messages: { streamed: readMessagesStream, plain: text => readMessagesPlain(parseJson(text)) },
+}
+
+export interface ReadResponse {
+  status: number
+  contentType: string
+  body: string
+  /** The connection broke off before the body's end. */
+  isCut: boolean
+}
+
+export function readOutcome(endpoint: Endpoint, mode: Mode, response: ReadResponse): Outcome {
+  const { status, contentType, body, isCut } = response
+  if (isCut) return { ...emptyOutcome(), end: 'cut' }
+  if (status >= 300) return readError(endpoint, body)
+  const outcome = READERS[endpoint][mode](body)
+  const expected = mode === 'streamed' ? 'text/event-stream' : 'application/json'
+  if (!contentType.startsWith(expected)) outcome.problems.push(`content type: ${contentType}`)
+  return outcome
+}
+
+/** An error in the endpoint's envelope, with a message that says something. */
+function readError(endpoint: Endpoint, body: string): Outcome {
+  const outcome = { ...emptyOutcome(), end: 'error' }
+  const parsed = parseJson(body)
+  if (typeof parsed?.error?.message !== 'string' || parsed.error.message === '')
+    outcome.problems.push('the error has no message')
+  if (endpoint === 'messages' && parsed?.type !== 'error') outcome.problems.push('the error is not of this format')
+  return outcome
+}

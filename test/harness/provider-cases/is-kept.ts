@@ -1,0 +1,20 @@
+/** Whether a part of a provider's response reached the client: in the body, packed within it, or named as omitted. */
+import { unpackCarried } from '../../../src/formats/chat/carried.ts'
+
+export interface Kept {
+  body: string
+  /** The header X-Proxy-Omitted, or a stream's comment of that name. */
+  omitted: string | null
+}
+
+export function isKept({ body, omitted }: Kept, text: string): boolean {
+  // Of a picture, its bytes.
+  const written = JSON.stringify(text.replace(/^data:[^,]*,/, '')).slice(1, -1)
+  if (body.includes(written) || (omitted !== null && omitted !== '')) return true
+  return packedIn(body).some(packed => packed.includes(written))
+}
+
+function packedIn(body: string): string[] {
+  const found = body.match(/mp1\.[\w-]+/g) ?? []
+  return found.map(packed => JSON.stringify(unpackCarried(packed, null)))
+}

@@ -1,0 +1,149 @@
+/** Sends every row of the table twice through one proxy, and reads what came back and what was recorded. */
+
+import type { RecordedRequest } from '../../standin/recording.ts'
+import type { Backend } from '../backends.ts'
+import { post } from '../client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../direct-upstreams.ts'
+import type { Outcome } from '../outcomes/outcome.ts'
+import { readOutcome } from '../outcomes/read-outcome.ts'
+import { startProxy, type TestProxy } from '../proxy.ts'
+import type { Project, Row, SentBytes } from './case.ts'
+import { type Asked, MODELS, PATHS, writeRequest } from './requests.ts'
+
+export interface Sent extends Outcome {
+  requestId: string
+  status: number
+  cache: string | null
+  omitted: string | null
+  body: string
+  record: UsageRecord | undefined
+}
+
+export interface UsageRecord {
+  p: number
+  cp: number
+  c: number
+  cost: number
+  presumed: boolean | null
+}
+
+export interface SentRow {
+  first: Sent
+  second: Sent
+}
+
+export interface ProviderTable {
+  proxy: TestProxy
+  keys: Record<Project, string>
+  /** Answers by a part of the request's text. */
+  answers: Map<string, SentBytes>
+  stop(): Promise<void>
+}
+
+const AT_ONCE = 24
+const HANGS_AFTER_MS = 60_000
+const PROVIDERS = { oai: 'openai', ant: 'anthropic', groq: 'groq' } as const
+const ENVIRONMENT = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
+
+export async function startTable(backend: Backend): Promise<ProviderTable> {
+  const upstreams = await startUpstreams()
+  const stores = await backend.open()
+  const proxy = await startProxy({ stores, environment: { ...upstreams.environment, ...ENVIRONMENT } })
+  const keys: Partial<Record<Project, string>> = {}
+  for (const project of ['agg', 'oai', 'ant', 'groq'] as const) {
+    keys[project] = await proxy.createKey({ project, type: 'project', settings: { semantic_mode: 'off' } })
+    if (project !== 'agg') await storeKey(stores, project, PROVIDERS[project], 'sk-own')
+  }
+  const answers = new Map<string, SentBytes>()
+  answerFrom(answers, upstreams)
+  return {
+    proxy,
+    keys: keys as Record<Project, string>,
+    answers,
+    async stop() {
+      await proxy.stop()
+      await upstreams.stop()
+    },
+  }
+}
+
+function answerFrom(answers: ProviderTable['answers'], { aggregator, openai, groq, anthropic }: Upstreams): void {
+  const find = ({ bodyText }: RecordedRequest) => answers.get(/answer-\d+/.exec(bodyText)?.[0] ?? '')
+  for (const standin of [aggregator, openai, groq])
+    standin.script(request => {
+      const { status, contentType, body } = find(request) ?? { status: 500, contentType: null, body: 'no answer' }
+      return { kind: 'raw', status, headers: { 'content-type': contentType }, parts: body === '' ? [] : [body] }
+    })
+  anthropic.script(request => {
+    const { status, contentType, body } = find(request) ?? { status: 500, contentType: null, body: 'no answer' }
+    return { kind: 'raw', status, headers: contentType === null ? {} : { 'content-type': contentType }, body }
+  })
+}
+
+/** In the order of the rows. */
+export async function sendRows(table: ProviderTable, rows: readonly Row[]): Promise<SentRow[]> {
+  const sent: SentRow[] = []
+  let next = 0
+  async function work(): Promise<void> {
+    for (let at = next++; at < rows.length; at = next++) sent[at] = await sendTwice(table, rows[at] as Row)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await table.proxy.settle()
+  await addRecords(
+    table.proxy,
+    sent.flatMap(({ first, second }) => [first, second]),
+  )
+  return sent
+}
+
+let answers = 0
+
+async function sendTwice(table: ProviderTable, { case: { project, tools, extra }, endpoint, mode, sent }: Row) {
+  const name = `answer-${++answers}`
+  table.answers.set(name, sent)
+  const asked = { endpoint, mode, model: MODELS[project], prompt: `Give me ${name}.`, tools, extra }
+  const first = await sendOnce(table, project, asked)
+  return { first, second: await sendOnce(table, project, asked) }
+}
+
+async function sendOnce({ proxy, keys }: ProviderTable, project: Project, asked: Asked): Promise<Sent> {
+  const { endpoint, mode } = asked
+  const requestId = crypto.randomUUID()
+  const sending = { headers: { 'x-request-id': requestId }, signal: AbortSignal.timeout(HANGS_AFTER_MS) }
+  const response = await post(proxy, keys[project], PATHS[endpoint], writeRequest(asked), sending)
+  const { status, headers } = response
+  const { body, isCut } = await readBody(response)
+  const contentType = headers.get('content-type') ?? ''
+  return {
+    ...readOutcome(endpoint, mode, { status, contentType, body, isCut }),
+    requestId,
+    status,
+    cache: headers.get('x-proxy-cache'),
+    omitted: headers.get('x-proxy-omitted') ?? OMITTED_COMMENT.exec(body)?.[1] ?? null,
+    body,
+    record: undefined,
+  }
+}
+
+/** Names what a stream omits: its headers have been sent by then. */
+const OMITTED_COMMENT = /^: x-proxy-omitted: (.+)$/m
+
+async function readBody(response: Response): Promise<{ body: string; isCut: boolean }> {
+  const decoder = new TextDecoder()
+  let body = ''
+  try {
+    for await (const part of response.body ?? []) body += decoder.decode(part, { stream: true })
+    return { body, isCut: false }
+  } catch {
+    return { body, isCut: true }
+  }
+}
+
+async function addRecords(proxy: TestProxy, sent: readonly Sent[]): Promise<void> {
+  const rows = await proxy.query<UsageRecord & { request_id: string }>(
+    `select request_id, prompt_tokens as p, cached_prompt_tokens as cp, completion_tokens as c, cost_usd::float8 as cost, presumed
+     from usage_records where request_id in (${sent.map(({ requestId }) => `'${requestId}'`).join()})`,
+  )
+  const records = new Map(rows.map(({ request_id, ...record }) => [request_id, record]))
+  for (const each of sent) each.record = records.get(each.requestId)
+}
