@@ -19,6 +19,8 @@ export interface ResponseSource extends Pick<StreamTranslation, 'keptChars'> {
 
 const encoder = new TextEncoder()
 const EMPTY = new Uint8Array(0)
+/** The first events of OpenAI's Responses API repeat the request's instructions and tools. */
+const MAX_HELD_BYTES = 4 * 1024 * 1024
 
 function openReader(body: ReadableStream<Uint8Array>) {
   return body.getReader()
@@ -35,8 +37,9 @@ export class ResponseStream {
   #held: Uint8Array[] = []
   #hasEnded = false
   #hasStray = false
+  #isFirst = true
   #isPlain = false
-  /** The events up to the first part, as they came. */
+  /** The first event as it came; of a body that is no event stream, all of it. */
   readonly #raw: Uint8Array[] = []
   #assembled: AssembledStream | null = null
   /** What clients get in place of the event that is being read. */
@@ -54,7 +57,7 @@ export class ResponseStream {
     this.#parser = createSseParser(push, event => {
       this.#hasStray = true
       // An object comes first: one behind an event belongs to the stream.
-      this.#isPlain ||= event.event === null && this.#raw.length === 1 && !this.assembler.hasPart
+      this.#isPlain ||= event.event === null && this.#isFirst
       push(event)
     })
   }
@@ -74,14 +77,21 @@ export class ResponseStream {
     }
   }
 
-  /** Reads on until something to show or to run has come, or the stream has ended. Nothing needs to be sent before. */
-  async readToFirstPart(): Promise<void> {
-    while (!this.#isPlain && !this.assembler.hasPart && !this.assembler.hasFailed) {
+  /**
+   * Reads on until something to show or to run has come, which nothing needs to be sent before. Returns false where the stream is over without
+   * any. A stream whose beginning is too long to be held goes on.
+   */
+  async readToFirstPart(): Promise<boolean> {
+    for (let heldBytes = 0; heldBytes <= MAX_HELD_BYTES; ) {
+      if (this.assembler.hasPart) return true
+      if (this.#isPlain || this.assembler.hasFailed) return false
       const events = await this.#readOn()
-      if (events === null) return
+      if (events === null) return false
       this.#held.push(...events)
-      if (events.some(this.#format.isLastEvent)) return
+      if (!this.assembler.hasPart && events.some(this.#format.isLastEvent)) return false
+      for (const { length } of events) heldBytes += length
     }
+    return true
   }
 
   /** Returns the next events, as they came; null at the end. Throws a ProxyError when the stream breaks off. */
@@ -108,7 +118,8 @@ export class ResponseStream {
   /** Returns the event as clients get it; empty for one that carries nothing. */
   #readEvent(event: Uint8Array): Uint8Array {
     this.#rewritten = undefined
-    if (!this.assembler.hasPart) this.#raw.push(event)
+    this.#isFirst = this.#raw.length === 0
+    if (this.#isFirst || this.#isPlain) this.#raw.push(event)
     this.#parser.push(event)
     if (this.#hasEnded) this.#parser.end()
     const rewritten = this.#rewritten as JsonObject | null | undefined

@@ -33,14 +33,14 @@ async function readAnswer(answer: UpstreamAnswer, request: UpstreamRequest, prov
 
 async function readStream(answer: UpstreamAnswer, input: ResponseInput): Promise<UpstreamAnswer> {
   const stream = new ResponseStream(answer.body, input, answer.source ?? null)
-  await stream.readToFirstPart().catch(error => {
+  const goesOn = await stream.readToFirstPart().catch(error => {
     throw withUsage(error, stream.judge().usage)
   })
   if (stream.isPlain) {
     const plain = judgePlain(await stream.readPlain(), input)
     return accept({ ...answer, plain }, plain)
   }
-  if (stream.assembler.hasPart) return { ...answer, stream }
+  if (goesOn) return { ...answer, stream }
   const reading = stream.judge()
   if (reading.failure) stream.cancel(reading.failure.message)
   return accept({ ...answer, stream }, reading)

@@ -52,6 +52,25 @@ async function readText(stream: ResponseStream): Promise<string> {
 }
 
 describe('readToFirstPart', () => {
+  test('holds a bounded beginning, and lets the stream go on', async () => {
+    const long = eventOf({ id: 'x'.repeat(1_000_000) })
+    const stream = open(
+      Array.from({ length: 50 }, () => long),
+      { failure: HANGS },
+    )
+    expect(await stream.readToFirstPart()).toBe(true)
+    expect(stream.assembler.hasPart).toBe(false)
+  })
+
+  test.each([
+    ['a part', [ROLE, TEXT], true],
+    ['an end without any', [ROLE, END, DONE], false],
+    ['an error', [eventOf({ error: 'overloaded' })], false],
+    ['nothing', [], false],
+  ])('says whether the stream goes on: %s', async (_, pieces, goesOn) => {
+    expect(await open(pieces).readToFirstPart()).toBe(goesOn)
+  })
+
   test('reads no further than the first part, and read returns all that was read', async () => {
     const stream = open([ROLE, TEXT, END, DONE])
     await stream.readToFirstPart()
