@@ -34,6 +34,8 @@ export const FUNCTIONS = {
   authorize: { reads: true, takes: { of_project: 'bigint', needed: 'text' }, gives: 'void' },
   /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone. */
   begin_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
+  /** Begins the present period of a budget that is new, or has a new time zone, with what the period has cost so far; a total, with nothing. Other projects' records do not wait. */
+  begin_period: { takes: { of_budget: 'bigint' }, gives: 'void' },
   /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
   bind_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
   /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
@@ -216,6 +218,8 @@ export const FUNCTIONS = {
   list_refusals: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'bigint' } },
   /** What settings a project has, what each takes, and what a page shows of it. */
   list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', preset: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
+  /** Precedes what records usage: a budget that begin_period() begins counts it, or is known to it. Waits only for budgets of these projects, and of the organization. Other changes of a project do not wait for it. */
+  lock_spending: { takes: { of_projects: 'bigint[]' }, gives: 'void' },
   /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. Null: user_role (it stays). */
   log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */

@@ -198,43 +198,6 @@ describeBackends('the ledger of budgets', backend => {
     ])
   })
 
-  test('a new budget begins with what its own requests have cost since its period began, and a total with nothing', async () => {
-    const other = await addProject()
-    const [{ zone = '' } = {}] = await query<{ zone: string }>(
-      // One in which today began a minute ago.
-      `select to_char((now() - interval '1 minute') at time zone 'UTC', '"<x>+"HH24:MI:SS') as zone`,
-    )
-    const record = (of: number, key: number, model: string, tags: string, age: string, usd: number) =>
-      `(now() - interval '${age}', 'r', ${of}, ${key}, 'chat', '${model}', 200, false, 10, 0, 1, 0, ${usd}, 0, 1, 1, '${tags}')`
-    await query(`insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed, prompt_tokens,
-        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, tags)
-      values ${[
-        record(projectId, keyId, MODEL, '{"team": "a"}', '1 s', 1),
-        record(projectId, keyId, 'gpt-4o', '{"team": "a"}', '1 s', 2),
-        record(projectId, keyId + 1_000, MODEL, '{"team": "b"}', '1 s', 4),
-        record(other.projectId, other.keyId, MODEL, '{"team": "a"}', '1 s', 8),
-        record(projectId, keyId, MODEL, '{"team": "a"}', '2 min', 16),
-      ].join()}`)
-    const put = async (
-      of: number | null,
-      more: { unit?: string; per?: string; key?: number; model?: string; tag?: string },
-    ) => {
-      const { unit = 'usd', per = 'day', key = null, model, tag } = more
-      const quoted = (text?: string) => (text === undefined ? 'null' : `'${text}'`)
-      const [row] = await query<{ id: number }>(
-        `select put_budget(${of}, '${unit}', 100, '${per}', ${key}, ${quoted(model)}, ${quoted(tag)}, '${zone}', true)::integer as id`,
-      )
-      return (await standOf(row?.id ?? 0))?.spent
-    }
-    expect(await put(projectId, {})).toBe(7)
-    expect(await put(projectId, { key: keyId })).toBe(3)
-    expect(await put(projectId, { model: 'openai/gpt-4o-mini' })).toBe(5)
-    expect(await put(projectId, { tag: '{"team": "a"}' })).toBe(3)
-    expect(await put(projectId, { unit: 'tokens' })).toBe(33)
-    expect(await put(projectId, { per: 'total' })).toBe(0)
-    expect(await put(null, {})).toBe(15)
-  })
-
   test('an enforced budget stays so when an alert comes and goes, and none is left when both are gone', async () => {
     await setBudget(1)
     const alert = await setAlert(0.5)

@@ -448,29 +448,6 @@ describeBackends('budgets', backend => {
     expect(told).toEqual([{ is_alert: true }])
   })
 
-  test('a budget that is set and a batch of records that is written wait for each other', async () => {
-    const { database } = proxy.stores
-    const held: number[] = []
-    /** Also counts the locks that the statement then holds. */
-    async function counting(text: string, values: readonly unknown[], mode: string) {
-      const rows = await database.call<{ held: number }>(
-        `with done as materialized (${text})
-        select d.*, (
-          select count(*)::integer from pg_locks l
-          where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = '${mode}' and d is not null
-        ) as held
-        from done d`,
-        values as never[],
-      )
-      held.push(rows[0]?.held ?? 0)
-      return rows
-    }
-    await counting(`select set_budget('${project}', 'usd', 1, 'day') as id`, [], 'ExclusiveLock')
-    const call = (text: string, values: readonly unknown[]) => counting(text, values, 'ShareLock')
-    await recordUsage({ ...database, call } as unknown as Database, [], crypto.randomUUID())
-    expect(held).toEqual([1, 1])
-  })
-
   test('a request for more tokens than any number holds is refused, and none that is asked with it', async () => {
     await setBudget(1)
     const beyond = [1e15, 1e21, 1e300].map(many => ({ ...plain(`For ${many}?`), max_tokens: many }))
@@ -741,45 +718,6 @@ describeBackends('usage that is told later', backend => {
       ...Array(2).fill({ cost_usd: 5, prompt_tokens: 5, presumed: true }),
     ])
     await proxy.stop()
-  })
-})
-
-describeReal('a budget that is set while records are written', backend => {
-  let proxy: TestProxy
-  /** Of one connection: what is begun on it stays open until it is ended. */
-  let other: Database
-
-  beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open() })
-    other = openRealDatabase({ url: proxy.stores.databaseUrl ?? '', maxConnections: 1 })
-  })
-  afterAll(async () => {
-    await other.close()
-    await proxy.stop()
-  })
-
-  const set = (project: string) => `select set_budget('${project}', 'usd', 9, 'month')`
-
-  async function spentBy(project: string): Promise<number | undefined> {
-    const [row] = await proxy.query<{ spent: number }>(`select c.spent::float8 as spent from budget_periods c
-      join budgets b on b.id = c.budget_id where b.project_id = find_project('${project}')`)
-    return row?.spent
-  }
-
-  test.each(['before', 'after'])('has what is written by a batch that began %s it', async order => {
-    const project = `w-${crypto.randomUUID()}`
-    await proxy.createKey({ project, type: 'project' })
-    const record = await costing(proxy, project, 5)
-    const write = (database: Database) => recordUsage(database, [record], crypto.randomUUID())
-    await other.call('begin', [])
-    if (order === 'before') await write(other)
-    else await other.call(set(project), [])
-    const later = order === 'before' ? proxy.query(set(project)) : write(proxy.stores.database)
-    // Long enough for it to have been decided, if it does not wait.
-    await Promise.race([later, Bun.sleep(500)])
-    await other.call('commit', [])
-    await later
-    expect(await spentBy(project)).toBe(5)
   })
 })
 

@@ -8,6 +8,9 @@ begin
     where b.id = of_budget
         and not b.enforced
         and not exists (select from spend_alerts a where a.budget_id = b.id);
+    -- A budget that is set meanwhile is seen below, or sets has_budgets again. Both locks are taken in the order of begin_period().
+    perform 1 from projects p where p.id = owner_id for no key update;
+    perform pg_advisory_xact_lock_shared(hashtext('model_proxy organization_budget'));
     update projects p
     set has_budgets = exists (select from budgets b where b.project_id = p.id or b.project_id is null)
     where p.has_budgets

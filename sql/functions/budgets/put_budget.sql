@@ -17,51 +17,38 @@ as $$
 #variable_conflict use_column
 declare
     put_id bigint;
+    previous_zone text;
 begin
-    -- Batches of records that do not know of the budget are written first, and are counted below; those that follow know of it.
-    perform pg_advisory_xact_lock(hashtext('model_proxy put_budget'));
-
-    if owner_id is null then
-        -- No project is made meanwhile that would not know of it.
-        lock table projects in share row exclusive mode;
-        insert into budgets as b (unit, amount, per, time_zone, enforced)
-        values (in_unit, of_amount, in_per, in_zone, is_enforced)
-        on conflict (unit, per) where project_id is null do update
-        set amount = case when excluded.enforced then excluded.amount else b.amount end,
-            time_zone = case when excluded.enforced then excluded.time_zone else b.time_zone end,
-            enforced = b.enforced or excluded.enforced
-        returning b.id into put_id;
-    else
+    loop
         insert into budgets as b (project_id, key_id, model, tag, unit, amount, per, time_zone, enforced)
         values (owner_id, of_key, of_model, tagged, in_unit, of_amount, in_per, in_zone, is_enforced)
-        on conflict (project_id, unit, per, coalesce(key_id, 0), coalesce(model, ''), coalesce(tag, '{}')) do update
-        set amount = case when excluded.enforced then excluded.amount else b.amount end,
-            time_zone = case when excluded.enforced then excluded.time_zone else b.time_zone end,
-            enforced = b.enforced or excluded.enforced
+        on conflict do nothing
         returning b.id into put_id;
-    end if;
-    -- A new version of each account, so that the next request reserves.
-    update projects p set has_budgets = true where p.id = owner_id or owner_id is null and not p.has_budgets;
+        exit when found;
+        select b.id, b.time_zone into put_id, previous_zone
+        from budgets b
+        where b.project_id is not distinct from owner_id
+            and (b.unit, b.per, coalesce(b.key_id, 0), coalesce(b.model, ''), coalesce(b.tag, '{}'))
+                = (in_unit, in_per, coalesce(of_key, 0), coalesce(of_model, ''), coalesce(tagged, '{}'))
+        for no key update;
+        exit when found;
+    end loop;
 
-    -- A new period begins with what its time has cost already; a total, with nothing.
-    insert into budget_periods (budget_id, begins, spent)
-    select
-        put_id,
-        p.begins,
-        case
-            when in_per = 'total' then 0
-            else (
-                select coalesce(sum(case in_unit when 'usd' then r.cost_usd else r.prompt_tokens + r.completion_tokens end), 0)
-                from usage_records r
-                where (owner_id is null or r.project_id = owner_id)
-                    and r.recorded_at >= p.begins
-                    and (of_key is null or r.key_id = of_key)
-                    and (of_model is null or (model_names(of_model))[1] = any (model_names(r.model)))
-                    and (tagged is null or r.tags @> tagged)
-            )
-        end
-    from period_of(in_per, in_zone, now()) p
-    on conflict do nothing;
+    if previous_zone is not null then
+        if is_enforced then
+            update budgets b
+            set amount = of_amount,
+                time_zone = in_zone,
+                enforced = true
+            where b.id = put_id
+                and (b.amount, b.time_zone, b.enforced) is distinct from (of_amount, in_zone, true);
+        end if;
+        -- Its periods already count every record.
+        if previous_zone = in_zone or not is_enforced then
+            return put_id;
+        end if;
+    end if;
+    perform begin_period(put_id);
     return put_id;
 end;
 $$;

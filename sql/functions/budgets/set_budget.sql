@@ -27,7 +27,8 @@ begin
         raise exception 'per % is not valid: it takes day, week, month or total', quote_for_message(in_per)
             using errcode = 'invalid_parameter_value';
     end if;
-    if not exists (select from pg_timezone_names z where z.name = in_zone) then
+    -- All names are read from disk, which takes 80 ms.
+    if in_zone is distinct from 'UTC' and not exists (select from pg_timezone_names z where z.name = in_zone) then
         raise exception 'time zone % does not exist; give a name such as Europe/Vienna', quote_for_message(in_zone)
             using errcode = 'invalid_parameter_value';
     end if;

@@ -17,8 +17,7 @@ declare
     usd_more numeric;
     tokens_more bigint;
 begin
-    -- As in record_usage().
-    perform pg_advisory_xact_lock_shared(hashtext('model_proxy put_budget'));
+    perform lock_spending(array[of_project]);
 
     delete from open_responses o
     where o.project_id = of_project

@@ -5,9 +5,6 @@ set search_path = model_proxy, pg_temp
 as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
-    -- A budget that is being set adds up what is recorded by then: what follows counts it, or is counted by it.
-    perform pg_advisory_xact_lock_shared(hashtext('model_proxy put_budget'));
-
     insert into batch_ledger (id) values (batch) on conflict do nothing;
     if not found then
         return clock_timestamp();
@@ -20,6 +17,7 @@ begin
 
     -- In the same transaction, so that what is recorded is what is spent. What was not reserved concerns projects that have budgets by now.
     if spending is not null then
+        perform lock_spending(array(select distinct d.project_id from json_to_recordset(spending) as d (project_id bigint)));
         perform settle_spending(json_agg(d))
         from json_to_recordset(spending) as d (
             id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, at timestamptz

@@ -1,0 +1,29 @@
+create or replace function summed_spending(of_budget budgets, from_time timestamptz) returns numeric
+language sql
+stable
+set search_path = model_proxy, pg_temp
+set jit = off
+as $$
+    with pieces as (
+        -- Quarters up to the first midnight of UTC, then days.
+        select 'quarter' as grain, from_time as begins, midnight.at as ends
+        from (select date_bin('1 day', from_time + interval '1 day - 1 microsecond', 'epoch') as at) midnight
+        union all
+        select 'day', date_bin('1 day', from_time + interval '1 day - 1 microsecond', 'epoch'), 'infinity'
+    ),
+    by_model as (
+        select s.model, sum(s.cost_usd) as usd, sum(s.prompt_tokens + s.completion_tokens) as tokens
+        from pieces p
+        join usage_sums s on s.project_id = coalesce(of_budget.project_id, 0) and s.grain = p.grain and s.at >= p.begins and s.at < p.ends
+        where of_budget.key_id is null
+            or s.key_id = of_budget.key_id
+        group by s.model
+    )
+    select coalesce(sum(case of_budget.unit when 'usd' then m.usd else m.tokens end), 0)
+    from by_model m
+    where of_budget.model is null
+        or (model_names(of_budget.model))[1] = any (model_names(m.model));
+$$;
+
+comment on function summed_spending(budgets, timestamptz) is
+    'What requests that a budget without a tag concerns have cost since the beginning of a quarter of an hour, in its unit, as far as it is in usage_sums.';
