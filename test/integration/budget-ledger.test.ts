@@ -131,6 +131,41 @@ describeBackends('the ledger of budgets', backend => {
     expect(await told()).toEqual([])
   })
 
+  test('an alert reserves nothing, of a project or of the organization, and counts what is recorded', async () => {
+    const budget = await setBudget(1, { per: 'day' })
+    await setAlert(0.01)
+    await query(`select set_spend_alert(null, 0.01, '{ops@example.org}')`)
+    const ask = spending(0.5)
+    await budgets.reserve(ask)
+    expect(await query('select budget_id::integer as id from budget_reservations')).toEqual([{ id: budget }])
+    await settle([{ ...ask, usd: 0.02 }])
+    const periods = 'select spent::float8, reserved::float8 from budget_periods'
+    expect(await query(periods)).toEqual(Array(3).fill({ spent: 0.02, reserved: 0 }))
+    expect((await told()).map(({ payload }) => payload.spend_alert_id !== undefined)).toEqual([true])
+  })
+
+  test('a reservation waits for the disk near the limit of any of its budgets', async () => {
+    /** What the reservation's transaction then commits by. */
+    async function commitOf(usd: number, of = project): Promise<string | undefined> {
+      const ask = { ...spending(usd), ...(of === project ? {} : await other) }
+      const [row] = await database.call<{ commit: string }>(
+        `with done as materialized (select * from reserve_spending($1::text::json, '${crypto.randomUUID()}', 1))
+        select case when d.verdict = 'granted' then current_setting('synchronous_commit') else d.verdict end as commit from done d`,
+        [JSON.stringify([ask])],
+      )
+      return row?.commit
+    }
+    const other = addProject().then(({ projectId, keyId }) => ({ project_id: projectId, key_id: keyId }))
+    await setBudget(1)
+    expect(await commitOf(0.8)).toBe('off')
+    expect(await commitOf(0.1)).toBe('off')
+    expect(await commitOf(0.05)).not.toBe('off')
+    expect(await commitOf(0.1)).toBe('exhausted')
+    await query(`select set_budget(null, 'usd', 2, 'month')`)
+    expect(await commitOf(1, 'other')).toBe('off')
+    expect(await commitOf(0.9, 'other')).not.toBe('off')
+  })
+
   test('the same request may reserve again: both are held, and both are released', async () => {
     const budget = await setBudget(1)
     const ask = spending(0.2)

@@ -19,6 +19,8 @@ as $$
 declare
     asked record;
     short record;
+    -- Share of a budget that is left when reservations begin to wait for the disk.
+    kept_durably constant numeric := 0.1;
     left_usd double precision;
 begin
     -- As in admit(): a batch that comes again, because its reply was lost, or that comes late, reserves nothing.
@@ -38,6 +40,7 @@ begin
     from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb)
     cross join lateral budgets_of(a.project_id, a.key_id, a.model, a.tags) b
     cross join lateral period_of(b.per, b.time_zone, now()) p
+    where b.enforced
     order by 1, 2
     on conflict do nothing;
 
@@ -48,9 +51,25 @@ begin
         from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb)
         cross join lateral budgets_of(a.project_id, a.key_id, a.model, a.tags) b
         cross join lateral period_of(b.per, b.time_zone, now()) p
+        where b.enforced
     )
     order by c.budget_id, c.begins
     for update;
+
+    -- As in admit(): a crash may lose the last fraction of a second, but not where it would be spent beyond a limit. Budgets that many
+    -- projects share are not locked while one of them waits for the disk.
+    if not exists (
+        select
+        from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint)
+        cross join lateral budgets_of(a.project_id, a.key_id, a.model, a.tags) b
+        cross join lateral period_of(b.per, b.time_zone, now()) p
+        join budget_periods c on c.budget_id = b.id and c.begins = p.begins
+        where b.enforced
+        group by b.id, b.amount, c.begins, c.spent, c.reserved
+        having c.spent + c.reserved + sum(case b.unit when 'usd' then a.usd else a.tokens end) > b.amount * (1 - kept_durably)
+    ) then
+        perform set_config('synchronous_commit', 'off', true);
+    end if;
 
     -- One after the other, because each leaves less for the next. Statements of their own see what was committed while they waited.
     for asked in
@@ -82,6 +101,7 @@ begin
                     now() + interval '5 minutes'
                 from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
                 cross join lateral period_of(b.per, b.time_zone, now()) p
+                where b.enforced
                 on conflict (id, budget_id, begins) do update
                 set amount = r.amount + excluded.amount
                 returning r.budget_id, r.begins
@@ -127,4 +147,4 @@ end;
 $$;
 
 comment on function reserve_spending(json, uuid, bigint) is
-    'Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it, or in none. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset).';
+    'Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset).';
