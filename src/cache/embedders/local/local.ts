@@ -12,11 +12,15 @@ const MOST_CHARACTERS = 2_000
 const TIME_LIMIT_MS = 400
 const MOST_REMEMBERED = 4_096
 
-/** Rejects, with a reason for the operator, when the folder's model does not load. */
-export async function openLocalEmbedder(folder: string, log: Log): Promise<LocalEmbedder> {
+/** Rejects, with a reason for the operator, when the folder's model does not load. `timeLimitMs`: the longest wait of a request. */
+export async function openLocalEmbedder(
+  folder: string,
+  log: Log,
+  { timeLimitMs = TIME_LIMIT_MS } = {},
+): Promise<LocalEmbedder> {
   const model = await startModelProcess(folder, log)
   const recent = new LRUCache<string, Promise<Float32Array | null>>({ max: MOST_REMEMBERED })
-  const withinLimit = createTimeLimit(TIME_LIMIT_MS)
+  const withinLimit = createTimeLimit(timeLimitMs)
 
   function askOnce(text: string, owner: string, ask: 'add' | 'addLater'): Promise<Float32Array | null> {
     const name = createHash('sha256').update(`${owner}\n${text}`).digest('base64')
@@ -25,7 +29,7 @@ export async function openLocalEmbedder(folder: string, log: Log): Promise<Local
       if (ask === 'add' && Bun.peek.status(known) === 'pending') model.asks.hasten(name)
       return known
     }
-    if (ask === 'add' && model.asks.waitMs() > TIME_LIMIT_MS) return Promise.resolve(null)
+    if (ask === 'add' && model.asks.waitMs() > timeLimitMs) return Promise.resolve(null)
     const asked = model.asks[ask](text, name)
     recent.set(name, asked)
     asked.then(vector => vector ?? recent.delete(name))
