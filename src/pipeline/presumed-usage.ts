@@ -207,7 +207,8 @@ export class AskedCalls {
     const call = this.#open
     this.#open = null
     if (!call) return
-    const reported = failure instanceof UpstreamFailure ? failure.usage : null
+    // One that is silent may go on after this process has hung up.
+    const reported = failure instanceof UpstreamFailure && failure.kind !== 'silent' ? failure.usage : null
     if (reported) this.presumed.push({ model: call.model, usage: reported })
     else if (mayHaveCost(failure, call.answered)) this.presumed.push({ model: call.model, usage: call.presume() })
   }

@@ -175,7 +175,9 @@ describeBackends('leaving', backend => {
       }
       await waitUntil('both are recorded', async () => (await records()).length === 2)
       const [cut, hung] = await records()
-      expect([cut?.presumed, hung?.presumed]).toEqual([true, true])
+      // Claude reports its prompt before anything has begun: a stream that is cut there costs that.
+      const isReported = door.body.model === 'claude-haiku-4-5'
+      expect([cut?.presumed, hung?.presumed]).toEqual([isReported ? null : true, true])
       expect((cut?.usd ?? 0) + (hung?.usd ?? 0)).toBeGreaterThanOrEqual(billedUsd())
       expect(billedUsd()).toBeGreaterThan(0.18)
       await setBudget(5)

@@ -19,7 +19,7 @@ export function refuseOrder({ path, body }: RecordedRequest): ErrorScenario | nu
     }
     if (waiting.length > 0) {
       return refuse(
-        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${waiting.join(', ')}`,
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${waiting.map(id => (typeof id === 'string' ? id : JSON.stringify(id))).join(', ')}`,
       )
     }
     const calls = message?.role === 'assistant' && Array.isArray(message.tool_calls) ? message.tool_calls : []
