@@ -145,7 +145,7 @@ export class OpenAccount implements RequestAccounting {
   }
 
   get isReadToEnd(): boolean {
-    return this.#account.has_budgets && this.#calls.isUnknown
+    return this.#calls.isWorthReading(this.#account.has_budgets)
   }
 
   noteAnswered(answer: Parameters<RequestAccounting['noteAnswered']>[0]): void {

@@ -2,11 +2,12 @@
  * What a call costs whose usage is not known: the most that it may have cost by then. Whoever left, whatever broke off, and with or without
  * budgets: nothing else in the proxy decides it.
  */
-import { type Catalogue, costOfAnswer } from '../catalogue/catalogue.ts'
+import { type Catalogue, costOfAnswer, findTier } from '../catalogue/catalogue.ts'
 import { ClientGone, ProxyError } from '../errors/errors.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { fillMissing, NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
+import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
@@ -25,9 +26,14 @@ export interface AskedCall {
   size: () => RequestSize
   provider: Provider
   catalogue: Pick<Catalogue, 'find'>
+  /** Of the prompt, as the tokenizer counts it; null: not counted. */
+  promptTokens?: number
 }
 
-/** A number that cannot be read limits nothing. Sound is as long as it would be charged. */
+/**
+ * A number that cannot be read limits nothing. Audio is as long as it would be charged. Where the request leaves the tier to the provider's
+ * settings, the standard one is charged.
+ */
 export function askedCall(
   query: CompletionQuery | PassedQuery,
   provider: Provider,
@@ -35,8 +41,44 @@ export function askedCall(
 ): AskedCall {
   const { endpoint, model, body } = query
   const heard = query.kind === 'passed' && query.sound ? { seconds: chargedSeconds(query.sound) } : {}
-  const size = () => ({ ...sizeOf(query, { isLenient: true }), ...heard })
+  const size = () => {
+    const read = { ...sizeOf(query, { isLenient: true }), ...heard }
+    const { tier } = read.bounds
+    return tier === null || tier === 'auto' ? withTier(read, STANDARD) : read
+  }
   return { endpoint, model, body, size, provider, catalogue }
+}
+
+const STANDARD = 'default'
+
+function withTier(size: RequestSize, tier: string): RequestSize {
+  return { ...size, bounds: { ...size.bounds, tier } }
+}
+
+/** The same call with what is known of it now: its prompt as counted, with a margin, and the tier that its response names. */
+export function withCounted(call: AskedCall, counted: { promptTokens: number; tier: string | null }): AskedCall {
+  const size = call.size()
+  const { isText, hasPrediction } = size.bounds
+  const model = priced(call)
+  const tier = model && counted.tier !== null && findTier(model, counted.tier) !== undefined ? counted.tier : null
+  const tiered = tier === null ? size : withTier(size, tier)
+  // A token has at least a byte. A prediction is bounded by its bytes, too.
+  const bytes = isText && !hasPrediction ? Math.min(size.bytes, withMargin(counted.promptTokens)) : size.bytes
+  return { ...call, size: () => ({ ...tiered, bytes }), promptTokens: counted.promptTokens }
+}
+
+/** The model in the catalogue; undefined where it is free, or not known. */
+export function priced({ provider, size, catalogue }: AskedCall): CatalogueModel | undefined {
+  return provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, size().model)
+}
+
+/** Providers count with tokenizers of their own, and write on while a connection closes. */
+const MARGIN_SHARE = 0.2
+const MARGIN_TOKENS = 2
+
+/** Tokens that were counted here in place of their provider: no fewer than it charges, and not many more. */
+export function withMargin(tokens: number): number {
+  return Math.ceil(tokens * (1 + MARGIN_SHARE)) + MARGIN_TOKENS
 }
 
 /** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */
@@ -58,7 +100,7 @@ const MAY_HAVE_ARRIVED: ReadonlySet<string> = new Set(['cut', 'silent', 'broken'
 export function presumeMost(call: AskedCall): SpentUsage {
   const { endpoint, body, provider, catalogue } = call
   const size = call.size()
-  const promptTokens = estimatePromptTokens(body, endpoint)
+  const { promptTokens = estimatePromptTokens(body, endpoint) } = call
   const asked = largestCost(size, provider, catalogue)
   const able = largestCost(withLongestAnswer(size, null), provider, catalogue)
   // Of a provider that is free.
@@ -68,24 +110,6 @@ export function presumeMost(call: AskedCall): SpentUsage {
     usd: lesser(asked.usd, able.usd),
     tokens: lesser(asked.tokens, able.tokens),
   })
-}
-
-/** What came of a stream that ended early. */
-export interface CutAnswer {
-  /** What it was assembled to. */
-  answer: JsonObject
-  /** Of its text, beyond that. */
-  lostChars: number
-}
-
-/** What a character takes at most in UTF-8, of those that strings count. */
-const BYTES_A_CHAR = 3
-
-/** The same for a stream that ended early, where it is certain that no more was written than came. */
-export function presumeSent(call: AskedCall, { answer, lostChars }: CutAnswer): SpentUsage {
-  // A token has at least a byte.
-  const sent = Math.max(1, Buffer.byteLength(JSON.stringify(answer)) + lostChars * BYTES_A_CHAR)
-  return isSentAsWritten(call) ? presumeUpTo(call, sent) : presumeMost(call)
 }
 
 /** The same where it is known that no more than these tokens were written. */
@@ -100,27 +124,10 @@ export function presumeUpTo(call: AskedCall, written: number): SpentUsage {
   })
 }
 
-/** Fields that let a provider charge for more than it sends. */
-const UNSENT_FIELDS = ['best_of', 'background']
-
 /** Whether the prompt that is charged is the request's own text: no tool that the provider runs has it read once more. */
 export function isPromptOfText({ size }: AskedCall): boolean {
   const { isText, isCompacted, hosted, fallbacks } = size().bounds
   return isText && !isCompacted && hosted.length + fallbacks.length === 0
-}
-
-/** Whether a stream of it shows all that is charged: a model that cannot think writes text alone, and runs no tools. */
-export function isSentAsWritten({ body, size, provider, catalogue }: AskedCall): boolean {
-  const { bounds, model } = size()
-  const { isText, isCompacted, hasPrediction, hasSoundOutput, alternatives, fallbacks } = bounds
-  if (!isText || isCompacted || hasPrediction || hasSoundOutput || alternatives.length + fallbacks.length > 0)
-    return false
-  if (UNSENT_FIELDS.some(field => (body[field] ?? null) !== null)) return false
-  const known = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
-  if (!known || known.unitPrices.audio_output !== undefined) return false
-  if (known.kind === 'completion') return true
-  // Of one without any, it is not known what it can.
-  return known.kind === 'chat' && known.capabilities.length > 0 && !known.capabilities.includes('reasoning')
 }
 
 /** The presumption where a part of the usage was reported: no less than that, with the longest output. */
@@ -184,9 +191,10 @@ export class AskedCalls {
   readonly presumed: Spent[] = []
   #open: OpenCall | null = null
 
-  /** Whether the usage of the call that is open would be presumed. */
-  get isUnknown(): boolean {
-    return this.#open?.presume().isPresumed === true
+  /** Whether the end of the open call says what it cost, where that would else be presumed. Without budgets, one without a price costs nothing. */
+  isWorthReading(hasBudgets: boolean): boolean {
+    const presumption = this.#open?.presume()
+    return presumption?.isPresumed === true && (hasBudgets || presumption.isUnpriced !== true)
   }
 
   begin(model: string, presume: () => SpentUsage): void {

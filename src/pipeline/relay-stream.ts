@@ -75,7 +75,9 @@ async function settle(
   const { query, account, call, check } = context
   if (brokenBy !== undefined) return await endBroken(context, stream, { failure: brokenBy, gate }, stages)
   const reading = stream.judge()
-  const usage = await usageOfStream(context, stream, reading, stages)
+  // A stream may also end without its closing event.
+  const isProviderFailure = reading.failure !== null || (held === null && !reading.hasEnded)
+  const usage = await usageOfStream(context, stream, reading, { isProviderFailure }, stages)
   if (reading.failure) {
     const failure = failedResponse(reading.failure, reading.completeness, reading.usage)
     return endFailed(context, stream, { failure, usage, gate, held })
@@ -139,22 +141,32 @@ function isInPlaceOfResponse(failure: unknown): boolean {
   return failure instanceof ProxyError && failure.isInPlaceOfResponse
 }
 
-/** `isInterrupted`: it may have used more than what it sent shows. */
+/** Whether the provider failed, or broke off. One that is silent for too long may go on. */
+function isOfProvider(failure: unknown): boolean {
+  return failure instanceof UpstreamFailure && failure.kind !== 'silent'
+}
+
+interface StreamEnd {
+  isProviderFailure: boolean
+  /** Whether it may have used something without having begun to respond. */
+  isInterrupted?: boolean
+}
+
 async function usageOfStream(
   context: StreamContext,
   stream: ResponseStream,
   reading: StreamReading,
+  { isProviderFailure, isInterrupted = false }: StreamEnd,
   { catalogue }: Stages,
-  isInterrupted = false,
 ): Promise<SpentUsage> {
   const { query, account, provider } = context
-  const { usage, hasBegun, hasEnded, mayHaveBegun, model, id, text, body } = reading
+  const { usage, hasBegun, hasEnded, mayHaveBegun, model, tier, id, text, body } = reading
   const { lostChars } = stream.assembler.meter
   noteKept(context, id)
   const report = {
-    ...{ usage, hasBegun, model, text, lostChars },
+    ...{ usage, hasBegun, model, tier, text, lostChars, isProviderFailure },
     mayHaveBegun: isInterrupted || mayHaveBegun,
-    cut: hasEnded ? undefined : { answer: body, lostChars },
+    cut: hasEnded ? undefined : body,
   }
   return usageOf(askedCall(query, provider, catalogue), report, account.project_id)
 }
@@ -211,7 +223,8 @@ async function endBroken(
 ): Promise<void> {
   const { provider, accounting, call } = context
   // Counted first: when a client learns of the end, the request is accounted for.
-  const usage = await usageOfStream(context, stream, stream.judge(), stages, !isInPlaceOfResponse(failure))
+  const end = { isProviderFailure: isOfProvider(failure), isInterrupted: !isInPlaceOfResponse(failure) }
+  const usage = await usageOfStream(context, stream, stream.judge(), end, stages)
   const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)
   call.settle({ kind: 'notShareable', failure: reported }, reported)

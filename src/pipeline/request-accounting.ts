@@ -51,7 +51,7 @@ export interface RequestAccounting {
    * ever learns it.
    */
   noteAsked(presume: () => SpentUsage): void
-  /** Whether its answer is read to its end, whoever leaves: what a budget pays for is learned where it may cost less than is presumed. */
+  /** Whether its response is read to its end although its client has left: that may cost less than would be presumed. */
   readonly isReadToEnd: boolean
   /** The provider has begun to answer. */
   noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys' | 'status' | 'headAtMs'>): void

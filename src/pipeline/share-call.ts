@@ -15,9 +15,10 @@ import { checkReferences } from './kept-objects/check-references.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
 import { knownAhead } from './pass-through/passed-usage.ts'
 import { allowsCaching, isFollowedLive } from './plan-request.ts'
-import { askedCall, isSentAsWritten, presumeMost } from './presumed-usage.ts'
+import { askedCall, presumeMost } from './presumed-usage.ts'
 import { asReported } from './read-answer.ts'
 import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
+import { isSentAsWritten } from './unseen-output.ts'
 
 /** Codes of refusals that concern the leader's key alone. */
 const OF_ONE_KEY: ReadonlySet<string> = new Set(['insufficient_quota', 'rate_limit_exceeded'])

@@ -31,6 +31,8 @@ export interface ResponseReading {
   id: unknown
   /** The model that it names. */
   model: unknown
+  /** The service tier that it names; null where it names none. */
+  tier: string | null
   /** The model's text, when its tokens have to be counted. */
   text: string
   /** The provider's failure, if the response is one. */
@@ -102,6 +104,7 @@ export function judgeAssembled(format: AnswerFormat, assembled: AssembledStream)
     hasEnded,
     id: body.id ?? null,
     model: body.model,
+    tier: typeof body.service_tier === 'string' ? body.service_tier : null,
     text: hasEnded && isWhole(usage) ? '' : format.textOf(body),
     failure: isUpstreamFailure(completeness) ? readFailure(assembled) : null,
     omitted: [],

@@ -41,7 +41,10 @@ export async function respond(exchange: Exchange, scenario: Scenario): Promise<v
     case 'raw':
       return sendBody(response, scenario.status, scenario.headers, scenario.body)
     case 'errorInStream': {
-      const events = writeEvents(compose(exchange)).slice(0, scenario.afterEvents)
+      const message = compose(exchange, begunAnswer(scenario))
+      const all = writeEvents(message)
+      const events = all.slice(0, scenario.afterEvents)
+      bill(exchange, message, {})(events.length / all.length)
       const error = writeEvent(writeError(scenario, idOf(exchange)) as { type: string })
       response.writeHead(200, headersOf(exchange, STREAM_HEADERS))
       return sendParts(response, [...events, error], scenario.eventPauseMs)
@@ -85,9 +88,10 @@ async function breakOff(exchange: Exchange, scenario: BrokenScenario): Promise<v
 }
 
 /** The headers and so many events; of a plain answer, half the body that its length promises. */
-async function sendBeginning(exchange: Exchange, { after, eventPauseMs, thinkingTokens = 0 }: BrokenScenario) {
+async function sendBeginning(exchange: Exchange, scenario: BrokenScenario) {
   const { request, response } = exchange
-  const message = compose(exchange, { kind: 'answer', thinkingTokens })
+  const { after, eventPauseMs, thinkingTokens = 0 } = scenario
+  const message = compose(exchange, { ...begunAnswer(scenario), thinkingTokens })
   const billShare = bill(exchange, message, { thinkingTokens })
   if (after === 'nothing') return
   if (request.stream === true) {
@@ -101,6 +105,10 @@ async function sendBeginning(exchange: Exchange, { after, eventPauseMs, thinking
   response.writeHead(200, { ...headersOf(exchange, JSON_HEADERS), 'content-length': String(Buffer.byteLength(body)) })
   response.flushHeaders()
   await writeParts(response, [body.slice(0, body.length / 2)])
+}
+
+function begunAnswer({ content }: Pick<BrokenScenario, 'content'>): AnswerScenario {
+  return content === undefined ? { kind: 'answer' } : { kind: 'answer', content }
 }
 
 function compose({ request, serial }: Exchange, scenario: AnswerScenario = { kind: 'answer' }): Message {

@@ -15,6 +15,11 @@ interface Thinking {
   thinkingTokens?: number
 }
 
+interface Begun {
+  /** Of the answer of which a beginning is sent; what is left out follows from the request. */
+  content?: ContentBlock[]
+}
+
 /** A whole answer, plain or streamed as the request asks; what is left out follows from the request. */
 export interface AnswerScenario extends Timing, Thinking {
   kind: 'answer'
@@ -39,7 +44,7 @@ export interface ErrorScenario extends Timing {
 }
 
 /** A stream that turns into an error after so many events; 0: it begins with it. */
-interface ErrorInStreamScenario extends Timing {
+interface ErrorInStreamScenario extends Timing, Begun {
   kind: 'errorInStream'
   afterEvents: number
   type: string
@@ -47,7 +52,7 @@ interface ErrorInStreamScenario extends Timing {
 }
 
 /** After so many events (or half of a plain body): the connection is cut, ends as if all were said, or stays silent. */
-export interface BrokenScenario extends Timing, Thinking {
+export interface BrokenScenario extends Timing, Thinking, Begun {
   kind: 'cut' | 'endEarly' | 'hang'
   /** `nothing`: before the response headers. */
   after: 'nothing' | number

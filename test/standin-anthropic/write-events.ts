@@ -20,7 +20,7 @@ export function writeEvents(message: Message, { pieceChars = 12, pings = false }
     content: [],
     stop_reason: null,
     stop_details: null,
-    usage: { ...usage, output_tokens: 1 },
+    usage: { ...usage, output_tokens: 1, output_tokens_details: null },
   }
   const counted = {
     input_tokens,

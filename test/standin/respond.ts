@@ -137,7 +137,7 @@ function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
 async function sendBeginning(exchange: Exchange, scenario: CutScenario | HangScenario): Promise<void> {
   const { request, response } = exchange
   const { after, chunkPauseMs: pauseMs, thinkingTokens = 0 } = scenario
-  const answer = { ...DEFAULT_ANSWER, thinkingTokens }
+  const answer = { ...begunAnswer(scenario), thinkingTokens }
   const billShare = bill(exchange, answer)
   if (after === 'nothing') return
   const chunks = after
@@ -170,10 +170,18 @@ async function sendBrokenAnswer(exchange: Exchange, scenario: BrokenAnswerScenar
   const event = scenario.shape === 'event' ? 'event: error\n' : ''
   const choice = { choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }] }
   const failed = { error, ...(scenario.shape === 'choice' ? choice : {}) }
-  const parts = writeEvents(exchange, DEFAULT_ANSWER).slice(0, scenario.afterChunks)
+  const answer = begunAnswer(scenario)
+  const billShare = bill(exchange, answer)
+  const all = writeEvents(exchange, answer)
+  const parts = all.slice(0, scenario.afterChunks)
+  billShare(parts.length / all.length)
   parts.push(`${event}data: ${JSON.stringify(failed)}\n\n`)
   if (scenario.withDone === true) parts.push('data: [DONE]\n\n')
   await sendParts(response, parts, scenario.chunkPauseMs)
+}
+
+function begunAnswer({ content }: Pick<CutScenario, 'content'>): AnswerScenario {
+  return content === undefined ? DEFAULT_ANSWER : { ...DEFAULT_ANSWER, content }
 }
 
 function breakBody(exchange: Exchange, scenario: BrokenAnswerScenario, error: JsonObject): JsonObject {

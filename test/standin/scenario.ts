@@ -24,6 +24,11 @@ interface Thinking {
   thinkingTokens?: number
 }
 
+interface Begun {
+  /** Of the answer of which a beginning is sent; what is left out follows from the request. */
+  content?: string
+}
+
 /** A whole answer, plain or streamed as the request asks; what is left out follows from the request. */
 export interface AnswerScenario extends Timing, Thinking {
   kind: 'answer'
@@ -58,7 +63,7 @@ export interface ErrorScenario extends Timing {
 }
 
 /** A 200 that turns into an error: after some chunks of a stream, or inside the body of a plain answer. */
-export interface BrokenAnswerScenario extends Timing {
+export interface BrokenAnswerScenario extends Timing, Begun {
   kind: 'errorInAnswer'
   /** Chunks sent before it. */
   afterChunks: number
@@ -69,13 +74,13 @@ export interface BrokenAnswerScenario extends Timing {
 }
 
 /** The connection is cut: before the headers, or after so many chunks (or half of a plain body). */
-export interface CutScenario extends Timing, Thinking {
+export interface CutScenario extends Timing, Thinking, Begun {
   kind: 'cut'
   after: 'nothing' | number
 }
 
 /** Nothing more ever comes, and the connection stays open. */
-export interface HangScenario extends Timing, Thinking {
+export interface HangScenario extends Timing, Thinking, Begun {
   kind: 'hang'
   after: 'nothing' | number
 }

@@ -72,5 +72,6 @@ function textOf({ choices }: JsonObject): string {
 function writtenIn(message: JsonObject): unknown[] {
   const { content, refusal, tool_calls: calls, function_call: legacy } = message
   const called = [...objectsOf(calls).map(call => call.function ?? call.custom), legacy].filter(isJsonObject)
-  return [readThought(message), textOfContent(content), refusal, ...called.map(call => call.arguments ?? call.input)]
+  const calledWith = called.flatMap(({ name, arguments: given, input }) => [name, given ?? input])
+  return [readThought(message), textOfContent(content), refusal, ...calledWith]
 }

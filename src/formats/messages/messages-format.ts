@@ -34,7 +34,9 @@ function hasOutput({ type, text, thinking }: JsonObject): boolean {
 
 function textOf({ content }: JsonObject): string {
   return objectsOf(content)
-    .map(block => (block.type === 'tool_use' ? JSON.stringify(block.input) : (block.text ?? block.thinking)))
+    .flatMap(({ type, name, input, text, thinking }) =>
+      type === 'tool_use' ? [name, JSON.stringify(input)] : [text ?? thinking],
+    )
     .filter(text => typeof text === 'string')
     .join('\n')
 }

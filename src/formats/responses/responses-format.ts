@@ -55,8 +55,11 @@ function hasOutput(item: JsonObject): boolean {
 
 function textOf({ output }: JsonObject): string {
   const items = objectsOf(output)
-  const parts = items.flatMap(({ content }) => objectsOf(content))
-  const texts = [...parts.map(part => part.text), ...items.map(item => item.arguments)]
+  const parts = items.flatMap(({ content, summary }) => [...objectsOf(content), ...objectsOf(summary)])
+  const texts = [...parts, ...items].flatMap(({ text, refusal, name, arguments: called, input }) => [
+    ...[text, refusal],
+    ...[name, called, input],
+  ])
   return texts.filter(text => typeof text === 'string').join('\n')
 }
 

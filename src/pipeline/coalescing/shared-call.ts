@@ -39,6 +39,10 @@ export interface Subscriber {
   leave(): void
 }
 
+/** A call that nobody listens to is aborted after this time, or this many bytes of events. */
+const MAX_UNHEARD_MS = 10 * 60_000
+const MAX_UNHEARD_BYTES = 16 * 1024 * 1024
+
 export class SharedCall {
   readonly #room: StreamRoom
   /** From the first live subscriber, or the first event: most calls have neither. */
@@ -52,12 +56,17 @@ export class SharedCall {
   /** How many wait for the whole response. */
   #wholeWaiting = 0
   #isGivenUp = false
+  #unheardTimer: ReturnType<typeof setTimeout> | undefined
+  #unheardBytes = 0
 
   constructor(room: StreamRoom) {
     this.#room = room
   }
 
-  /** For the leader: whether the upstream is read to its end although nobody listens any more. `hasBegun`: an event has come. */
+  /**
+   * For the leader: whether the upstream is read on, within limits of time and size, although nobody listens any more. `hasBegun`: an event
+   * has come.
+   */
   readsOn: (hasBegun: boolean) => boolean = () => false
   /** Aborted with ClientGone when the last subscriber has left, unless the call reads on. */
   readonly signal = this.#abort.signal
@@ -89,6 +98,7 @@ export class SharedCall {
       subscriber.onCut()
     }
     this.#subscribers.add(subscriber)
+    clearTimeout(this.#unheardTimer)
     if (!live) this.#wholeWaiting++
     return subscriber
   }
@@ -112,6 +122,7 @@ export class SharedCall {
   /** For the leader: passes events on; resolves when there is room for more. */
   push(lump: EventLump): Promise<void> {
     this.#hasBegun = true
+    if (this.#subscribers.size === 0) this.#countUnheard(lump.bytes.length)
     return this.#openEvents().push(lump)
   }
 
@@ -119,13 +130,27 @@ export class SharedCall {
   settle(settlement: Settlement, failure?: ProxyError): void {
     if (this.#isOver) return
     this.#isOver = true
+    clearTimeout(this.#unheardTimer)
     this.#events?.end(failure)
     this.#started.resolve('settled')
     this.#settled.resolve(settlement)
   }
 
   #endUnheard(): void {
-    if (!this.#isOver && !this.readsOn(this.#hasBegun)) this.#abort.abort(new ClientGone())
+    if (this.#isOver) return
+    if (this.readsOn(this.#hasBegun)) {
+      this.#unheardTimer = setTimeout(() => this.#giveUp(), MAX_UNHEARD_MS)
+      this.#unheardTimer.unref()
+    } else this.#giveUp()
+  }
+
+  #countUnheard(bytes: number): void {
+    this.#unheardBytes += bytes
+    if (this.#unheardBytes > MAX_UNHEARD_BYTES) this.#giveUp()
+  }
+
+  #giveUp(): void {
+    this.#abort.abort(new ClientGone())
   }
 
   #openEvents(): EventBuffer {

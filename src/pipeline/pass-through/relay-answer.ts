@@ -12,6 +12,7 @@ export interface RelayOptions {
 }
 
 const encoder = new TextEncoder()
+const MAX_READ_ON_MS = 10 * 60_000
 
 /** Reads from the upstream only when the client reads; once it has left, to the end where that is wanted. */
 export function relayAnswer(
@@ -31,13 +32,17 @@ export function relayAnswer(
     return joinBytes(events)
   }
 
-  /** What a stream has used stands in its last event. */
+  /** What a stream has used stands in its last event. One that takes too long ends without it. */
   async function readOn(): Promise<void> {
+    const timer = setTimeout(() => void reader.cancel().catch(() => {}), MAX_READ_ON_MS)
+    timer.unref()
     try {
       for (let read = await reader.read(); !read.done; read = await reader.read()) take(read.value)
       onWhole(lastEvent)
     } catch (error) {
       accounting.finishFailed(error)
+    } finally {
+      clearTimeout(timer)
     }
   }
 

@@ -1,6 +1,6 @@
 /** What a call is charged: as its provider reports it, else as it is estimated, and never nothing for a response. */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { costOfAnswer } from '../../../src/catalogue/catalogue.ts'
 import { chatFormat } from '../../../src/formats/chat/chat-format.ts'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
@@ -196,4 +196,44 @@ test('a usage that is whole is charged as it is, at any endpoint', async () => {
       }
     }),
   )
+})
+
+describe('a response that ended early', () => {
+  const TIERED = {
+    ...PLAIN,
+    conditionalPrices: [
+      { ...PRICED, tier: 'priority', abovePromptTokens: 0, inputUsdPerMillion: 2, outputUsdPerMillion: 8 },
+    ],
+  } as unknown as CatalogueModel
+  const begun = { cut: {}, text: 'seven '.repeat(50) }
+
+  test('costs its prompt and what came, with a margin that is small', async () => {
+    const counted = await charge(callTo(PLAIN), { text: begun.text })
+    const { usd, promptTokens, completionTokens, isPresumed } = await charge(callTo(PLAIN), begun)
+    expect(isPresumed).toBe(true)
+    expect(promptTokens).toBeGreaterThan(counted.promptTokens)
+    expect(completionTokens).toBeGreaterThan(counted.completionTokens)
+    expect(usd ?? 0).toBeLessThanOrEqual((counted.usd ?? 0) * 1.5)
+  })
+
+  test('by a failure of its provider costs what came, of a model that thinks, too', async () => {
+    const thinking = callTo(PRICED)
+    const failed = await charge(thinking, { ...begun, isProviderFailure: true })
+    expect(failed).toEqual(await charge(callTo(PLAIN), begun))
+    expect((await charge(thinking, begun)).usd).toBeGreaterThanOrEqual((500 * 4) / 1e6)
+  })
+
+  test('costs no less than its provider reported by then', async () => {
+    const usage = chatFormat.readUsage({ prompt_tokens: 10, completion_tokens: 2, cost: 0.5 }, {})
+    expect((await charge(callTo(PLAIN), { ...begun, usage })).usd).toBe(0.5)
+    const little = chatFormat.readUsage({ prompt_tokens: 10, completion_tokens: 2, cost: 0.00001 }, {})
+    expect((await charge(callTo(PLAIN), { ...begun, usage: little })).usd).toBeGreaterThan((50 * 4) / 1e6)
+  })
+
+  test('costs the tier that it names, else the standard one', async () => {
+    const { usd } = await charge(callTo(TIERED), begun)
+    expect(usd).toBe((await charge(callTo(PLAIN), begun)).usd)
+    expect((await charge(callTo(TIERED), { ...begun, tier: 'default' })).usd).toBe(usd)
+    expect((await charge(callTo(TIERED), { ...begun, tier: 'priority' })).usd).toBeCloseTo(2 * (usd ?? 0), 12)
+  })
 })

@@ -38,6 +38,38 @@ describe('a shared call', () => {
   })
 })
 
+describe('a call that reads on without subscribers', () => {
+  const readOn = () => {
+    const call = openCall()
+    call.readsOn = () => true
+    call.subscribe(false)?.leave()
+    return call
+  }
+
+  test('is aborted after ten minutes, unless somebody has joined it', () => {
+    vi.useFakeTimers()
+    try {
+      const [left, joined] = [readOn(), readOn()]
+      joined.subscribe(false)
+      vi.advanceTimersByTime(9 * 60_000)
+      expect(left.signal.aborted).toBe(false)
+      vi.advanceTimersByTime(2 * 60_000)
+      expect([left.signal.aborted, joined.signal.aborted]).toEqual([true, false])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('is aborted after 16 MiB of events', () => {
+    const call = readOn()
+    for (let pushed = 0; pushed < 16; pushed++) void call.push(new EventLump([new Uint8Array(MIB)]))
+    expect(call.signal.aborted).toBe(false)
+    void call.push(new EventLump([new Uint8Array(1)]))
+    expect(call.signal.aborted).toBe(true)
+    call.settle({ kind: 'notShareable', failure: null })
+  })
+})
+
 describe('the whole response of a shared call', () => {
   test('is kept while somebody waits for it', () => {
     const call = openCall()

@@ -1,0 +1,71 @@
+/** Whether a model may have written tokens that are charged and that no response shows: read from the request together with the model. */
+
+import { readThought } from '../formats/chat/thought.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../formats/json/canonical.ts'
+import { readRequestedThinking, type ThinkingDialect } from '../formats/thinking-request.ts'
+import type { CatalogueModel } from '../postgres/list-models.ts'
+import type { Provider } from '../providers/upstream.ts'
+import { type AskedCall, priced } from './presumed-usage.ts'
+import { thinkingOf } from './thinking-models.ts'
+
+/** Fields that let a provider charge for more than it sends. */
+const UNSENT_FIELDS = ['best_of', 'background']
+
+/**
+ * Whether a response shows all that is charged: text alone, without tools that the provider runs, and without hidden thoughts. `answer`:
+ * the chat response as far as it has come, if it has. An unknown model is taken to think unseen.
+ */
+export function isSentAsWritten(call: AskedCall, answer: JsonObject | null = null): boolean {
+  const { body, size } = call
+  const { isText, isCompacted, hasPrediction, hasSoundOutput, alternatives, fallbacks } = size().bounds
+  if (!isText || isCompacted || hasPrediction || hasSoundOutput || alternatives.length + fallbacks.length > 0)
+    return false
+  if (UNSENT_FIELDS.some(field => (body[field] ?? null) !== null)) return false
+  const known = priced(call)
+  if (!known || known.unitPrices.audio_output !== undefined) return false
+  if (known.kind === 'completion') return true
+  return known.kind === 'chat' && !mayThinkUnseen(call, known, answer)
+}
+
+function mayThinkUnseen(
+  { endpoint, body, provider, size }: AskedCall,
+  { model, capabilities }: CatalogueModel,
+  answer: JsonObject | null,
+): boolean {
+  // Of one without any, it is not known what it can.
+  if (capabilities.length === 0) return true
+  if (!capabilities.includes('reasoning')) return false
+  const { isDefault, canBeOff, isHidden } = thinkingOf(model)
+  const requested = readRequestedThinking(endpoint, body, dialectOf(provider))
+  // A variant that thinks may have its base model's entry in the catalogue.
+  const isVariant = size().model.endsWith(':thinking')
+  const thinks = requested === 'on' || isVariant || (requested === 'off' ? !canBeOff : isDefault)
+  if (answer && showsThoughts(answer)) return isHidden || !areWhole(answer)
+  return thinks
+}
+
+function dialectOf({ kind }: Pick<Provider, 'kind'>): ThinkingDialect {
+  if (kind === 'anthropic' || kind === 'aggregator') return kind
+  return kind === 'openai' || kind === 'groq' ? 'openai' : 'other'
+}
+
+function messagesOf({ choices }: JsonObject): JsonObject[] {
+  return objectsOf(choices).flatMap(({ message }) => (isJsonObject(message) ? [message] : []))
+}
+
+function showsThoughts(answer: JsonObject): boolean {
+  return messagesOf(answer).some(message => readThought(message) !== '' || hasDetails(message))
+}
+
+/** Whether the thoughts are text in every message: neither a summary, nor encrypted. */
+function areWhole(answer: JsonObject): boolean {
+  return messagesOf(answer).every(
+    message =>
+      readThought(message) !== '' &&
+      objectsOf(message.reasoning_details).every(({ type }) => type === 'reasoning.text'),
+  )
+}
+
+function hasDetails({ reasoning_details: details }: JsonObject): boolean {
+  return objectsOf(details).length > 0
+}

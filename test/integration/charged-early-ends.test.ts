@@ -1,0 +1,175 @@
+/** What is charged for responses that end early: no less than what was billed, and at most one and a half times that. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { post } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import type { RecordedRequest } from '../standin/recording.ts'
+
+/** Dollars for a million tokens read and written. */
+const PRICES: Record<string, [input: number, output: number]> = {
+  o3: [2, 8],
+  'gpt-5': [1.25, 10],
+  'gpt-5.5': [5, 30],
+  'gpt-4o': [2.5, 10],
+  'claude-sonnet-4-6': [3, 15],
+}
+const EVENTS = 12
+const MOST_RATIO = 1.5
+/** Each word is a token. */
+const content = 'seven '.repeat(60)
+const blocks = [{ type: 'text' as const, text: content, citations: null }]
+
+const messages = [
+  { role: 'user', content: 'What is the answer to all of it, and who asked for it in the first place?' },
+]
+const input = messages[0]?.content
+
+interface Call {
+  path: string
+  body: Record<string, unknown>
+}
+const chat = (model: string, more: object = {}): Call => ({
+  path: '/chat/completions',
+  body: { model, messages, stream: true, ...more },
+})
+const CALLS: Record<string, Call> = {
+  'o3 at chat': chat('o3'),
+  'o3 at responses': { path: '/responses', body: { model: 'o3', input, stream: true } },
+  'gpt-5': chat('gpt-5'),
+  'gpt-5.5 without effort': chat('gpt-5.5', { reasoning_effort: 'none' }),
+  'gpt-5.5 without effort at responses': {
+    path: '/responses',
+    body: { model: 'gpt-5.5', input, reasoning: { effort: 'none' }, stream: true },
+  },
+  'Claude Sonnet without thinking': {
+    path: '/messages',
+    body: { model: 'claude-sonnet-4-6', messages, stream: true, max_tokens: 64_000 },
+  },
+  'Claude Sonnet at chat': chat('claude-sonnet-4-6'),
+  'Claude Sonnet with effort none': chat('claude-sonnet-4-6', { reasoning_effort: 'none' }),
+  'gpt-4o': chat('gpt-4o'),
+}
+/** What arrives is what was used: nothing is read on. Of a translated stream, other events arrive than the provider sends. */
+const SEEN = Object.entries(CALLS).filter(([name]) => /without|4o/.test(name))
+const THINKING = Object.entries(CALLS).filter(([name]) => /^o3|gpt-5$/.test(name))
+
+describeBackends('responses that end early', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    proxy = await startProxy({
+      stores: await backend.open(),
+      environment: { ...upstreams.environment, UPSTREAM_IDLE_TIMEOUT_MS: '20000' },
+    })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `e-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  const requests = () => [upstreams.openai, upstreams.anthropic].flatMap(each => each.requests as RecordedRequest[])
+
+  function billedUsd(): number {
+    return requests().reduce((sum, { body, billed = { input: 0, output: 0 } }) => {
+      const [read, written] = PRICES[(body as { model: string }).model] ?? [0, 0]
+      return sum + (billed.input * read + billed.output * written) / 1e6
+    }, 0)
+  }
+
+  async function record() {
+    const read = async () => {
+      await proxy.settle()
+      return proxy.query<{ usd: number; presumed: boolean | null }>(
+        `select cost_usd::float8 as usd, presumed from usage_records where project_id = find_project('${project}')`,
+      )
+    }
+    await waitUntil('it is recorded', async () => (await read()).length === 1)
+    return (await read())[0] as { usd: number; presumed: boolean | null }
+  }
+
+  async function expectFair(): Promise<void> {
+    const { usd } = await record()
+    expect(billedUsd()).toBeGreaterThan(0)
+    expect(usd).toBeGreaterThanOrEqual(billedUsd() - 1e-9)
+    expect(usd).toBeLessThanOrEqual(billedUsd() * MOST_RATIO)
+  }
+
+  const ask = async ({ path, body }: Call) => (await post(proxy, key, path, body)).text()
+
+  describe.each(Object.entries(CALLS))('%s', (_, call) => {
+    test('an error event of the provider is charged as far as the response came', async () => {
+      upstreams.openai.script({ kind: 'errorInAnswer', afterChunks: EVENTS, shape: 'bare', content })
+      upstreams.anthropic.script({
+        kind: 'errorInStream',
+        afterEvents: EVENTS,
+        type: 'overloaded_error',
+        content: blocks,
+      })
+      await ask(call)
+      await expectFair()
+    })
+
+    test('a response that the provider breaks off is charged as far as it came', async () => {
+      upstreams.openai.script({ kind: 'cut', after: EVENTS, content })
+      upstreams.anthropic.script({ kind: 'cut', after: EVENTS, content: blocks })
+      await ask(call).catch(() => {})
+      await expectFair()
+    })
+  })
+
+  /** Leaves when so many events have come. */
+  async function leave({ path, body }: Call, events: number): Promise<void> {
+    const leaving = new AbortController()
+    const reader = (await post(proxy, key, path, body, { signal: leaving.signal })).body?.getReader()
+    const decoder = new TextDecoder()
+    for (let text = ''; text.split('\n\n').length <= events; ) {
+      const read = await reader?.read()
+      if (!read || read.done) break
+      text += decoder.decode(read.value, { stream: true })
+    }
+    leaving.abort()
+  }
+
+  test.each(SEEN)('%s: a client that leaves is charged for what arrived', async (_, call) => {
+    // Nothing more comes: what is written until the provider sees the end of its connection has no bound.
+    upstreams.openai.script({ kind: 'hang', after: EVENTS, content })
+    upstreams.anthropic.script({ kind: 'hang', after: EVENTS, content: blocks })
+    await leave(call, EVENTS)
+    await expectFair()
+    expect(await record()).toMatchObject({ presumed: true })
+    await waitUntil('the provider is left', () => requests().every(({ abortedAtMs }) => abortedAtMs !== null))
+  })
+
+  test.each(THINKING)('%s: a client that leaves is charged exactly, without a budget', async (_, call) => {
+    upstreams.openai.script({ kind: 'answer', thinkingTokens: 3_000, chunkPauseMs: 5 })
+    await leave(call, 3)
+    const { usd, presumed } = await record()
+    expect(presumed).toBeNull()
+    expect(usd).toBeCloseTo(billedUsd(), 9)
+  })
+
+  test.each(['gpt-4o', 'o3'])('%s: a client that leaves before a plain response is charged exactly', async model => {
+    upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 200 })
+    const leaving = new AbortController()
+    const { path, body } = chat(model, { stream: false })
+    const asking = post(proxy, key, path, body, { signal: leaving.signal }).catch(() => {})
+    await waitUntil('the provider is called', () => requests().length === 1)
+    leaving.abort()
+    await asking
+    const { usd, presumed } = await record()
+    expect(presumed).toBeNull()
+    expect(usd).toBeCloseTo(billedUsd(), 9)
+  })
+})
