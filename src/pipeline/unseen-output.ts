@@ -27,11 +27,10 @@ export function isSentAsWritten(call: AskedCall, answer: JsonObject | null = nul
   return known.kind === 'chat' && !mayThinkUnseen(call, known, answer)
 }
 
-function mayThinkUnseen(
-  { endpoint, body, provider, size }: AskedCall,
-  { model, capabilities }: CatalogueModel,
-  answer: JsonObject | null,
-): boolean {
+function mayThinkUnseen(call: AskedCall, known: CatalogueModel, answer: JsonObject | null): boolean {
+  const { endpoint, body, provider, size } = call
+  const { model } = known
+  const capabilities = capabilitiesOf(call, known)
   // Of one without any, it is not known what it can.
   if (capabilities.length === 0) return true
   if (!capabilities.includes('reasoning')) return false
@@ -42,6 +41,13 @@ function mayThinkUnseen(
   const thinks = requested === 'on' || isVariant || (requested === 'off' ? !canBeOff : isDefault)
   if (answer && showsThoughts(answer)) return isHidden || !areWhole(answer)
   return thinks
+}
+
+/** An aggregator's model without any has those of the vendor's own, where the catalogue has that. */
+function capabilitiesOf({ catalogue }: AskedCall, { model, capabilities }: CatalogueModel): readonly string[] {
+  const vendor = model.slice(0, Math.max(0, model.indexOf('/')))
+  if (capabilities.length > 0 || vendor === '') return capabilities
+  return catalogue.find(vendor, model)?.capabilities ?? capabilities
 }
 
 function dialectOf({ kind }: Pick<Provider, 'kind'>): ThinkingDialect {

@@ -217,7 +217,9 @@ describeReal('identical requests in flight over several proxies', backend => {
     const leaving = new AbortController()
     const clients = [0, 1].map(async i => {
       if (i === 1) await Bun.sleep(60)
-      await post(proxyAt(i), key, '/chat/completions', question('Anyone?'), { signal: leaving.signal })
+      // Without a price there is nothing to learn from reading on.
+      const body = question('Anyone?', { model: 'unknown/unpriced' })
+      await post(proxyAt(i), key, '/chat/completions', body, { signal: leaving.signal })
     })
     await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
     // For the other to have joined.

@@ -171,7 +171,8 @@ describeOnce('identical requests in flight', backend => {
       stream ? { kind: 'answer', contentChars: 4_000, chunkPauseMs: 50 } : { kind: 'hang', after: 'nothing' },
     )
     const leaving = new AbortController()
-    const body = question('Nobody?', { stream })
+    // Without a price there is nothing to learn from reading on.
+    const body = question('Nobody?', { stream, ...(stream ? {} : { model: 'unknown/unpriced' }) })
     const clients = [1, 2].map(async () => {
       const response = await post(proxy, key, '/chat/completions', body, { signal: leaving.signal })
       await response.text()

@@ -34,6 +34,23 @@ function isSeen(
   )
 }
 
+test('an aggregator’s model without abilities has those of its vendor’s own', () => {
+  const body = { model: 'openai/gpt-4o', messages }
+  const entry = (provider: string, model: string, capabilities: string[]) =>
+    ({ provider, model, kind: 'chat', capabilities, unitPrices: {} }) as unknown as CatalogueModel
+  const call = {
+    endpoint: 'chat',
+    body,
+    size: () => sizeOfBody('chat', body, 100, { isLenient: true }),
+    provider: { name: 'a', kind: 'aggregator', pricedAs: 'aggregator' } as unknown as Provider,
+  }
+  const find = (provider: string) =>
+    provider === 'openai' ? entry('openai', 'gpt-4o', ['tools']) : entry('aggregator', 'openai/gpt-4o', [])
+  expect(isSentAsWritten({ ...call, catalogue: { find } })).toBe(true)
+  const alone = (provider: string) => (provider === 'openai' ? undefined : find(provider))
+  expect(isSentAsWritten({ ...call, catalogue: { find: alone } })).toBe(false)
+})
+
 const claude = { endpoint: 'messages', kind: 'anthropic' }
 const aggregated = { kind: 'aggregator' }
 
