@@ -35,6 +35,7 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
     ...{ endpoint, headers: request.headers, stream, refusesTools, marksCache },
     owner: account.project_id,
     signal: call.signal,
+    isLeft: call.isLeft,
   }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
   accounting.noteAnswered(answer)

@@ -106,7 +106,8 @@ async function lead(
     accounting.noteAsked(() => knownAhead(context, stages) ?? presumeMost(asked))
     // What is made in the background is made to its end.
     const isAside = query.endpoint === 'responses' && query.body.background === true
-    call.readsOn = hasBegun => isAside || (accounting.isReadToEnd && !(hasBegun && isSentAsWritten(asked)))
+    const isLearned = query.kind === 'completion' || spending?.hasBudgets === true
+    call.readsOn = hasBegun => isAside || (isLearned && accounting.isReadToEnd && !(hasBegun && isSentAsWritten(asked)))
     return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages).catch(error => {
       if (error instanceof UpstreamFailure && error.usage) error.usage = asReported(asked, error.usage)
       throw error

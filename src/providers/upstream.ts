@@ -35,6 +35,8 @@ export interface UpstreamRequest {
   earlierCredentials?: readonly Credentials[]
   /** Aborted when the response is not needed any more. */
   signal: AbortSignal
+  /** Whether its client has left, and the response is read only for its usage: it is not asked for again. */
+  isLeft?: () => boolean
 }
 
 /** A body's fields, and the body as it came. */

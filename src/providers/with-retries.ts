@@ -3,7 +3,7 @@ import { ClientGone } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import type { Credentials } from './credentials/credentials.ts'
-import { type Ask, around, type Provider, type UpstreamAnswer } from './upstream.ts'
+import { type Ask, around, type Provider, type UpstreamAnswer, type UpstreamRequest } from './upstream.ts'
 import { isTemporary, isWorthFallback, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
@@ -21,7 +21,7 @@ const MAX_WAIT_MS = 5_000
 /** Returns the provider with retries. When all attempts fail, the last one's outcome is returned. */
 export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
   /** `leavesTrace`: whether the request asks the provider to create something, which may exist although the response was lost. */
-  async function repeat(leavesTrace: boolean, signal: AbortSignal, ask: Ask) {
+  async function repeat(leavesTrace: boolean, { signal, isLeft }: Leaving, ask: Ask) {
     let attempts = 0
     let mayHaveCost = false
     const keys: string[] = []
@@ -43,15 +43,17 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
       await sleep(waitMs, signal).catch(reason => {
         throw reason instanceof ClientGone ? new ClientGone(mayHaveCost) : reason
       })
+      if (isLeft?.()) throw new ClientGone(mayHaveCost)
     }
   }
 
   return around(provider, (ask, request) =>
-    repeat('leavesTrace' in request ? request.leavesTrace : request.body.store === true, request.signal, ask),
+    repeat('leavesTrace' in request ? request.leavesTrace : request.body.store === true, request, ask),
   )
 }
 
 type Outcome = UpstreamAnswer | UpstreamFailure
+type Leaving = Pick<UpstreamRequest, 'signal' | 'isLeft'>
 
 async function attempt(ask: () => Promise<UpstreamAnswer>): Promise<Outcome> {
   try {

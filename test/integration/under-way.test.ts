@@ -106,6 +106,8 @@ describeOnce('calls under way', backend => {
     await waitUntilAsked(LEAVING)
     for (const { leaving } of clients) leaving.abort()
     expect(new Set(await Promise.all(clients.map(client => client.asking)))).toEqual(new Set(['gone']))
+    // What they cost is learned from their responses.
+    left.resolve()
 
     const where = `where p.name = '${project}'`
     const readBooks = async () => {
@@ -121,6 +123,5 @@ describeOnce('calls under way', backend => {
     }
     await expect.poll(readBooks, { interval: 50 }).toEqual([LEAVING, LEAVING, LEAVING])
     expect(upstream.counts.total).toBe(LEAVING)
-    left.resolve()
   })
 })

@@ -68,6 +68,8 @@ export class SharedCall {
    * has come.
    */
   readsOn: (hasBegun: boolean) => boolean = () => false
+  /** For the leader: whether nobody listens any more. */
+  readonly isLeft = () => this.#subscribers.size === 0
   /** Aborted with ClientGone when the last subscriber has left, unless the call reads on. */
   readonly signal = this.#abort.signal
   /** Resolves when a stream has begun, or when the call has settled without one. */

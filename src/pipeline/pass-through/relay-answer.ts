@@ -71,7 +71,7 @@ export function relayAnswer(
         }
       },
       async cancel() {
-        if (hasEvents && accounting.isReadToEnd) return void readOn()
+        if (hasEvents && accounting.spending?.hasBudgets && accounting.isReadToEnd) return void readOn()
         accounting.finishFailed(new ClientGone())
         await reader.cancel().catch(() => {})
       },
