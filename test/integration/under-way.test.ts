@@ -115,10 +115,10 @@ describeOnce('calls under way', backend => {
       const [counter] = await proxy.query<{ requests: number }>(
         `select c.requests::integer from monthly_counters c join projects p on p.id = c.project_id ${where}`,
       )
-      const records = await proxy.query<{ status: number; cost_usd: string }>(
-        `select u.status, u.cost_usd from usage_records u join projects p on p.id = u.project_id ${where}`,
+      const records = await proxy.query<{ cost_usd: string }>(
+        `select u.cost_usd from usage_records u join projects p on p.id = u.project_id ${where}`,
       )
-      const charged = records.filter(({ status, cost_usd }) => status === 499 && Number(cost_usd) > 0)
+      const charged = records.filter(({ cost_usd }) => Number(cost_usd) > 0)
       return [counter?.requests, records.length, charged.length]
     }
     await expect.poll(readBooks, { interval: 50 }).toEqual([LEAVING, LEAVING, LEAVING])
