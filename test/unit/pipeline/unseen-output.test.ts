@@ -24,8 +24,7 @@ function isSeen(
   const known = { provider: kind, model, kind: 'chat', capabilities, unitPrices: {} } as unknown as CatalogueModel
   return isSentAsWritten(
     {
-      endpoint,
-      body,
+      ...{ endpoint, model, body },
       size: () => sizeOfBody(endpoint, body, 100, { isLenient: true }),
       provider: { name: kind, kind, pricedAs: kind } as unknown as Provider,
       catalogue: { find: () => known },
@@ -39,8 +38,7 @@ test('an aggregator’s model without abilities has those of its vendor’s own'
   const entry = (provider: string, model: string, capabilities: string[]) =>
     ({ provider, model, kind: 'chat', capabilities, unitPrices: {} }) as unknown as CatalogueModel
   const call = {
-    endpoint: 'chat',
-    body,
+    ...{ endpoint: 'chat', model: body.model, body },
     size: () => sizeOfBody('chat', body, 100, { isLenient: true }),
     provider: { name: 'a', kind: 'aggregator', pricedAs: 'aggregator' } as unknown as Provider,
   }
