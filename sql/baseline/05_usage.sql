@@ -27,7 +27,9 @@ create table usage_records (
     tokens_saved integer not null,
     completion_tokens_saved integer,
     cost_usd numeric(18, 9) not null,
-    presumed boolean,
+    cost_estimated text
+        check (cost_estimated in ('client_left', 'provider_failed', 'provider_silent', 'proxy_stopped', 'not_reported')),
+    doubtful_usd numeric(18, 9),
     saved_usd numeric(18, 9) not null,
     latency_ms real not null,
     duration_ms real not null,
@@ -51,6 +53,7 @@ create index usage_records_slow_idx on usage_records (project_id, duration_ms) w
 create index usage_records_dear_idx on usage_records (project_id, cost_usd) where cost_usd > 0;
 create index usage_records_end_user_idx on usage_records (project_id, end_user, recorded_at) where end_user is not null;
 create index usage_records_user_tag_idx on usage_records (project_id, (tags ->> 'user_id'), recorded_at) where tags ? 'user_id';
+create index usage_records_estimated_idx on usage_records (project_id, recorded_at) where cost_estimated is not null;
 create index usage_records_failed_idx on usage_records (project_id, status, recorded_at) where status >= 400;
 
 comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';
@@ -79,7 +82,8 @@ comment on column usage_records.completion_tokens is 'Completion tokens that the
 comment on column usage_records.tokens_saved is 'Prompt tokens served from the cache; 0 on a miss.';
 comment on column usage_records.completion_tokens_saved is 'Completion tokens served from the cache; null on a miss.';
 comment on column usage_records.cost_usd is 'What the provider charged, as it reported or as the catalogue has it; 0 on a hit.';
-comment on column usage_records.presumed is 'True: nobody knows what the provider charged, and tokens and cost are the most that it may have been, as far as can be told; null: they are known.';
+comment on column usage_records.cost_estimated is 'Why tokens and cost are estimated: client_left, provider_failed (it reported an error, or broke off), provider_silent, proxy_stopped, not_reported. The estimate is the prompt and the output that arrived. Null: they are as the provider reported them.';
+comment on column usage_records.doubtful_usd is 'What the provider may have charged beyond cost_usd; it stays reserved in budgets for six hours. Null: nothing, or not known.';
 comment on column usage_records.saved_usd is 'What the same answer would have cost; 0 on a miss.';
 comment on column usage_records.latency_ms is 'From the request''s arrival to its response headers.';
 comment on column usage_records.duration_ms is 'From the request''s arrival to the last byte.';

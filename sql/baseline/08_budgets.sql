@@ -46,27 +46,39 @@ comment on table budget_periods is 'What is spent and reserved of a budget in ea
 comment on column budget_periods.budget_id is 'The budget.';
 comment on column budget_periods.begins is 'Beginning of the period; of a total, the Unix epoch.';
 comment on column budget_periods.spent is 'What requests that are over have cost, in the budget''s unit.';
-comment on column budget_periods.reserved is 'The most that requests under way may cost.';
+comment on column budget_periods.reserved is 'What requests in flight may cost at most, and what is doubtful of those that are over.';
 
 create table budget_reservations (
     id uuid not null,
     budget_id bigint not null,
     begins timestamptz not null,
     amount numeric(18, 9) not null,
+    project_id bigint not null,
+    key_id bigint not null,
+    request_id text not null,
+    endpoint text not null,
+    model text not null,
+    tags jsonb,
+    reserved_at timestamptz not null default now(),
     expires_at timestamptz not null,
-    presumed_at timestamptz,
+    doubtful_at timestamptz,
     primary key (id, budget_id, begins),
     foreign key (budget_id, begins) references budget_periods on delete cascade
 );
 
 create index budget_reservations_budget_id_idx on budget_reservations (budget_id, begins);
 create index budget_reservations_expires_at_idx on budget_reservations (expires_at);
+create index budget_reservations_doubtful_idx on budget_reservations (project_id, request_id) where doubtful_at is not null;
 
-comment on table budget_reservations is 'The most that each request under way may still cost, until its record settles it.';
+comment on table budget_reservations is 'What each request in flight may still cost, until its record settles it; then what is doubtful: what it may have cost beyond its estimate.';
 comment on column budget_reservations.id is 'The request''s own, given by its process.';
 comment on column budget_reservations.amount is 'Part of the period''s reserved amount.';
-comment on column budget_reservations.expires_at is 'Put off as long as its process lives; infinity for a batch. Then upkeep releases it. Ahead: at most 5 minutes.';
-comment on column budget_reservations.presumed_at is 'Since when the amount counts as spent, because its process is gone; null: it is reserved.';
+comment on column budget_reservations.project_id is 'The project of the request.';
+comment on column budget_reservations.request_id is 'As in usage_records.';
+comment on column budget_reservations.model is 'The model that was reserved for last.';
+comment on column budget_reservations.reserved_at is 'When it was first reserved.';
+comment on column budget_reservations.expires_at is 'In flight: five minutes ahead, renewed while its process lives; infinity for a batch. Doubtful: when it is released.';
+comment on column budget_reservations.doubtful_at is 'Since when the request is over, or its process is gone, and nobody knows whether it cost so much; null: it is in flight.';
 
 create table spend_alerts (
     id bigint generated always as identity primary key,
@@ -97,7 +109,6 @@ create table open_responses (
     recorded_at timestamptz not null,
     charged_at timestamptz not null,
     usd numeric(18, 9) not null,
-    tokens bigint not null,
     due_at timestamptz not null default now() + interval '2 seconds',
     tries integer not null default 0,
     primary key (project_id, id)
@@ -105,13 +116,12 @@ create table open_responses (
 
 create index open_responses_due_at_idx on open_responses (due_at);
 
-comment on table open_responses is 'Responses whose usage is presumed, and whose provider will know it: they are made in the background, or were left. Asked for until they have one, for a day.';
+comment on table open_responses is 'Responses whose usage is estimated, and whose provider will know it: they are made in the background, or were left. Requested until they have one, for a day.';
 comment on column open_responses.project_id is 'The project.';
 comment on column open_responses.id is 'The provider''s name for the response.';
 comment on column open_responses.provider is 'As in kept_objects.';
 comment on column open_responses.request_id is 'As in usage_records, of the request that asked for it.';
 comment on column open_responses.charged_at is 'A moment of the budgets'' periods that were charged.';
-comment on column open_responses.usd is 'What is presumed of it, in the record and in budgets.';
-comment on column open_responses.tokens is 'The same in tokens.';
+comment on column open_responses.usd is 'What was estimated of it, in the record and in budgets.';
 comment on column open_responses.due_at is 'When it is asked for next. Ahead: at most 10 minutes.';
 comment on column open_responses.tries is 'How often it was asked for.';

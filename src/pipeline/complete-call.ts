@@ -42,9 +42,9 @@ export function entryOf(
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now, policy }
 }
 
-/** What a hit saves is never presumed. */
+/** What a hit saves is never estimated. */
 function savedBy(usage: SpentUsage): TokenUsage {
-  return usage.isPresumed ? NO_USAGE : usage
+  return usage.estimate ? NO_USAGE : usage
 }
 
 /** Recorded when an upstream reports a failure inside a 200: only answered requests may be recorded as answered. */

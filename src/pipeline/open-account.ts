@@ -20,10 +20,9 @@ import type { CallScope, ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { describeRequest } from './describe-request.ts'
-import { followPresumed } from './follow-presumed.ts'
+import { followEstimated } from './follow-estimated.ts'
 import type { ResponseFollower } from './kept-objects/follow-responses.ts'
 import { alternativesOf } from './parse-request.ts'
-import { AskedCalls } from './presumed-usage.ts'
 import type { NotedQuery } from './query.ts'
 import type { AccountedRequest, KnownEnd, RequestAccounting } from './request-accounting.ts'
 import { contentOf } from './request-content.ts'
@@ -39,8 +38,9 @@ import {
 } from './request-record.ts'
 import { describeSemanticHit, outcomeOf } from './semantic-hit.ts'
 import { Spending, type SpendingLimits } from './spending.ts'
-import type { SpentUsage } from './spent-usage.ts'
+import type { EstimateCall } from './spent-usage.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
+import { UpstreamCalls } from './upstream-calls.ts'
 
 export interface AccountingOptions extends SpendingLimits {
   recorder: UsageRecorder
@@ -81,7 +81,7 @@ export class OpenAccount implements RequestAccounting {
   #droppedTools: string | null = null
   followed: CallScope = 'process'
   #isFinished: boolean
-  readonly #calls = new AskedCalls()
+  readonly #calls = new UpstreamCalls()
   readonly spending: Spending | null
 
   constructor(options: OpenOptions, request: AccountedRequest, account: Account, onFinish: (() => void) | null) {
@@ -91,7 +91,7 @@ export class OpenAccount implements RequestAccounting {
     this.#onFinish = onFinish
     this.#isFinished = onFinish === null
     const isLimited = account.has_budgets || account.tokens_per_minute !== null
-    this.spending = onFinish && isLimited ? new Spending(options, account) : null
+    this.spending = onFinish && isLimited ? new Spending(options, account, request.id) : null
     if (!this.#isFinished) request.isRecorded = true
     this.#story.admission_ms = msSince(request.arrivedAtMs)
   }
@@ -99,7 +99,7 @@ export class OpenAccount implements RequestAccounting {
   noteQuery(query: NotedQuery, tags: string | null = null): void {
     this.#query = query
     this.#story.tags = tags === null ? null : JSON.parse(tags)
-    if (this.spending) this.spending.tags = tags
+    if (this.spending) this.spending.query = { endpoint: query.endpoint, tags }
   }
 
   noteProvider(provider: Provider, model?: string): void {
@@ -135,9 +135,9 @@ export class OpenAccount implements RequestAccounting {
     Object.assign(this.#story, tellUpstream(failure, this.#query))
   }
 
-  noteAsked(presume: () => SpentUsage): void {
+  noteAsked(estimate: EstimateCall): void {
     if (this.#isFinished) return
-    this.#calls.begin(this.#model ?? this.#query?.model ?? '', presume)
+    this.#calls.begin(this.#model ?? this.#query?.model ?? '', estimate)
     this.#options.asked.add(this)
     this.#calledAtMs = performance.now()
     this.#askedAtMs ??= this.#calledAtMs
@@ -234,14 +234,14 @@ export class OpenAccount implements RequestAccounting {
       latencyMs: this.#latencyMs,
       judgeUsd: this.#judgeUsd,
       story: this.#story,
-      presumed: this.#calls.presumed,
-      reservation: this.spending?.end(tokensOf(outcome, this.#calls.presumed)) ?? null,
+      failed: this.#calls.failed,
+      reservation: this.spending?.end(tokensOf(outcome, this.#calls.failed)) ?? null,
     }
     const status = request.signal.aborted ? CLIENT_GONE_STATUS : outcome.status
     if (status >= 400) this.#story.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
     const record = createRecord(recorded, { ...outcome, status })
     recorder.record(record)
-    if (provider && this.#kept) followPresumed({ ...this.#kept, provider }, record, follower)
+    if (provider && this.#kept) followEstimated({ ...this.#kept, provider }, record, follower)
     if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.#body ?? this.#failure))
     metrics.noteRequest(record, listed?.model ?? null, this.followed)
     request.trace?.end(status, { record, project: account.project_name, answeredAs: outcome.usage.answeredAs }, cause)

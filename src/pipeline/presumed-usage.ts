@@ -1,21 +1,19 @@
 /**
- * What a call costs whose usage is not known: the most that it may have cost by then. Whoever left, whatever broke off, and with or without
- * budgets: nothing else in the proxy decides it.
+ * What a call is charged whose usage nobody reported: what is known to have been used. What it may have used beyond that is doubtful.
+ * Whoever left, whatever broke off, and with or without budgets: nothing else in the proxy decides it.
  */
 import { type Catalogue, costOfAnswer, findTier } from '../catalogue/catalogue.ts'
-import { ClientGone, ProxyError } from '../errors/errors.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
-import { fillMissing, NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
+import { type MissingCount, NO_USAGE, type TokenUsage, USUAL_TIERS } from '../formats/token-usage.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Provider } from '../providers/upstream.ts'
-import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
 import { largestTokens, type RequestSize } from './largest-tokens.ts'
 import { alternativesOf } from './parse-request.ts'
 import { chargedSeconds } from './pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
-import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
+import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from './spent-usage.ts'
 
 /** A provider that was asked something, and the prices. */
 export interface AskedCall {
@@ -81,47 +79,105 @@ export function withMargin(tokens: number): number {
   return Math.ceil(tokens * (1 + MARGIN_SHARE)) + MARGIN_TOKENS
 }
 
-/** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */
-export function mayHaveCost(failure: unknown, answered: number | null): boolean {
-  if (failure instanceof ProxyError && failure.isInPlaceOfResponse) return false
-  if (answered !== null) return answered < 400
-  // What it answered was a redirect or an error.
-  if (failure instanceof UpstreamFailure) return failure.upstreamStatus === null && MAY_HAVE_ARRIVED.has(failure.kind)
-  if (failure instanceof ClientGone) return failure.mayHaveCost
-  // Others were raised before anything was sent; an upstream's own error is no Error.
-  return failure instanceof ProxyError ? failure.status === BROKEN_STATUS : failure instanceof Error
-}
-
-/** Of a call that failed for a reason that nobody foresaw. */
-const BROKEN_STATUS = 502
-const MAY_HAVE_ARRIVED: ReadonlySet<string> = new Set(['cut', 'silent', 'broken'])
-
-/** What was asked may have been answered in full: the client, the provider, or the way between them failed. */
-export function presumeMost(call: AskedCall): SpentUsage {
-  const { endpoint, body, provider, catalogue } = call
+/** The most that a call may have used; null: its provider is free. `written`: as many tokens, and no more, where that is known. */
+function maxUsage(call: AskedCall, written: number | null): { usd: number | null; tokens: number | null } | null {
+  const { provider, catalogue } = call
   const size = call.size()
-  const { promptTokens = estimatePromptTokens(body, endpoint) } = call
-  const asked = largestCost(size, provider, catalogue)
-  const able = largestCost(withLongestAnswer(size, null), provider, catalogue)
-  // Of a provider that is free.
-  if (asked === null || able === null) return { ...NO_USAGE, promptTokens, reportedCostUsd: 0 }
-  return presumed(promptTokens, {
-    // No model writes more than it is able to, whatever was asked for.
-    usd: lesser(asked.usd, able.usd),
-    tokens: lesser(asked.tokens, able.tokens),
-  })
+  // No model writes more than it is able to, whatever was requested.
+  const sizes = [size, withLongestAnswer(size, null), ...(written === null ? [] : [withLongestAnswer(size, written)])]
+  const bounds = sizes.map(each => largestCost(each, provider, catalogue))
+  let [usd, tokens]: (number | null)[] = [null, null]
+  for (const bound of bounds) {
+    if (bound === null) return null
+    usd = lesser(usd ?? null, bound.usd)
+    tokens = lesser(tokens ?? null, bound.tokens)
+  }
+  return { usd: usd ?? null, tokens: tokens ?? null }
 }
 
-/** The same where it is known that no more than these tokens were written. */
-export function presumeUpTo(call: AskedCall, written: number): SpentUsage {
-  const most = presumeMost(call)
-  if (most.isPresumed !== true) return most
-  const sent = withLongestAnswer(call.size(), written)
-  const { usd, tokens } = largestCost(sent, call.provider, call.catalogue) ?? { usd: null, tokens: null }
-  return presumed(most.promptTokens, {
-    usd: most.isUnpriced ? null : lesser(most.reportedCostUsd, usd),
-    tokens: lesser(most.promptTokens + most.completionTokens, tokens),
-  })
+export interface EstimateOptions {
+  reason: EstimateReason
+  /** Whether nothing was used beyond what is known. */
+  isAllKnown?: boolean
+  /** Tokens of its output, where they are known. */
+  written?: number | null
+}
+
+/** Charges what is known of a call, and keeps what it may have used beyond as doubtful. `known`: by default the prompt alone. */
+export function estimateUsage(
+  call: AskedCall,
+  { reason, isAllKnown = false, written = null }: EstimateOptions,
+  known: TokenUsage = unreported(call),
+): SpentUsage {
+  const { missing: _missing, totalTokens: _totalTokens, ...used } = known
+  const most = maxUsage(call, written)
+  if (most === null) return { ...used, reportedCostUsd: 0 }
+  const usd = isPaidByToken(call) ? costOf(call, known) : 0
+  const isSure = isAllKnown && usd !== null
+  const beyond = (bound: number | null, limit: number, used: number) =>
+    isSure ? 0 : Math.max(0, Math.min(bound ?? limit, limit) - used)
+  const tokens = used.promptTokens + used.completionTokens
+  return {
+    ...used,
+    reportedCostUsd: Math.min(MOST_USD, usd ?? 0),
+    isUnpriced: most.usd === null && usd === null,
+    estimate: {
+      reason,
+      doubtfulUsd: beyond(mostBeside(call, known, most.usd), MOST_USD, usd ?? 0),
+      doubtfulTokens: beyond(most.tokens, MOST_TOKENS, tokens),
+    },
+  }
+}
+
+/** Charges the most that a response may have cost which came whole and does not say what it used. */
+export function chargeMost(call: AskedCall): SpentUsage {
+  const { promptTokens } = unreported(call)
+  const most = maxUsage(call, null)
+  if (most === null) return { ...NO_USAGE, promptTokens, reportedCostUsd: 0 }
+  const tokens = Math.min(MOST_TOKENS, Math.max(promptTokens, most.tokens ?? promptTokens))
+  return {
+    ...NO_USAGE,
+    promptTokens,
+    completionTokens: tokens - promptTokens,
+    reportedCostUsd: Math.min(MOST_USD, most.usd ?? 0),
+    isUnpriced: most.usd === null,
+    estimate: { reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 },
+  }
+}
+
+/** The prompt alone, as it is counted here, at the tier that is known. */
+export function unreported(call: AskedCall): TokenUsage {
+  const { endpoint, body, promptTokens = estimatePromptTokens(body, endpoint) } = call
+  const { tier } = call.size().bounds
+  return {
+    ...NO_USAGE,
+    promptTokens,
+    missing: EITHER,
+    ...(tier !== null && !USUAL_TIERS.includes(tier) && { tier }),
+  }
+}
+
+export const EITHER: readonly MissingCount[] = ['prompt', 'completion']
+
+/** What the usage costs, and no less than its provider reported; null where a price is not known. */
+function costOf(call: AskedCall, usage: TokenUsage): number | null {
+  const { provider, catalogue } = call
+  const usd = costOfAnswer(catalogue, provider.pricedAs, pricedName(call), { ...usage, reportedCostUsd: null })
+  return usd === null ? null : Math.max(usd, usage.reportedCostUsd ?? 0)
+}
+
+/** Pictures, speech and transcripts are paid by what comes of them, or by the second. */
+function isPaidByToken(call: AskedCall): boolean {
+  const kind = priced(call)?.kind ?? 'chat'
+  return kind === 'chat' || kind === 'completion' || kind === 'embedding'
+}
+
+/** The bound of the whole call, and no less than what was reported with the longest output. */
+function mostBeside(call: AskedCall, { missing, ...known }: TokenUsage, usd: number | null): number | null {
+  if (usd === null || !missing?.includes('completion')) return usd
+  const { output } = largestTokens(call.size(), priced(call))
+  const longest = costOf(call, { ...known, completionTokens: Math.max(known.completionTokens, output ?? 0) })
+  return Math.max(usd, longest ?? 0)
 }
 
 /** Whether the prompt that is charged is the request's own text: no tool that the provider runs has it read once more. */
@@ -130,94 +186,12 @@ export function isPromptOfText({ size }: AskedCall): boolean {
   return isText && !isCompacted && hosted.length + fallbacks.length === 0
 }
 
-/** The presumption where a part of the usage was reported: no less than that, with the longest output. */
-export function presumeBeside(call: AskedCall, reported: TokenUsage, most: SpentUsage): SpentUsage {
-  const { size, provider, catalogue } = call
-  const { pricedAs } = provider
-  const { output } = largestTokens(size(), pricedAs === null ? undefined : catalogue.find(pricedAs, size().model))
-  const longest = { promptTokens: most.promptTokens, completionTokens: output ?? most.completionTokens }
-  const filled = fillMissing({ ...reported, reportedCostUsd: null }, longest)
-  const usd = costOfAnswer(catalogue, pricedAs, pricedName(call), filled)
-  const { missing: _missing, totalTokens: _totalTokens, ...known } = reported
-  return {
-    ...known,
-    promptTokens: Math.max(known.promptTokens, most.promptTokens),
-    completionTokens: Math.max(known.completionTokens, most.completionTokens),
-    reportedCostUsd: Math.min(MOST_USD, Math.max(most.reportedCostUsd ?? 0, reported.reportedCostUsd ?? 0, usd ?? 0)),
-    isUnpriced: most.isUnpriced ?? false,
-    isPresumed: true,
-  }
-}
-
 /** By which name a response is priced. */
 export function pricedName({ body, model }: AskedCall): { model: string; hasOthers: boolean } {
   return { model, hasOthers: alternativesOf(body).length > 0 }
 }
 
-/** Tokens and dollars that a call may have taken; null is not known. */
-export function presumed(
-  promptTokens: number,
-  { usd, tokens }: { usd: number | null; tokens: number | null },
-): SpentUsage {
-  const all = Math.min(MOST_TOKENS, Math.max(promptTokens, tokens ?? promptTokens))
-  return {
-    ...NO_USAGE,
-    promptTokens,
-    completionTokens: all - promptTokens,
-    reportedCostUsd: Math.min(MOST_USD, usd ?? 0),
-    isUnpriced: usd === null,
-    isPresumed: true,
-  }
-}
-
-/** What a record holds. */
-const MOST_USD = 100_000
-
 /** Null is not known. */
 function lesser(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other)
-}
-
-interface OpenCall {
-  model: string
-  presume: () => SpentUsage
-  /** The status with which its provider began to answer; null: not yet. */
-  answered: number | null
-}
-
-/** What providers were asked for one request: what each call may have cost, until its usage is known. */
-export class AskedCalls {
-  /** Of calls that failed: what they reported, else what they may have used. */
-  readonly presumed: Spent[] = []
-  #open: OpenCall | null = null
-
-  /** Whether the end of the open call says what it cost, where that would else be presumed. Without budgets, one without a price costs nothing. */
-  isWorthReading(hasBudgets: boolean): boolean {
-    const presumption = this.#open?.presume()
-    return presumption?.isPresumed === true && (hasBudgets || presumption.isUnpriced !== true)
-  }
-
-  begin(model: string, presume: () => SpentUsage): void {
-    this.#open = { model, presume, answered: null }
-  }
-
-  noteAnswered(status: number): void {
-    if (this.#open) this.#open.answered = status
-  }
-
-  /** Its usage is known. */
-  end(): void {
-    this.#open = null
-  }
-
-  /** It failed before its usage was known. */
-  fail(failure: unknown): void {
-    const call = this.#open
-    this.#open = null
-    if (!call) return
-    // One that is silent may go on after this process has hung up.
-    const reported = failure instanceof UpstreamFailure && failure.kind !== 'silent' ? failure.usage : null
-    if (reported) this.presumed.push({ model: call.model, usage: reported })
-    else if (mayHaveCost(failure, call.answered)) this.presumed.push({ model: call.model, usage: call.presume() })
-  }
 }

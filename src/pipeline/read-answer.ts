@@ -1,15 +1,7 @@
-/** What a response used: as its provider reported it, else as it is counted or presumed. */
-import { costOfAnswer } from '../catalogue/catalogue.ts'
+/** What a response used: as its provider reported it, else as it is counted or estimated. */
 import { checkReportedCost } from '../catalogue/reported-cost.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
-import {
-  fillMissing,
-  type MissingCount,
-  markZeros,
-  NO_USAGE,
-  type TokenUsage,
-  USUAL_TIERS,
-} from '../formats/token-usage.ts'
+import { fillMissing, markZeros, NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { countAside } from '../formats/tokens/count-aside.ts'
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import { estimateTextTokens } from '../formats/tokens/estimate-text.ts'
@@ -18,15 +10,15 @@ import type { ResponseReading } from '../providers/read-response.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import {
   type AskedCall,
+  EITHER,
+  estimateUsage,
   isPromptOfText,
-  presumeBeside,
-  presumeMost,
-  presumeUpTo,
   pricedName,
+  unreported,
   withCounted,
   withMargin,
 } from './presumed-usage.ts'
-import type { SpentUsage } from './spent-usage.ts'
+import type { EstimateReason, SpentUsage } from './spent-usage.ts'
 import { isSentAsWritten } from './unseen-output.ts'
 
 /** What a provider reported of a call that has ended, and what came of it. */
@@ -35,8 +27,8 @@ export interface CallReport extends Pick<ResponseReading, 'usage' | 'hasBegun' |
   mayHaveBegun?: boolean
   /** For a stream that ended early: the response as far as it came. */
   cut?: JsonObject | undefined
-  /** Whether the provider ended it early: by an error, or by breaking it off. */
-  isProviderFailure?: boolean
+  /** Why it ended early; by default it did not. */
+  reason?: EstimateReason
   /** The service tier that the response names; null where it names none. */
   tier?: string | null
   /** Of the text, beyond what it holds. */
@@ -44,11 +36,11 @@ export interface CallReport extends Pick<ResponseReading, 'usage' | 'hasBegun' |
 }
 
 /**
- * The usage that the provider reported. What it did not report of a response, the tokenizer counts where all that is charged was sent, where
- * the provider failed, or where it has no price; else it is presumed. Where no response began, it has used what it reported, or nothing.
+ * The usage that the provider reported. What it did not report of a response, the tokenizer counts where all that is charged was sent, or
+ * where it has no price; else it is estimated. Where no response began, it has used what it reported, or nothing.
  */
 export async function usageOf(call: AskedCall, report: CallReport, owner: number): Promise<SpentUsage> {
-  const { usage, hasBegun, mayHaveBegun = false, cut, model, text, isProviderFailure = false } = report
+  const { usage, hasBegun, mayHaveBegun = false, cut, model, text, reason = 'not_reported' } = report
   const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
   if (!hasBegun && !mayHaveBegun) return usage ? asReported(call, usage, model) : NO_USAGE
   const told = usage && markZeros(believed(call, usage, model, true), { hasOutput: hasBegun })
@@ -57,38 +49,31 @@ export async function usageOf(call: AskedCall, report: CallReport, owner: number
   if (reported && !reported.missing) return { ...reported, ...answeredAs }
   const counted = await count(call, text, owner)
   const known = withCounted(call, { ...counted, tier: reported?.tier ?? report.tier ?? null })
-  const most = presumeFor(known, reported, cut)
-  const isPriced = most.isPresumed === true && most.isUnpriced !== true
+  const isWhole = cut === undefined && reason !== 'provider_failed'
+  const missing = reported?.missing ?? EITHER
+  const arrived = { ...fillMissing(reported ?? unreported(known), estimateOf(report, counted, isWhole)), missing }
+  const isAllKnown = cut ? isSentAsWritten(call, cut) : isCountable(call, reported)
+  const charged = estimateUsage(known, { reason, isAllKnown, written: writtenBy(reported, cut) }, arrived)
   const isCostKnown = reported !== null && reported.reportedCostUsd !== null && !cut
-  const arrived = fillMissing(reported ?? unreported(known), estimateOf(report, counted))
-  const isEstimated = isPriced && (cut !== undefined || isProviderFailure)
-  const isAllSeen = isProviderFailure || (cut ? isSentAsWritten(call, cut) : isCountable(call, reported))
-  const usd = isEstimated ? costOf(known, arrived) : null
-  if (isPriced && !isCostKnown && (!isAllSeen || (isEstimated && usd === null)))
-    return { ...(reported ? presumeBeside(known, reported, most) : most), ...answeredAs }
-  const isUnpriced = most.isUnpriced === true && !isCostKnown
-  if (!isEstimated) return { ...arrived, isUnpriced, ...answeredAs }
-  return { ...arrived, reportedCostUsd: usd, isUnpriced, isPresumed: true, ...answeredAs }
+  const isCounted = isWhole && (isAllKnown || charged.isUnpriced === true)
+  if (charged.estimate && !isCostKnown && !isCounted) return { ...charged, ...answeredAs }
+  const { estimate: _estimate, ...used } = charged
+  const reportedCostUsd = reported?.reportedCostUsd ?? null
+  return { ...used, reportedCostUsd, isUnpriced: charged.isUnpriced === true && !isCostKnown, ...answeredAs }
 }
 
-/** No less than what the provider reported by then. */
-function costOf(call: AskedCall, usage: TokenUsage): number | null {
-  const { provider, catalogue } = call
-  const usd = costOfAnswer(catalogue, provider.pricedAs, pricedName(call), { ...usage, reportedCostUsd: null })
-  return usd === null ? null : Math.max(usd, usage.reportedCostUsd ?? 0)
-}
-
-/** Nothing but the tier: as the response names it, else as the request does. */
-function unreported(call: AskedCall): TokenUsage {
-  const { tier } = call.size().bounds
-  return { ...NO_USAGE, missing: EITHER, ...(tier !== null && !USUAL_TIERS.includes(tier) && { tier }) }
+/** Tokens of the output, as far as the provider reported them. */
+function writtenBy(reported: TokenUsage | null, cut: JsonObject | undefined): number | null {
+  if (cut || !reported) return null
+  const { missing = [], completionTokens, totalTokens = 0 } = reported
+  return (missing.includes('completion') ? totalTokens : completionTokens) || null
 }
 
 /** What was given up of the text is taken to have as many tokens as what was kept of it. */
-function estimateOf({ text, cut, isProviderFailure, lostChars = 0 }: CallReport, counted: Counted) {
+function estimateOf({ text, lostChars = 0 }: CallReport, counted: Counted, isWhole: boolean) {
   const share = text === '' ? 1 : 1 + lostChars / text.length
   const estimate = { promptTokens: counted.promptTokens, completionTokens: Math.ceil(counted.textTokens * share) }
-  if (!cut && !isProviderFailure) return estimate
+  if (isWhole) return estimate
   return { promptTokens: withMargin(estimate.promptTokens), completionTokens: withMargin(estimate.completionTokens) }
 }
 
@@ -97,21 +82,12 @@ export function asReported(call: AskedCall, usage: TokenUsage, model?: unknown):
   return fillMissing(believed(call, usage, model, false), NO_USAGE)
 }
 
-const EITHER: readonly MissingCount[] = ['prompt', 'completion']
-
 function believed(call: AskedCall, usage: TokenUsage, named: unknown, hasBegun: boolean): TokenUsage {
   const { provider, catalogue } = call
   const { model, hasOthers } = pricedName(call)
   const find = (name: string) => (provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, name))
   const listed = hasOthers && typeof named === 'string' ? find(named) : find(model)
   return checkReportedCost(usage, provider, listed, { hasBegun })
-}
-
-function presumeFor(call: AskedCall, reported: TokenUsage | null, cut: JsonObject | undefined): SpentUsage {
-  if (cut) return presumeMost(call)
-  const { missing = EITHER, completionTokens = 0, totalTokens } = reported ?? {}
-  const written = missing.includes('completion') ? totalTokens : completionTokens
-  return written ? presumeUpTo(call, written) : presumeMost(call)
 }
 
 /** Whether the tokenizer counts what is missing: a prompt of text, and output that was sent as it was written. */

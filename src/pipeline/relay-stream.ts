@@ -21,8 +21,9 @@ import type { CompletionQuery } from './query.ts'
 import { usageOf } from './read-answer.ts'
 import type { Attempt, LeadingContext, Stages } from './request-context.ts'
 import { SSE_TYPE } from './response-headers.ts'
-import type { SpentUsage } from './spent-usage.ts'
+import type { EstimateReason, SpentUsage } from './spent-usage.ts'
 import { streamEvents, streamOptions } from './stream-events.ts'
+import { reasonOf } from './upstream-calls.ts'
 
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
@@ -77,7 +78,8 @@ async function settle(
   const reading = stream.judge()
   // A stream may also end without its closing event.
   const isProviderFailure = reading.failure !== null || (held === null && !reading.hasEnded)
-  const usage = await usageOfStream(context, stream, reading, { isProviderFailure }, stages)
+  const end: StreamEnd = isProviderFailure ? { reason: 'provider_failed' } : {}
+  const usage = await usageOfStream(context, stream, reading, end, stages)
   if (reading.failure) {
     const failure = failedResponse(reading.failure, reading.completeness, reading.usage)
     return endFailed(context, stream, { failure, usage, gate, held })
@@ -141,13 +143,9 @@ function isInPlaceOfResponse(failure: unknown): boolean {
   return failure instanceof ProxyError && failure.isInPlaceOfResponse
 }
 
-/** Whether the provider failed, or broke off. One that is silent for too long may go on. */
-function isOfProvider(failure: unknown): boolean {
-  return failure instanceof UpstreamFailure && failure.kind !== 'silent'
-}
-
 interface StreamEnd {
-  isProviderFailure: boolean
+  /** Why it ended early; by default it did not. */
+  reason?: EstimateReason
   /** Whether it may have used something without having begun to respond. */
   isInterrupted?: boolean
 }
@@ -156,7 +154,7 @@ async function usageOfStream(
   context: StreamContext,
   stream: ResponseStream,
   reading: StreamReading,
-  { isProviderFailure, isInterrupted = false }: StreamEnd,
+  { reason, isInterrupted = false }: StreamEnd,
   { catalogue }: Stages,
 ): Promise<SpentUsage> {
   const { query, account, provider } = context
@@ -164,7 +162,7 @@ async function usageOfStream(
   const { lostChars } = stream.assembler.meter
   noteKept(context, id)
   const report = {
-    ...{ usage, hasBegun, model, tier, text, lostChars, isProviderFailure },
+    ...{ usage, hasBegun, model, tier, text, lostChars, ...(reason && { reason }) },
     mayHaveBegun: isInterrupted || mayHaveBegun,
     cut: hasEnded ? undefined : body,
   }
@@ -223,7 +221,7 @@ async function endBroken(
 ): Promise<void> {
   const { provider, accounting, call } = context
   // Counted first: when a client learns of the end, the request is accounted for.
-  const end = { isProviderFailure: isOfProvider(failure), isInterrupted: !isInPlaceOfResponse(failure) }
+  const end = { reason: reasonOf(failure), isInterrupted: !isInPlaceOfResponse(failure) }
   const usage = await usageOfStream(context, stream, stream.judge(), end, stages)
   const reported =
     failure instanceof ProxyError ? failure : broken(provider.name, 'broke off its answer', undefined, failure)

@@ -11,7 +11,7 @@ import type { NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
 import type { Outcome } from './request-record.ts'
 import type { Spending } from './spending.ts'
-import type { SpentUsage } from './spent-usage.ts'
+import type { EstimateCall } from './spent-usage.ts'
 
 export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace' | 'isRecorded'> & {
   target: Target
@@ -47,11 +47,11 @@ export interface RequestAccounting {
   /** The request's money; null in a project without budgets, and for what is free. */
   readonly spending: Spending | null
   /**
-   * The provider is being asked: from now on the request costs something, even if its client leaves. `presume` says how much, if nobody
+   * The provider is being called: from now on the request costs something, even if its client leaves. `estimate` says how much, if nobody
    * ever learns it.
    */
-  noteAsked(presume: () => SpentUsage): void
-  /** Whether its response is read to its end although its client has left: that may cost less than would be presumed. */
+  noteAsked(estimate: EstimateCall): void
+  /** Whether its response is read to its end although its client has left: only then it is known what it cost. */
   readonly isReadToEnd: boolean
   /** The provider has begun to answer. */
   noteAnswered(answer: Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys' | 'status' | 'headAtMs'>): void
@@ -73,13 +73,13 @@ export interface RequestAccounting {
   ): void
   /** Takes the body of the complete answer, in case it is kept. */
   noteBody(body: Uint8Array): void
-  /** Its provider keeps the answer under this id, and will say what it used, where that is presumed. */
+  /** Its provider keeps the answer under this id, and will say what it used, where that is estimated. */
   noteKept(id: string): void
   /** Records how the request ended. Only the first call counts. */
   finish(outcome: Outcome): void
   /**
    * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before that:
-   * its usage, that another request's call was followed, or that it counts all the same. A usage that is not known is presumed.
+   * its usage, that another request's call was followed, or that it counts all the same. A usage that is not known is estimated.
    */
   finishFailed(failure: unknown, known?: KnownEnd): void
 }

@@ -10,7 +10,7 @@ import type { RequestStory, SpentPart, UsageRecord } from '../postgres/usage-rec
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { MAX_MODEL_LENGTH, type NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
-import { MOST_TOKENS, type Spent, type SpentUsage } from './spent-usage.ts'
+import { MOST_TOKENS, MOST_USD, type Spent, type SpentUsage } from './spent-usage.ts'
 import { tellError } from './tell-failure.ts'
 
 /** How a request ended. */
@@ -40,8 +40,8 @@ export interface Recorded {
   latencyMs: number | null
   judgeUsd: number
   story: RequestStory
-  /** What calls that failed may have used, besides what is known. */
-  presumed: readonly Spent[]
+  /** What calls that failed used, besides `usage`. */
+  failed: readonly Spent[]
   /** Under which money is reserved for it; null for none. */
   reservation: string | null
 }
@@ -60,7 +60,7 @@ export function createRecord(
     latencyMs,
     judgeUsd,
     story,
-    presumed,
+    failed,
     reservation,
   }: Recorded,
   { status, cacheResult, usage }: Outcome,
@@ -71,8 +71,8 @@ export function createRecord(
   const price = (worth: TokenUsage) => (worth === NO_USAGE || !isPriced ? 0 : costOf(worth))
   const charged: SpentUsage = isHit ? NO_USAGE : usage
   // A hit costs nothing, and is most of what is recorded.
-  const hasSpent = charged !== NO_USAGE || presumed.length > 0 || reservation !== null
-  const asked = hasSpent ? [...presumed, { model, usage: charged }] : NOTHING
+  const hasSpent = charged !== NO_USAGE || failed.length > 0 || reservation !== null
+  const asked = hasSpent ? [...failed, { model, usage: charged }] : NOTHING
   const spent = asked.map(each => ({ ...each, usd: price(each.usage) }))
   const { savedPromptTokens = 0 } = usage
   const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
@@ -93,7 +93,8 @@ export function createRecord(
     completion_tokens: tokensIn(spent, ({ usage }) => usage.completionTokens),
     tokens_saved: saved.promptTokens,
     cost_usd: sumOf(spent, ({ usd }) => usd ?? 0) + judgeUsd,
-    presumed: spent.some(({ usage }) => usage.isPresumed) || null,
+    cost_estimated: spent.find(({ usage }) => usage.estimate)?.usage.estimate?.reason ?? null,
+    doubtful_usd: doubtfulIn(spent),
     saved_usd: price(saved) ?? 0,
     latency_ms: latencyMs ?? durationMs,
     duration_ms: durationMs,
@@ -116,20 +117,33 @@ function tokensIn(spent: readonly Spent[], amountOf: (one: Spent) => number): nu
 }
 
 /** Of all that was asked for a request. */
-export function tokensOf({ cacheResult, usage }: Pick<Outcome, 'cacheResult' | 'usage'>, presumed: readonly Spent[]) {
+export function tokensOf({ cacheResult, usage }: Pick<Outcome, 'cacheResult' | 'usage'>, failed: readonly Spent[]) {
   const used = cacheResult === 'MISS' ? usage : NO_USAGE
-  return sumOf([...presumed, { usage: used }], each => each.usage.promptTokens + each.usage.completionTokens)
+  return sumOf([...failed, { usage: used }], each => each.usage.promptTokens + each.usage.completionTokens)
 }
 
-/** What the request took of its budgets; null for what is not known. The judge's cost is in them already. */
+/** Null: nothing, or not known. */
+function doubtfulIn(spent: readonly Spent[]): number | null {
+  const usd = sumOf(spent, ({ usage: { estimate, isUnpriced } }) => (isUnpriced ? 0 : (estimate?.doubtfulUsd ?? 0)))
+  return usd > 0 ? Math.min(MOST_USD, usd) : null
+}
+
+/** What the request took of its budgets. The judge's cost is in them already. */
 function partOf(id: string | null, { model, usage, usd }: Spent & { usd: number | null }): SpentPart {
+  const { isUnpriced = false, estimate } = usage
   const tokens = usage.promptTokens + usage.completionTokens
-  return { id, model, ...(usage.isUnpriced ? { usd: null, tokens: null } : { usd, tokens }) }
+  const doubtfulUsd = isUnpriced ? MOST_USD : (estimate?.doubtfulUsd ?? 0)
+  const doubtfulTokens = estimate?.doubtfulTokens ?? (isUnpriced && tokens === 0 ? MOST_TOKENS : 0)
+  return {
+    ...{ id, model, usd: usd ?? 0, tokens },
+    ...(doubtfulUsd > 0 && { doubtful_usd: doubtfulUsd }),
+    ...(doubtfulTokens > 0 && { doubtful_tokens: doubtfulTokens }),
+  }
 }
 
 /** What was reserved is settled in any case; the rest matters to budgets that are set meanwhile. */
 function isSpent({ id, usd, tokens }: SpentPart): boolean {
-  return id !== null || (usd ?? 0) > 0 || (tokens ?? 0) > 0
+  return id !== null || usd > 0 || tokens > 0
 }
 
 const INTERNAL_STATUS = 500
@@ -161,7 +175,7 @@ export function createRefusal(
     costOf: () => null,
     latencyMs: null,
     judgeUsd: 0,
-    presumed: [],
+    failed: [],
     reservation: null,
   }
   const outcome = { status, counts: false, cacheResult: null, usage: NO_USAGE }

@@ -15,7 +15,7 @@ import { checkReferences } from './kept-objects/check-references.ts'
 import { largestCost, sizeOf } from './largest-cost.ts'
 import { knownAhead } from './pass-through/passed-usage.ts'
 import { allowsCaching, isFollowedLive } from './plan-request.ts'
-import { askedCall, presumeMost } from './presumed-usage.ts'
+import { askedCall, estimateUsage } from './presumed-usage.ts'
 import { asReported } from './read-answer.ts'
 import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
 import { isSentAsWritten } from './unseen-output.ts'
@@ -103,7 +103,7 @@ async function lead(
     if (spending) await spending.reserve(query.model, largestCost(sizeOf(query), provider, stages.catalogue))
     if (call.signal.aborted) throw new ClientGone()
     const asked = askedCall(query, provider, stages.catalogue)
-    accounting.noteAsked(() => knownAhead(context, stages) ?? presumeMost(asked))
+    accounting.noteAsked(reason => knownAhead(context, stages) ?? estimateUsage(asked, { reason }))
     // What is made in the background is made to its end.
     const isAside = query.endpoint === 'responses' && query.body.background === true
     const isLearned = query.kind === 'completion' || spending?.hasBudgets === true

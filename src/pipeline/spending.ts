@@ -16,10 +16,11 @@ export interface SpendingLimits {
 export class Spending {
   /** Left of the narrowest budget in US dollars, as of the last reservation; null when there is none. */
   remainingUsd: number | null = null
-  /** JSON; null for none. */
-  tags: string | null = null
+  /** What its reservations are for. `tags`: JSON; null for none. */
+  query: { endpoint: string; tags: string | null } = { endpoint: '', tags: null }
   readonly #limits: SpendingLimits
   readonly #account: Account
+  readonly #requestId: string
   readonly #taken: TakenTokens[] = []
   /** All that is reserved for it in budgets; null where nothing is. */
   reserved: { usd: number | null; tokens: number | null } | null = null
@@ -28,9 +29,10 @@ export class Spending {
   #reservedAheadFor: string | null = null
   #isOver = false
 
-  constructor(limits: SpendingLimits, account: Account) {
+  constructor(limits: SpendingLimits, account: Account, requestId: string) {
     this.#limits = limits
     this.#account = account
+    this.#requestId = requestId
   }
 
   get hasBudgets(): boolean {
@@ -49,7 +51,7 @@ export class Spending {
     if (largest === null || !this.hasBudgets) return
     const { project_id, key_id } = this.#account
     const id = this.#id ?? crypto.randomUUID()
-    const ask = { id, project_id, key_id, model, tags: this.tags, ...largest }
+    const ask = { id, project_id, key_id, request_id: this.#requestId, model, ...this.query, ...largest }
     this.remainingUsd = await this.#limits.budgets.reserve(ask)
     this.#id = id
     const { usd, tokens } = this.reserved ?? { usd: 0, tokens: 0 }

@@ -1,14 +1,27 @@
-/** What a call used, or may have used. */
+/** What a call used, as far as that is known. */
 import type { TokenUsage } from '../formats/token-usage.ts'
+
+/** Why the usage of a call is estimated: `cost_estimated` of usage_records. */
+export type EstimateReason = 'client_left' | 'provider_failed' | 'provider_silent' | 'proxy_stopped' | 'not_reported'
+
+/** Usage that its provider did not report. What it may have used beyond the estimate is doubtful: it stays reserved, and is not charged. */
+export interface Estimate {
+  reason: EstimateReason
+  doubtfulUsd: number
+  doubtfulTokens: number
+}
 
 export interface SpentUsage extends TokenUsage {
   /** On a miss: prompt tokens of the inputs that were cached. */
   savedPromptTokens?: number
-  /** What was used has a price that is not known. */
+  /** Whether something was used that has no known price. */
   isUnpriced?: boolean
-  /** Nobody knows what was used: it is the most that it may have been. */
-  isPresumed?: boolean
+  /** Unless the provider reported the usage, or the tokenizer counts all that is charged. */
+  estimate?: Estimate
 }
+
+/** What a call is charged if nobody ever reports its usage. */
+export type EstimateCall = (reason: EstimateReason) => SpentUsage
 
 /** What a model used. */
 export interface Spent {
@@ -16,5 +29,6 @@ export interface Spent {
   usage: SpentUsage
 }
 
-/** What a record holds. */
+/** The most that a record holds. */
 export const MOST_TOKENS = 2_000_000_000
+export const MOST_USD = 100_000

@@ -104,6 +104,10 @@ export const FUNCTIONS = {
   delete_vectors: { takes: { of_project: 'bigint', given_names: 'bytea[]' }, gives: 'integer' },
   /** The fields of both objects whose values differ, as "input 2 -> 1.5, output 8 -> 6"; null when none does. */
   describe_changes: { reads: true, takes: { before: 'jsonb', after: 'jsonb' }, gives: 'text' },
+  /** How long what a request may have cost beyond its estimate stays reserved, unless somebody says earlier what it cost. */
+  doubt_lasts: { reads: true, takes: {}, gives: 'interval' },
+  /** What is doubtful of the request of this record. */
+  doubtful_reservations: { reads: true, takes: { of_project: 'bigint', of_request: 'text', recorded: 'timestamptz' }, gives: { id: 'uuid', budget_id: 'bigint', begins: 'timestamptz', amount: 'numeric', project_id: 'bigint', key_id: 'bigint', request_id: 'text', endpoint: 'text', model: 'text', tags: 'jsonb?', reserved_at: 'timestamptz', expires_at: 'timestamptz', doubtful_at: 'timestamptz?' } },
   /** Drops list tables whose groups are gone or have newer lists. */
   drop_unused_cache_lists: { takes: {}, gives: 'void' },
   /** Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all. */
@@ -112,8 +116,12 @@ export const FUNCTIONS = {
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
   /** Creates the role that dashboard queries run as, and grants it what they read. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing. */
   ensure_dashboard_role: { takes: {}, gives: 'void' },
+  /** What is estimated of the costs of a time, by the reason (cost_estimated), and what may have been charged beyond (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
+  estimated_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { reason: 'text', requests: 'bigint', cost_usd: 'numeric', doubtful_usd: 'numeric' } },
   /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. Fewer than asked for means that no project exceeds its limit. */
   evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Ends what was reserved by processes that are gone, and what was doubtful for long enough. Of the former, what it may have cost stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. The latter is released. */
+  expire_reservations: { takes: {}, gives: 'void' },
   /** As find_end_user(), for one who then reads it all with page_of_end_user(): the audit log tells that somebody was exported, not who. */
   export_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response). */
@@ -146,7 +154,7 @@ export const FUNCTIONS = {
   find_project: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
   /** What the request that ended then said and got, sealed. Raises for viewers. Null: sealed_request, sealed_response (it was not kept). */
   find_request_content: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', at: 'timestamptz' }, gives: { sealed_request: 'bytea?', sealed_response: 'bytea?' } },
-  /** Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok or failed), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone). */
+  /** Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone). */
   find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=', of_model: 'text=', of_key_type: 'text=' }, gives: { record: 'usage_records', key_name: 'text?', key_prefix: 'text?' } },
   /** The project's vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any). */
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', answered_as: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
@@ -158,8 +166,8 @@ export const FUNCTIONS = {
   finish_kept_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', response: 'text', item_ids: 'text[]' }, gives: 'void' },
   /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
   first_moment: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
-  /** Has a response asked for until its provider says what it used; then settle_response() puts its record and budgets right. */
-  follow_response: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', presumed_usd: 'numeric', presumed_tokens: 'bigint' }, gives: 'void' },
+  /** Has a response requested until its provider says what it used; then settle_response() settles its request. */
+  follow_response: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', estimated_usd: 'numeric' }, gives: 'void' },
   /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Takes an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Deletes the next of what is kept of an end user (in the form of name_end_user()), of one kind of end_user_items, and returns how many; fewer than asked for: none are left. Records stay, without the name, what they said of errors and the tag user_id, and so do sums, which lose the tag: what was spent stays spent. Each call is short and locks no more than these rows, so that requests and their recording go on. forget_end_user() comes first, and is what the audit log tells of. Takes an owner of the project. */
@@ -168,7 +176,7 @@ export const FUNCTIONS = {
   forget_kept_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
   /** Deletes a kept response, and says whether there was one. */
   forget_kept_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: 'boolean' },
-  /** The provider will never say what the response used: what is presumed stays. */
+  /** The provider will never say what the response used: the estimate stays. */
   forget_open_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
   /** Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests. */
   forget_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
@@ -278,8 +286,6 @@ export const FUNCTIONS = {
   period_of: { reads: true, takes: { per: 'text', zone: 'text', at: 'timestamptz' }, gives: { begins: 'timestamptz', ends: 'timestamptz' } },
   /** Puts back a pair from take_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken. */
   postpone_judgements: { takes: { of_project: 'bigint', taken: 'bigint', was_tried: 'boolean', for_seconds: 'integer' }, gives: 'void' },
-  /** Takes what processes had reserved that are gone for spent: their requests may have cost as much. A record that comes within a day after all puts right what its request cost. */
-  presume_expired_spending: { takes: {}, gives: 'void' },
   /** Every setting of a project by name, as set_setting() takes them. Null: result (there is no project that the current user may see). */
   project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb?' },
   /** Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
@@ -344,7 +350,7 @@ export const FUNCTIONS = {
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
   /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
   reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
-  /** Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset). */
+  /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset). */
   reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?' } },
   /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
@@ -382,9 +388,13 @@ export const FUNCTIONS = {
   settle_delivery: { takes: { of_delivery: 'bigint', answered: 'integer?', went_wrong: 'text?' }, gives: 'void' },
   /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. Hashes in hex. Null: verdict (there is none), similarity (of no use for calibration), difference (nothing prevented proof), queued_id (the pair was not queued). */
   settle_judgement: { takes: { of_project: 'bigint', of_day: 'date', correction_usd: 'numeric', context_hash: 'text', asked_hash: 'text', entry_hash: 'text', verdict: 'text?', until: 'timestamptz', similarity: 'double precision?', difference: 'text?', source: 'text', queued_id: 'bigint?' }, gives: 'void' },
-  /** What a response has used, and what that cost, in place of what was presumed: in its record, the sums and the budgets. False where there is no such record. */
+  /** Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets' periods that bear it (null: when the request arrived). in_place_of: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost. */
+  settle_record: { takes: { of_project: 'bigint', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', cached_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=', charged: 'timestamptz=', in_place_of: 'numeric=' }, gives: 'boolean' },
+  /** Settles a request by hand: what its provider charged, in US dollars, and its tokens (null: as estimated) replace the estimate, by settle_record(). recorded: the recorded_at of its record (null: the newest with this request id). Takes an owner. */
+  settle_request: { takes: { project: 'text', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=' }, gives: 'void' },
+  /** What a response has used, and what that cost, in place of its estimate, by settle_record(). False where there is no such record. */
   settle_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
-  /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
+  /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubt_lasts(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
   settle_spending: { takes: { done: 'json' }, gives: 'void' },
   /** Ends all sessions of a person who may no longer log in, as the identity provider tells it: by groups, or by the domain of the address. */
   shut_out_identity: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
@@ -442,6 +452,8 @@ export const FUNCTIONS = {
   verdict_on: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
   /** Projects that the current user may see: all for an administrator, else the user's memberships. Row-level security relies on it. */
   visible_projects: { reads: true, takes: {}, gives: { visible_projects: 'bigint' } },
+  /** Removes the records that expire_reservations() wrote for requests whose processes were taken to be gone: their own records come now. */
+  withdraw_records: { takes: { reserved_as: 'uuid[]' }, gives: 'void' },
   /** invite_user() for whoever may: its callers check that. */
   write_invitation: { takes: { of_user: 'bigint' }, gives: 'text' },
 } as const

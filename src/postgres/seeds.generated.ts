@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = [
   {"action":"provider_key.deleted"},
   {"action":"provider_key.stored"},
   {"action":"rate_limit.updated"},
+  {"action":"request.settled"},
   {"action":"role.assignment.created"},
   {"action":"role.assignment.deleted"},
   {"action":"role.assignment.updated"},

@@ -8,6 +8,8 @@ export interface SpendingAsk {
   id: string
   project_id: number
   key_id: number
+  request_id: string
+  endpoint: string
   model: string
   /** JSON; null for none. */
   tags: string | null

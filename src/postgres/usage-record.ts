@@ -24,7 +24,9 @@ export interface SpentPart {
   /** Under which it was reserved; null: it was not. */
   id: string | null
   model: string
-  /** Null where it is not known: then it is all that was reserved, as the tokens are. */
-  usd: number | null
-  tokens: number | null
+  usd: number
+  tokens: number
+  /** What it may have cost beyond that, which stays reserved; by default nothing. More than was reserved counts as that. */
+  doubtful_usd?: number
+  doubtful_tokens?: number
 }

@@ -69,7 +69,7 @@ export interface AppOptions {
   admissionLimitMs?: number | undefined
   /** Silence before the head of a streamed response goes out; by default ten seconds. */
   keepAliveAfterMs?: number | undefined
-  /** How often providers are asked for the usage of what was presumed; by default every few seconds. */
+  /** How often providers are asked for usage that was estimated; by default every few seconds. */
   followEveryMs?: number | undefined
   log: Log
   /** Where everything that this process measures is counted. */

@@ -70,7 +70,7 @@ async function tellStep(database: Database, log: Log): Promise<void> {
 }
 
 async function sweep(database: Database): Promise<void> {
-  await call(database, 'presume_expired_spending', {})
+  await call(database, 'expire_reservations', {})
   for (const bite of [
     'delete_expired_entries',
     'delete_expired_responses',

@@ -66,6 +66,12 @@ export const FAMILIES = {
     help: 'What providers charge, in US dollars.',
     more: '`provider="embedder"`: for the embedder at an API, in no record and no budget.',
   },
+  model_proxy_estimated_usd: {
+    type: 'counter',
+    labels: ['reason', 'part'],
+    help: 'US dollars of requests whose cost nobody reported, by the reason (`cost_estimated` of their records).',
+    more: '`part`: `charged` is the estimate, which is in `model_proxy_cost_usd_total`; `doubtful` is what may have been charged beyond.',
+  },
   model_proxy_saved_usd_total: {
     type: 'counter',
     labels: ['kind'],

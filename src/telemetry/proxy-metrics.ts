@@ -76,7 +76,7 @@ interface SeriesOfRequests {
 
 function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCounts>): ProxyMetrics['noteRequest'] {
   const { duration, overhead, firstChunk, upstream } = defineTimes(metrics)
-  const { requests, tokens, costUsd, savedUsd, unverified, coalesced } = counts
+  const { requests, tokens, costUsd, savedUsd, estimatedUsd, unverified, coalesced } = counts
   const [input, cachedInput, output, saved] = [
     tokens.with('input'),
     tokens.with('cached_input'),
@@ -110,6 +110,11 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
     observe(series.overhead, Math.max(0, record.latency_ms - (upstreamMs ?? 0)) / 1000)
     series.costUsd.value += record.cost_usd
     series.savedUsd.value += record.saved_usd
+    const { cost_estimated: estimated } = record
+    if (estimated) {
+      estimatedUsd.with(estimated, 'charged').value += record.cost_usd
+      estimatedUsd.with(estimated, 'doubtful').value += record.doubtful_usd ?? 0
+    }
     input.value += record.prompt_tokens
     cachedInput.value += record.cached_prompt_tokens
     output.value += record.completion_tokens
@@ -137,6 +142,7 @@ function defineCounts(metrics: Metrics) {
     tokens: valuesOf(metrics, 'model_proxy_tokens_total'),
     costUsd: valuesOf(metrics, 'model_proxy_cost_usd_total'),
     savedUsd: valuesOf(metrics, 'model_proxy_saved_usd_total'),
+    estimatedUsd: valuesOf(metrics, 'model_proxy_estimated_usd'),
     unverified: valuesOf(metrics, 'model_proxy_unverified_total'),
     coalesced: valuesOf(metrics, 'model_proxy_coalesced_requests_total'),
   }

@@ -45,7 +45,7 @@ interface Recorded {
   cache_result: string | null
   provider: string | null
   cost_usd: number
-  presumed: boolean | null
+  estimated: string | null
   prompt_tokens: number
   completion_tokens: number
 }
@@ -156,7 +156,7 @@ describeEngines('a day', ['prometheus'], () => {
 
   const readRecords = () =>
     database.call<Recorded>(
-      `select request_id, endpoint, status, cache_result, provider, cost_usd::float8, presumed, prompt_tokens, completion_tokens from usage_records`,
+      `select request_id, endpoint, status, cache_result, provider, cost_usd::float8, cost_estimated as estimated, prompt_tokens, completion_tokens from usage_records`,
       [],
     )
 
@@ -195,7 +195,7 @@ describeEngines('a day', ['prometheus'], () => {
       )
       return isBatchOver && told.every(isRecorded)
     }).catch(() => expect(told.filter(each => !isRecorded(each)).slice(0, 5)).toEqual([]))
-    expect(records.filter(({ presumed }) => presumed).map(({ endpoint }) => endpoint)).toEqual([])
+    expect(records.filter(({ estimated }) => estimated).map(({ endpoint }) => endpoint)).toEqual([])
     for (const { id, path, status, cache, provider, usd, usage } of told) {
       const record = records.find(({ request_id }) => request_id === id)
       expect([path, record?.status, record?.cache_result]).toEqual([path, status, cache])

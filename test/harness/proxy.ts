@@ -55,7 +55,7 @@ export interface ProxyOptions {
   admissionLimitMs?: number
   /** How long a stream may be silent before its head goes out with a keep-alive comment. */
   keepAliveAfterMs?: number
-  /** How often it asks providers for the usage of what was presumed: by default never, for stand-ins count what they are asked. */
+  /** How often it asks providers for the usage of what was estimated: by default never, for fake providers count requests. */
   followEveryMs?: number
 }
 

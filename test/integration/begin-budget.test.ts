@@ -299,10 +299,10 @@ describeReal('a budget that is set while records are written', backend => {
   })
 
   test('has what a response is found to have used meanwhile', async () => {
-    const record = { ...recordOf(project, 5), presumed: true }
+    const record = { ...recordOf(project, 5), cost_estimated: 'client_left' } as const
     await recordUsage(database, [record], crypto.randomUUID())
     const at = record.recorded_at
-    await database.call(`select follow_response(${project}, 'resp', 'openai', 'r', '${at}', '${at}', 5, 11)`, [])
+    await database.call(`select follow_response(${project}, 'resp', 'openai', 'r', '${at}', '${at}', 5)`, [])
     await open.call(`select settle_response(${project}, 'resp', 3, 0, 1, 2)`, [])
     const budget = put(database, { of: project })
     await isWaitedFor()

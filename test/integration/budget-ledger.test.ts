@@ -9,6 +9,7 @@ import { Spending } from '../../src/pipeline/spending.ts'
 import type { Account } from '../../src/postgres/admit.ts'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
+import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import { batchSpendingId, releaseSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -72,7 +73,8 @@ describeBackends('the ledger of budgets', backend => {
 
   function spending(usd: number, more: Partial<SpendingAsk> = {}): SpendingAsk {
     const id = crypto.randomUUID()
-    return { id, project_id: projectId, key_id: keyId, model: MODEL, tags: null, usd, tokens: 1, ...more }
+    const named = { project_id: projectId, key_id: keyId, request_id: 'r', endpoint: 'chat', model: MODEL }
+    return { id, ...named, tags: null, usd, tokens: 1, ...more }
   }
 
   /** As the record of a request does that is over. */
@@ -193,15 +195,104 @@ describeBackends('the ledger of budgets', backend => {
     expect((await Promise.all(all.map(standOf))).map(stand => stand?.reserved)).toEqual([0.05, 0.05, 0, 0])
   })
 
-  test('what is not known to be priced is held as all that was reserved, and so is a part of what shares an id', async () => {
+  test.each([
+    ['all that was reserved', 100, 0.19],
+    ['a part of it', 0.05, 0.05],
+    ['nothing', 0, 0],
+  ])('what is doubtful stays reserved: %s', async (_, doubtful_usd, reserved) => {
     const budget = await setBudget(1)
+    const ofModel = await setBudget(1, { more: `, of_model => '${MODEL}'` })
     const ask = spending(0.2)
     await budgets.reserve(ask)
-    await settle([
+    const parts = [
       { ...ask, usd: 0.01 },
-      { ...ask, usd: null },
-    ])
-    expect(await standOf(budget)).toEqual({ spent: 0.2, reserved: 0, held: 0 })
+      { ...ask, usd: 0, model: 'gpt-4o', doubtful_usd },
+    ]
+    await settle(parts)
+    const held = reserved > 0 ? 1 : 0
+    expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: expect.closeTo(reserved, 9), held })
+    // What another model may have used is not this one's.
+    expect(await standOf(ofModel)).toEqual({ spent: 0.01, reserved: 0, held: 0 })
+    await query(`update budget_reservations set expires_at = now() - interval '1 second'`)
+    await call(database, 'expire_reservations', {})
+    expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: 0, held: 0 })
+  })
+
+  describe('a request that is settled by hand', () => {
+    async function record(): Promise<void> {
+      const ask = spending(0.2)
+      await budgets.reserve(ask)
+      const spent = [{ id: ask.id, model: MODEL, usd: 0.01, tokens: 12, doubtful_usd: 0.19, doubtful_tokens: 500 }]
+      const estimated = { cost_estimated: 'provider_failed' as const, doubtful_usd: 0.19, cost_usd: 0.01 }
+      const named = { request_id: 'r', project_id: projectId, key_id: keyId, endpoint: 'chat', model: MODEL }
+      const counts = { prompt_tokens: 10, cached_prompt_tokens: 0, completion_tokens: 2, tokens_saved: 0, saved_usd: 0 }
+      const ended = {
+        provider: 'openai',
+        cache_result: 'MISS',
+        status: 200,
+        streamed: true,
+        latency_ms: 1,
+        duration_ms: 1,
+      } as const
+      const recorded_at = new Date().toISOString()
+      await recordUsage(database, [{ recorded_at, ...named, ...ended, ...counts, ...estimated, spent }], ask.id)
+    }
+    const settleBy = (call: string) => query(`select settle_request('${project}', ${call})`)
+    const summed = async () => {
+      await rollUpUsage(database)
+      const [row] = await query<{ usd: number; tokens: number; requests: number }>(
+        `select sum(cost_usd)::float8 as usd, sum(prompt_tokens + completion_tokens)::integer as tokens, sum(requests)::integer as requests
+        from usage_sums where project_id = ${projectId} and grain = 'hour'`,
+      )
+      return row
+    }
+
+    test('costs that, in its record, in sums and in budgets, and nothing of it stays reserved', async () => {
+      const budget = await setBudget(1)
+      await record()
+      expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: 0.19, held: 1 })
+      await settleBy(`'r', 0.05, 100, 20`)
+      expect(await standOf(budget)).toEqual({ spent: 0.05, reserved: 0, held: 0 })
+      const rows = await query(
+        `select cost_usd::float8, prompt_tokens, completion_tokens, cost_estimated, doubtful_usd from usage_records
+        where project_id = ${projectId}`,
+      )
+      const settled = { cost_usd: 0.05, prompt_tokens: 100, completion_tokens: 20 }
+      expect(rows).toEqual([{ ...settled, cost_estimated: null, doubtful_usd: null }])
+      expect(await summed()).toEqual({ usd: 0.05, tokens: 120, requests: 1 })
+      // It is known now.
+      await expect(settleBy(`'r', 0.5`)).rejects.toThrow('whose cost is estimated')
+      expect(await standOf(budget)).toEqual({ spent: 0.05, reserved: 0, held: 0 })
+    })
+
+    test('keeps its tokens where only its cost is given, and another that has its id stays doubtful', async () => {
+      const budget = await setBudget(1)
+      await record()
+      await query(
+        `update budget_reservations set reserved_at = reserved_at - interval '1 hour', doubtful_at = doubtful_at - interval '1 hour'`,
+      )
+      await query(
+        `update usage_records set recorded_at = recorded_at - interval '1 hour' where project_id = ${projectId}`,
+      )
+      await record()
+      await settleBy(`'r', 0`)
+      expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: expect.closeTo(0.19, 9), held: 1 })
+      expect((await summed())?.tokens).toBe(24)
+      await settleBy(`'r', 0.02`)
+      expect(await standOf(budget)).toEqual({ spent: 0.02, reserved: 0, held: 0 })
+    })
+
+    test('is refused a cost that is negative, and is none of another project or id', async () => {
+      const budget = await setBudget(1)
+      await record()
+      for (const cost of ['-1', 'null', '100001'])
+        await expect(settleBy(`'r', ${cost}`)).rejects.toThrow('cost must be')
+      await expect(settleBy(`'r', 1, -1`)).rejects.toThrow('must not be negative')
+      await expect(settleBy(`'s', 1`)).rejects.toThrow('whose cost is estimated')
+      const { project: other } = await addProject()
+      await expect(query(`select settle_request('${other}', 'r', 1)`)).rejects.toThrow('whose cost is estimated')
+      expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: 0.19, held: 1 })
+    })
   })
 
   test('a request that is over on another day is paid from the day that it reserved on', async () => {
@@ -311,7 +402,7 @@ describeBackends('the ledger of budgets', backend => {
     await call(database, 'keep_spending', { reserved_as: ask.id, of_project: projectId, batch_id: 'batch_1' })
     budgets.close(ask.id)
     await query(`update budget_reservations set expires_at = expires_at - interval '1 day'`)
-    await call(database, 'presume_expired_spending', {})
+    await call(database, 'expire_reservations', {})
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.2, held: 1 })
     for (const batch of [batchSpendingId(projectId + 1, 'batch_1'), batchSpendingId(projectId, 'batch_2')])
       await releaseSpending(database, [batch])
@@ -377,15 +468,19 @@ describeBackends('the ledger of budgets', backend => {
     expect([failures, await standOf(budget)]).toEqual([-1, { spent: 0, reserved: 0, held: 0 }])
   })
 
-  test('only what has expired is taken for spent, once', async () => {
+  test('only what has expired becomes doubtful, once', async () => {
     const budget = await setBudget(1)
     const [gone, lives] = [spending(0.2), spending(0.1)]
     for (const ask of [gone, lives]) await budgets.reserve(ask)
     await query(`update budget_reservations set expires_at = now() - interval '1 second' where id = '${gone.id}'`)
-    await call(database, 'presume_expired_spending', {})
+    await call(database, 'expire_reservations', {})
     await call(database, 'renew_spending', { ids: [gone.id, lives.id] })
-    await call(database, 'presume_expired_spending', {})
-    expect(await standOf(budget)).toEqual({ spent: 0.2, reserved: 0.1, held: 2 })
+    await call(database, 'expire_reservations', {})
+    expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.3, held: 2 })
+    const doubtful = await query(
+      `select id from budget_reservations where doubtful_at is not null and budget_id = ${budget}`,
+    )
+    expect(doubtful).toEqual([{ id: gone.id }])
   })
 
   describe('of a request', () => {
@@ -396,7 +491,7 @@ describeBackends('the ledger of budgets', backend => {
       tokenWindows = createTokenWindows(createInProcessStore())
       account = { project_id: projectId, key_id: keyId, has_budgets: true, tokens_per_minute: TOKENS } as Account
     })
-    const open = () => new Spending({ budgets, tokenWindows }, account)
+    const open = () => new Spending({ budgets, tokenWindows }, account, 'r')
     const left = () => tokenWindows.remaining({ project_id: projectId, key_id: keyId, tokens_per_minute: TOKENS })
 
     test('that is over before what it asked for is reserved, neither money nor tokens are kept', async () => {
@@ -436,7 +531,7 @@ describeBackends('the ledger of budgets', backend => {
       const budget = await setBudget(1)
       const closed: string[] = []
       const closing = { ...budgets, close: (id: string) => void closed.push(id) }
-      const request = new Spending({ budgets: closing, tokenWindows }, account)
+      const request = new Spending({ budgets: closing, tokenWindows }, account, 'r')
       await request.reserveMoney(MODEL, { usd: 0.2, tokens: 30 })
       const id = request.leave()
       request.release()

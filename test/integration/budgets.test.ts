@@ -572,6 +572,8 @@ describeBackends('budgets', backend => {
         id: crypto.randomUUID(),
         project_id: Number(row?.id),
         key_id: 0,
+        request_id: 'r',
+        endpoint: 'chat',
         model: MODEL,
         tags: null,
         usd,
@@ -615,33 +617,55 @@ describeBackends('budgets', backend => {
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
     })
 
-    test('and its process dies: it is taken for spent, and its record puts that right if it comes', async () => {
+    test('and its process dies: it stays reserved, a record names it, and its own replaces that if it comes', async () => {
       const budgets = createBudgets(proxy.stores.database)
       const crashed = await spending()
       expect(await budgets.reserve(crashed)).toBeCloseTo(0.6, 9)
-      await call(proxy.stores.database, 'presume_expired_spending', {})
+      await call(proxy.stores.database, 'expire_reservations', {})
       expect((await standOf(budget))?.held).toBe(1)
       await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-      await call(proxy.stores.database, 'presume_expired_spending', {})
-      await call(proxy.stores.database, 'presume_expired_spending', {})
-      expect(await standOf(budget)).toEqual({ spent: 0.4, reserved: 0, held: 1 })
+      await call(proxy.stores.database, 'expire_reservations', {})
+      await call(proxy.stores.database, 'expire_reservations', {})
+      expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.4, held: 1 })
       const other = { ...(await spending()), usd: 0.7 }
-      await expect(budgets.reserve(other)).rejects.toMatchObject({ code: 'insufficient_quota' })
-      const done = (usd: number | null) =>
+      await expect(budgets.reserve(other)).rejects.toMatchObject({ status: 429 })
+      const ofRequest = () =>
         proxy.query(
-          `select settle_spending('${JSON.stringify([{ ...crashed, tokens: 5, usd, at: new Date().toISOString() }])}')`,
+          `select request_id, model, key_id::integer, cost_estimated, cost_usd::float8, doubtful_usd::float8 from usage_records
+          where project_id = ${crashed.project_id}`,
         )
-      await done(0.25)
+      const named = { request_id: 'r', model: MODEL, key_id: 0 }
+      expect(await ofRequest()).toEqual([{ ...named, cost_estimated: 'proxy_stopped', cost_usd: 0, doubtful_usd: 0.4 }])
+      const summed = async () => {
+        await proxy.query('select roll_up_usage()')
+        const [row] = await proxy.query<{ requests: number }>(
+          `select sum(requests)::integer as requests from usage_sums where project_id = ${crashed.project_id} and grain = 'hour'`,
+        )
+        return row?.requests
+      }
+      expect(await summed()).toBe(1)
+      const record = { ...(await costing(proxy, project, 0.25)), request_id: 'r', key_id: 0 }
+      const spent = [{ id: crashed.id, model: MODEL, usd: 0.25, tokens: 10 }]
+      await recordUsage(proxy.stores.database, [{ ...record, spent }], crypto.randomUUID())
       expect(await standOf(budget)).toEqual({ spent: 0.25, reserved: 0, held: 0 })
-      // A record that comes a day later, when nothing is held for it any more, counts beside what was presumed.
-      expect(await budgets.reserve(crashed)).toBeCloseTo(0.35, 9)
-      await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-      await call(proxy.stores.database, 'presume_expired_spending', {})
-      await proxy.query(`update budget_reservations set presumed_at = now() - interval '25 hours'`)
-      await call(proxy.stores.database, 'presume_expired_spending', {})
-      expect(await standOf(budget)).toEqual({ spent: 0.65, reserved: 0, held: 0 })
-      await done(0.25)
-      expect((await standOf(budget))?.spent).toBeCloseTo(0.9, 9)
+      expect(await ofRequest()).toEqual([{ ...named, cost_estimated: null, cost_usd: 0.25, doubtful_usd: null }])
+      expect(await summed()).toBe(1)
+    })
+
+    test('and nobody says for hours what it cost: it is released, and a record that comes then is spent', async () => {
+      const budgets = createBudgets(proxy.stores.database)
+      const crashed = await spending()
+      await budgets.reserve(crashed)
+      for (let step = 0; step < 2; step++) {
+        expect((await standOf(budget))?.held).toBe(1)
+        await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
+        await call(proxy.stores.database, 'expire_reservations', {})
+      }
+      expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
+      const record = await costing(proxy, project, 0.25)
+      const spent = [{ id: crashed.id, model: MODEL, usd: 0.25, tokens: 10 }]
+      await recordUsage(proxy.stores.database, [{ ...record, spent }], crypto.randomUUID())
+      expect((await standOf(budget))?.spent).toBeCloseTo(0.25, 9)
     })
 
     test('a batch of a slot that comes again reserves nothing more', async () => {
@@ -704,17 +728,17 @@ describeBackends('usage that is told later', backend => {
     const proxy = await startProxy({ stores: await backend.open() })
     const project = `w-${crypto.randomUUID()}`
     await proxy.createKey({ project, type: 'project' })
-    const record = { ...(await costing(proxy, project, 5)), presumed: true }
+    const record = { ...(await costing(proxy, project, 5)), cost_estimated: 'client_left' } as const
     const { project_id, recorded_at } = record
     const another = { ...record, request_id: 'another' }
     await recordUsage(proxy.stores.database, [record, record, another], crypto.randomUUID())
-    await proxy.query(`select follow_response(${project_id}, 'resp', 'openai', 'r', '${recorded_at}', '${recorded_at}', 5, 10),
+    await proxy.query(`select follow_response(${project_id}, 'resp', 'openai', 'r', '${recorded_at}', '${recorded_at}', 5),
       settle_response(${project_id}, 'resp', 3, 0, 1, 2)`)
-    const rows = await proxy.query(`select cost_usd::float8, prompt_tokens, presumed from usage_records
+    const rows = await proxy.query(`select cost_usd::float8, prompt_tokens, cost_estimated from usage_records
       where project_id = ${project_id} order by 1`)
     expect(rows).toEqual([
-      { cost_usd: 2, prompt_tokens: 3, presumed: null },
-      ...Array(2).fill({ cost_usd: 5, prompt_tokens: 5, presumed: true }),
+      { cost_usd: 2, prompt_tokens: 3, cost_estimated: null },
+      ...Array(2).fill({ cost_usd: 5, prompt_tokens: 5, cost_estimated: 'client_left' }),
     ])
     await proxy.stop()
   })

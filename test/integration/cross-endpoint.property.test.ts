@@ -72,7 +72,7 @@ describeOnce('any chat response', backend => {
   test('is recorded with the same tokens and cost', () =>
     agree(({ first: { record } }) => {
       // An estimate knows the request too, whose length and limit differ.
-      const isEstimated = record?.presumed || (record?.p ?? 0) < LONGEST_ESTIMATE
+      const isEstimated = record?.estimated || (record?.p ?? 0) < LONGEST_ESTIMATE
       return record && isEstimated ? { isFree: record.cost === 0 } : record
     }))
 

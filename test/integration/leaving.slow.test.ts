@@ -104,15 +104,16 @@ describeBackends('leaving', backend => {
 
   async function records() {
     await proxy.settle()
-    return proxy.query<{ usd: number; tokens: number; presumed: boolean | null; status: number }>(
-      `select cost_usd::float8 as usd, prompt_tokens + completion_tokens as tokens, presumed, status from usage_records
+    return proxy.query<{ usd: number; doubtful: number; tokens: number; estimated: string | null; status: number }>(
+      `select cost_usd::float8 as usd, coalesce(doubtful_usd, 0)::float8 as doubtful, prompt_tokens + completion_tokens as tokens,
+        cost_estimated as estimated, status from usage_records
       where project_id = find_project('${project}') order by recorded_at`,
     )
   }
 
   async function recorded() {
     await waitUntil('it is recorded', async () => (await records()).length === 1)
-    return (await records())[0] ?? { usd: 0, tokens: 0, presumed: null, status: 0 }
+    return (await records())[0] ?? { usd: 0, doubtful: 0, tokens: 0, estimated: null, status: 0 }
   }
 
   async function setBudget(usd: number): Promise<void> {
@@ -132,7 +133,8 @@ describeBackends('leaving', backend => {
   async function leaveAfter({ path, body }: Door, pieces: number): Promise<void> {
     const leaving = new AbortController()
     const before = asked().length
-    const asking = post(proxy, key, path, body, { signal: leaving.signal })
+    // A response that was read to its end after its client left is stored.
+    const asking = post(proxy, key, path, body, { signal: leaving.signal, headers: { 'cache-control': 'no-cache' } })
     if (pieces === 0) await waitUntil('it is asked', () => asked().length > before)
     else {
       const reader = (await asking).body?.getReader()
@@ -159,8 +161,8 @@ describeBackends('leaving', backend => {
         if (isBudgeted) await setBudget(5)
         script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 10)
         await leaveAfter(door, pieces)
-        const { usd, presumed, status } = await recorded()
-        expect({ presumed, status }).toEqual({ presumed: null, status: 499 })
+        const { usd, estimated, status } = await recorded()
+        expect({ estimated, status }).toEqual({ estimated: null, status: 499 })
         expect(usd).toBeCloseTo(billedUsd(), 9)
         expect(usd).toBeGreaterThan(0.09)
         expect(await stand()).toEqual({ spent: isBudgeted ? usd : 0, reserved: 0 })
@@ -169,7 +171,7 @@ describeBackends('leaving', backend => {
 
     const after = name === 'chat, plain' ? 'nothing' : 2
 
-    test('silent, it is charged the most, with a budget and without', async () => {
+    test('silent, it is charged what arrived, and the most that it may have cost stays reserved', async () => {
       upstreams.openai.script({ kind: 'hang', after, thinkingTokens: THOUGHT })
       upstreams.anthropic.script({ kind: 'hang', after: after === 2 ? 4 : after, thinkingTokens: THOUGHT })
       const ask = () =>
@@ -178,18 +180,21 @@ describeBackends('leaving', backend => {
           () => {},
         )
       await ask()
-      const { usd, presumed } = await recorded()
-      expect(presumed).toBe(true)
-      expect(usd).toBeGreaterThanOrEqual(billedUsd())
+      const { usd, doubtful, estimated } = await recorded()
+      expect(estimated).toBe('provider_silent')
+      expect(usd).toBeLessThan(0.001)
+      expect(usd + doubtful).toBeGreaterThanOrEqual(billedUsd())
       expect(billedUsd()).toBeGreaterThan(0.09)
       await setBudget(5)
       await ask()
       await waitUntil('it is spent', async () => (await stand()).spent > 0)
-      expect((await records()).at(-1)).toMatchObject({ presumed: true })
-      expect((await stand()).spent).toBeCloseTo(usd, 9)
+      expect((await records()).at(-1)).toMatchObject({ estimated })
+      const { spent, reserved } = await stand()
+      expect(spent).toBeCloseTo(usd, 9)
+      expect(reserved).toBeCloseTo(doubtful, 9)
     })
 
-    test('cut, it is charged what arrived, and the most where nothing did', async () => {
+    test('cut, it is charged what arrived, and the rest stays reserved', async () => {
       const begun = after === 'nothing' ? after : 8
       upstreams.openai.script({ kind: 'cut', after: begun, thinkingTokens: THOUGHT })
       // Before the event that says what was thought.
@@ -198,56 +203,60 @@ describeBackends('leaving', backend => {
         response => response.text(),
         () => {},
       )
-      const { usd, presumed } = await recorded()
-      expect(presumed).toBe(true)
-      if (after === 'nothing') expect(usd).toBeGreaterThanOrEqual(billedUsd())
-      else expect(usd).toBeLessThan(0.001)
+      const { usd, doubtful, estimated } = await recorded()
+      expect(estimated).toBe('provider_failed')
+      expect(usd).toBeLessThan(0.001)
+      expect(usd + doubtful).toBeGreaterThanOrEqual(billedUsd())
     })
   })
 
-  test('a plain answer that breaks in its body is charged the most', async () => {
+  test('a plain response that breaks in its body is charged its prompt, and the rest stays reserved', async () => {
     const { path, body } = THINKING['chat, plain'] as Door
     upstreams.openai.script({ kind: 'cut', after: 1, thinkingTokens: THOUGHT })
     await post(proxy, key, path, body).then(
       response => response.text(),
       () => {},
     )
-    const { presumed, usd } = await recorded()
-    expect(presumed).toBe(true)
-    expect(usd).toBeGreaterThanOrEqual(billedUsd())
+    const { estimated, usd, doubtful } = await recorded()
+    expect(estimated).toBe('provider_failed')
+    expect(usd).toBeLessThan(0.001)
+    expect(usd + doubtful).toBeGreaterThanOrEqual(billedUsd())
   })
 
   describe.each(Object.entries(PLAIN))('what does not think: %s', (name, door) => {
-    test.each(Object.entries(MOMENTS))('left %s, it is charged no less than what was billed', async (_, pieces) => {
-      for (const isBudgeted of [false, true]) {
-        if (isBudgeted) await setBudget(5)
-        // What a provider writes until it sees that its connection has ended has no bound.
-        if (pieces === 0) script({ firstByteDelayMs: 1_000 }, 20)
-        else upstreams.openai.script({ kind: 'hang', after: pieces, content: LONG, chunkPauseMs: 20 })
-        const before = (await records()).length
-        await leaveAfter(door, pieces)
-        await waitUntil('it is recorded', async () => (await records()).length > before)
-      }
-      await waitUntil('it is billed', () => asked().every(({ billed }) => billed !== undefined))
-      const usd = (await records()).reduce((sum, record) => sum + record.usd, 0)
-      expect(usd).toBeGreaterThanOrEqual(billedUsd())
-      expect(billedUsd()).toBeGreaterThan(0)
-      const { spent, reserved } = await stand()
-      expect({ spent, reserved }).toEqual({ spent: (await records()).at(-1)?.usd, reserved: 0 })
-    })
+    test.each(Object.entries(MOMENTS))(
+      'left %s, it is charged, or keeps reserved, no less than what was billed',
+      async (_, pieces) => {
+        for (const isBudgeted of [false, true]) {
+          if (isBudgeted) await setBudget(5)
+          // What a provider writes until it sees that its connection has ended has no bound.
+          if (pieces === 0) script({ firstByteDelayMs: 1_000 }, 20)
+          else upstreams.openai.script({ kind: 'hang', after: pieces, content: LONG, chunkPauseMs: 20 })
+          const before = (await records()).length
+          await leaveAfter(door, pieces)
+          await waitUntil('it is recorded', async () => (await records()).length > before)
+        }
+        await waitUntil('it is billed', () => asked().every(({ billed }) => billed !== undefined))
+        const usd = (await records()).reduce((sum, record) => sum + record.usd + record.doubtful, 0)
+        expect(usd).toBeGreaterThanOrEqual(billedUsd())
+        expect(billedUsd()).toBeGreaterThan(0)
+        const last = (await records()).at(-1)
+        expect(await stand()).toEqual({ spent: last?.usd, reserved: last?.doubtful })
+      },
+    )
 
     test.skipIf(name === 'pictures' || name === 'speech')('what came of a stream bounds what it cost', async () => {
       script({}, 20)
       await leaveAfter(door, 5)
-      const { usd, presumed, tokens } = await recorded()
-      expect([presumed, tokens < 2_500, usd < 0.002]).toEqual([true, true, true])
+      const { usd, estimated, tokens } = await recorded()
+      expect([estimated, tokens < 2_500, usd < 0.002]).toEqual(['client_left', true, true])
     })
   })
 
-  test('speech that is paid by the character costs its text, and nothing is presumed', async () => {
+  test('speech that is paid by the character costs its text, and nothing is estimated', async () => {
     script({}, 100)
     await leaveAfter(PLAIN.speech as Door, 1)
-    expect(await recorded()).toMatchObject({ presumed: null, usd: (12 * 40 * 15) / 1e6 })
+    expect(await recorded()).toMatchObject({ estimated: null, usd: (12 * 40 * 15) / 1e6 })
   })
 
   test('an error, or no connection, costs nothing', async () => {
@@ -257,7 +266,7 @@ describeBackends('leaving', backend => {
       upstreams.openai.script({ kind: 'error', status })
       await (await post(proxy, key, door.path, door.body)).text()
     }
-    expect((await records()).map(({ usd, presumed }) => [usd, presumed])).toEqual(Array(4).fill([0, null]))
+    expect((await records()).map(({ usd, estimated }) => [usd, estimated])).toEqual(Array(4).fill([0, null]))
     expect(await stand()).toEqual({ spent: 0, reserved: 0 })
   })
 
@@ -272,35 +281,39 @@ describeBackends('leaving', backend => {
     const door = THINKING['chat, plain'] as Door
     const response = await post(proxy, key, door.path, { ...door.body, max_completion_tokens: LIMIT })
     expect([response.status, response.headers.get('x-proxy-model')]).toEqual([200, 'gpt-4o-mini'])
-    const { usd, presumed } = await recorded()
-    expect(presumed).toBe(true)
-    expect(usd).toBeGreaterThanOrEqual(billedUsd())
-    expect((await stand()).spent).toBeCloseTo(usd, 9)
-    const spent = await proxy.query<{ model: string; spent: number }>(
-      `select b.model, c.spent::float8 as spent from budgets b join budget_periods c on c.budget_id = b.id
+    const { usd, doubtful, estimated } = await recorded()
+    expect(estimated).toBe('provider_failed')
+    expect(usd + doubtful).toBeGreaterThanOrEqual(billedUsd())
+    const { spent: spentInAll, reserved } = await stand()
+    expect(spentInAll).toBeCloseTo(usd, 9)
+    expect(reserved).toBeCloseTo(doubtful, 9)
+    const spent = await proxy.query<{ model: string; spent: number; reserved: number }>(
+      `select b.model, c.spent::float8 as spent, c.reserved::float8 as reserved from budgets b join budget_periods c on c.budget_id = b.id
       where b.project_id = find_project('${project}') and b.model is not null order by b.model desc`,
     )
     expect(spent.map(({ model }) => model)).toEqual(['o3', 'gpt-4o-mini'])
-    expect(spent[0]?.spent).toBeGreaterThanOrEqual((THOUGHT * 8) / 1e6)
+    expect(spent[0]?.reserved).toBeGreaterThanOrEqual((THOUGHT * 8) / 1e6)
+    expect(spent[1]?.reserved).toBe(0)
     expect(spent[1]?.spent).toBeGreaterThan(0)
     expect((spent[0]?.spent ?? 0) + (spent[1]?.spent ?? 0)).toBeCloseTo(usd, 9)
   })
 
-  test('a usage that its client kept from being told is presumed', async () => {
+  test('a usage that its client kept from being reported is doubtful', async () => {
     script({ thinkingTokens: THOUGHT }, 0)
     // Not written anew, because a number would be rounded: then its usage is not asked for.
     const body = `{"model":"o3","stream":true,"stream_options":{},"seed":9007199254740993,"messages":${JSON.stringify(messages)}}`
     await (await post(proxy, key, '/chat/completions', body)).text()
-    const { usd, presumed, status } = await recorded()
-    expect([presumed, status]).toEqual([true, 200])
-    expect(usd).toBeGreaterThanOrEqual(billedUsd())
+    const { usd, doubtful, estimated, status } = await recorded()
+    expect([estimated, status]).toEqual(['not_reported', 200])
+    expect(usd + doubtful).toBeGreaterThanOrEqual(billedUsd())
+    expect(usd).toBeLessThan(0.01)
   })
 
-  test('what an answer does not say that it used is presumed', async () => {
+  test('what a response of speech does not report is charged at most', async () => {
     const body = { model: 'gpt-4o-mini-tts', input: 'What is it?', voice: 'alloy' }
     await (await post(proxy, key, '/audio/speech', body)).arrayBuffer()
-    const { usd, presumed, status } = await recorded()
-    expect([presumed, status, usd > 0]).toEqual([true, 200, true])
+    const { usd, estimated, status } = await recorded()
+    expect([estimated, status, usd > 0]).toEqual(['not_reported', 200, true])
   })
 
   test('whoever leaves first, a call that others follow is charged once, and in full', async () => {
@@ -315,7 +328,7 @@ describeBackends('leaving', backend => {
     await waitUntil('both are recorded', async () => (await records()).length === 2)
     expect(asked()).toHaveLength(1)
     const all = await records()
-    expect(all.map(({ presumed }) => presumed)).toEqual([null, null])
+    expect(all.map(({ estimated }) => estimated)).toEqual([null, null])
     expect(all.reduce((sum, { usd }) => sum + usd, 0)).toBeCloseTo(billedUsd(), 9)
   })
 
@@ -339,22 +352,23 @@ describeBackends('leaving', backend => {
     }
 
     test.each([false, true])(
-      'made in the background, it is presumed until its provider tells, with a budget: %s',
+      'made in the background, it is doubtful until its provider reports its usage, with a budget: %s',
       async isBudgeted => {
         if (isBudgeted) await setBudget(5)
         script({ thinkingTokens: THOUGHT }, 0)
         const response = await post(proxy, key, '/responses', background)
         expect((await response.json()) as object).toMatchObject({ status: 'queued', usage: null })
         const first = await recorded()
-        expect(first).toMatchObject({ presumed: true, status: 200 })
-        expect(first.usd).toBeGreaterThanOrEqual(billedUsd())
-        // A new budget begins with what is presumed, and one in all with nothing.
+        expect(first).toMatchObject({ estimated: expect.any(String), status: 200 })
+        expect(first.usd).toBeLessThan(0.01)
+        expect(first.usd + first.doubtful).toBeGreaterThanOrEqual(billedUsd())
+        // A new budget begins with what is charged, and a total with nothing.
         await proxy.query(`select set_budget('${project}', 'usd', 5, 'day')`)
         if (!isBudgeted) await setBudget(5)
         const total = `budget_id in (select id from budgets where project_id = find_project('${project}') and per = 'total')`
         if (!isBudgeted) await proxy.query(`update budget_periods set spent = 1 where ${total}`)
-        if (isBudgeted) expect((await stand()).spent).toBeCloseTo(first.usd, 9)
-        await follow('its provider has told', async () => (await recorded()).presumed === null)
+        if (isBudgeted) expect(await stand()).toEqual({ spent: first.usd, reserved: first.doubtful })
+        await follow('its provider has told', async () => (await recorded()).estimated === null)
         const { usd } = await recorded()
         expect(usd).toBeCloseTo(billedUsd(), 9)
         expect(usd).toBeGreaterThan(0.15)
@@ -376,12 +390,12 @@ describeBackends('leaving', backend => {
     test('left after its first event, one that is made in the background is read to its end', async () => {
       script({ thinkingTokens: THOUGHT }, 20)
       await leaveAfter({ path: '/responses', body: { ...background, stream: true } }, 1)
-      const { usd, presumed, status } = await recorded()
-      expect({ presumed, status }).toEqual({ presumed: null, status: 499 })
+      const { usd, estimated, status } = await recorded()
+      expect({ estimated, status }).toEqual({ estimated: null, status: 499 })
       expect(usd).toBeCloseTo(billedUsd(), 9)
     })
 
-    test('one that its provider no longer has stays presumed, and is asked for no more', async () => {
+    test('one that its provider no longer has stays estimated, and is requested no more', async () => {
       script({ thinkingTokens: THOUGHT }, 0)
       upstreams.openai.script(({ method }) =>
         method === 'GET' ? { kind: 'error', status: 404 } : { kind: 'answer', thinkingTokens: THOUGHT },
@@ -391,7 +405,7 @@ describeBackends('leaving', backend => {
       const open = () => proxy.query(`select 1 from open_responses where project_id = find_project('${project}')`)
       await waitUntil('it is followed', async () => (await open()).length === 1)
       await follow('it is given up', async () => (await open()).length === 0)
-      expect(await recorded()).toMatchObject({ presumed: true })
+      expect(await recorded()).toMatchObject({ estimated: expect.any(String) })
     })
   })
 

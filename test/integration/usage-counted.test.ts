@@ -12,7 +12,7 @@ interface Charged {
   cached: number
   completion: number
   usd: number
-  presumed: boolean | null
+  estimated: string | null
 }
 
 const MODELS = { aggregator: 'openai/gpt-4o-mini', openai: 'gpt-4o-mini', anthropic: 'claude-haiku-4-5' }
@@ -113,7 +113,7 @@ describeEmbedded('what is charged', backend => {
     await (await post(proxy, key, PATHS[endpoint] ?? '', body)).text()
     await proxy.settle()
     const records = await proxy.query<Charged>(
-      `select prompt_tokens as prompt, cached_prompt_tokens as cached, completion_tokens as completion, cost_usd::float8 as usd, presumed
+      `select prompt_tokens as prompt, cached_prompt_tokens as cached, completion_tokens as completion, cost_usd::float8 as usd, cost_estimated as estimated
       from usage_records where project_id = find_project('${project}')`,
     )
     expect(records).toHaveLength(1)
@@ -131,7 +131,7 @@ describeEmbedded('what is charged', backend => {
         else script(JSON_TYPE, plain(usage))
         const { usd, ...record } = await charged(endpoint, stream)
         const { usd: expectedUsd, ...counts } = expected
-        expect(record).toMatchObject({ presumed: null, cached: 0, ...counts })
+        expect(record).toMatchObject({ estimated: null, cached: 0, ...counts })
         expect(usd).toBeCloseTo(expectedUsd as number, 12)
       },
     )
@@ -154,7 +154,7 @@ describeEmbedded('what is charged', backend => {
       async (_, headers, body) => {
         script(headers, body)
         const stream = headers === STREAM_TYPE
-        expect(await charged(endpoint, stream)).toMatchObject({ usd: 0, presumed: null })
+        expect(await charged(endpoint, stream)).toMatchObject({ usd: 0, estimated: null })
       },
     )
 

@@ -8,4 +8,4 @@ as $$
         and o.id = response_id;
 $$;
 
-comment on function forget_open_response(bigint, text) is 'The provider will never say what the response used: what is presumed stays.';
+comment on function forget_open_response(bigint, text) is 'The provider will never say what the response used: the estimate stays.';

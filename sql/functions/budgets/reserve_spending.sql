@@ -75,7 +75,7 @@ begin
     for asked in
         select a.*, row_number() over ()::integer as ordinal
         from json_to_recordset(asks) as a (
-            id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint
+            id uuid, project_id bigint, key_id bigint, request_id text, endpoint text, model text, tags jsonb, usd numeric, tokens bigint
         )
     loop
         select b.*, p.ends, c.begins, c.spent, c.reserved
@@ -92,18 +92,27 @@ begin
 
         if not found then
             with reserving as (
-                insert into budget_reservations as r (id, budget_id, begins, amount, expires_at)
+                insert into budget_reservations as r (
+                    id, budget_id, begins, amount, project_id, key_id, request_id, endpoint, model, tags, expires_at
+                )
                 select
                     asked.id,
                     b.id,
                     p.begins,
                     coalesce(case b.unit when 'usd' then asked.usd else asked.tokens end, 0),
+                    asked.project_id,
+                    asked.key_id,
+                    asked.request_id,
+                    asked.endpoint,
+                    asked.model,
+                    asked.tags,
                     now() + interval '5 minutes'
                 from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
                 cross join lateral period_of(b.per, b.time_zone, now()) p
                 where b.enforced
                 on conflict (id, budget_id, begins) do update
-                set amount = r.amount + excluded.amount
+                set amount = r.amount + excluded.amount,
+                    model = excluded.model
                 returning r.budget_id, r.begins
             )
             update budget_periods c
@@ -147,4 +156,4 @@ end;
 $$;
 
 comment on function reserve_spending(json, uuid, bigint) is
-    'Reserves the most that each request may cost (id, project_id, key_id, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset).';
+    'Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset).';

@@ -38,38 +38,56 @@ begin
 
     with over as (
         select d.*
-        from json_to_recordset(done) as d (id uuid, model text, usd numeric, tokens bigint)
+        from json_to_recordset(done) as d (
+            id uuid, model text, usd numeric, tokens bigint, doubtful_usd numeric, doubtful_tokens bigint
+        )
     ),
-    gone as (
-        delete from budget_reservations r
-        where r.id in (select o.id from over o)
-        returning r.id, r.budget_id, r.begins, r.amount, r.presumed_at is not null as is_presumed
-    ),
-    -- Of a request that reserved on two days, the first bears the cost. An unknown cost is taken to be all that was reserved. A model's
-    -- budget bears what that model cost: a fallback answered, or a batch asked several.
+    -- Of a request that reserved on two days, the first bears the cost. A model's budget bears what that model cost: a fallback answered, or
+    -- a batch asked several. What is spent and doubtful together is at most what was reserved, unless more was spent.
     known as (
         select
-            g.budget_id,
-            g.begins,
-            case when g.is_presumed then 0 else g.amount end as released,
-            case
-                when o.is_unknown then g.amount
-                when g.begins = min(g.begins) over (partition by g.id, g.budget_id) then coalesce(o.spent, 0)
-                else 0
-            end - case when g.is_presumed then g.amount else 0 end as spent
-        from gone g
-        join budgets b on b.id = g.budget_id
+            r.id,
+            r.budget_id,
+            r.begins,
+            r.amount,
+            case when r.begins = min(r.begins) over (partition by r.id, r.budget_id) then o.spent else 0 end as spent,
+            least(greatest(0, r.amount - o.spent), o.doubtful) as doubtful
+        from budget_reservations r
+        join budgets b on b.id = r.budget_id
         cross join lateral (
-            select
-                bool_or(n.spent is null) as is_unknown,
-                sum(n.spent) filter (where b.model is null or (model_names(b.model))[1] = any (model_names(o.model))) as spent
+            select coalesce(sum(n.spent), 0) as spent, coalesce(sum(n.doubtful), 0) as doubtful
             from over o
-            cross join lateral (select case b.unit when 'usd' then o.usd else o.tokens end as spent) n
-            where o.id = g.id
+            cross join lateral (
+                select
+                    case b.unit when 'usd' then o.usd else o.tokens end as spent,
+                    case b.unit when 'usd' then o.doubtful_usd else o.doubtful_tokens end as doubtful
+            ) n
+            where o.id = r.id
+                and (b.model is null or (model_names(b.model))[1] = any (model_names(o.model)))
         ) o
+        where r.id in (select o.id from over o)
+    ),
+    ended as (
+        delete from budget_reservations r
+        using known k
+        where k.doubtful = 0
+            and r.id = k.id
+            and r.budget_id = k.budget_id
+            and r.begins = k.begins
+    ),
+    doubted as (
+        update budget_reservations r
+        set amount = k.doubtful,
+            doubtful_at = now(),
+            expires_at = now() + doubt_lasts()
+        from known k
+        where k.doubtful > 0
+            and r.id = k.id
+            and r.budget_id = k.budget_id
+            and r.begins = k.begins
     ),
     summed as (
-        select k.budget_id, k.begins, sum(k.released) as released, sum(k.spent) as spent
+        select k.budget_id, k.begins, sum(k.amount - k.doubtful) as released, sum(k.spent) as spent
         from known k
         group by k.budget_id, k.begins
     )
@@ -87,4 +105,4 @@ end;
 $$;
 
 comment on function settle_spending(json) is
-    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens; null: unknown, all that was reserved) is spent, the rest is released; what was presumed to be spent is put right. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too.';
+    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubt_lasts(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too.';

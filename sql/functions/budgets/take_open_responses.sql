@@ -14,7 +14,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- What is presumed stays.
+    -- The estimate stays.
     delete from open_responses o where o.recorded_at < now() - interval '1 day';
 
     return query

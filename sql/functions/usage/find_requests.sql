@@ -61,7 +61,7 @@ declare
                 and ($6 is null or r.endpoint = $6)
                 and ($7 is null or r.provider = $7)
                 and ($8 is null or r.cache_result = $8)
-                and ($9 is null or case $9 when ''ok'' then r.status < 400 else r.status >= 400 end)
+                and ($9 is null or case $9 when ''ok'' then r.status < 400 when ''estimated'' then r.cost_estimated is not null else r.status >= 400 end)
                 and ($10 is null or r.status = $10)
                 and ($11 is null or r.error_code = $11)
                 and ($12 is null or r.end_user = $12)
@@ -100,7 +100,7 @@ declare
     found_rows integer;
 begin
     -- These have an index of their own, or no sum tells where they are.
-    if coalesce(of_end_user, of_request_id, of_error) is not null or of_status >= 400 or sorted <> 'newest' and not is_summed then
+    if coalesce(of_end_user, of_request_id, of_error) is not null or of_status >= 400 or outcome = 'estimated' or sorted <> 'newest' and not is_summed then
         return query execute format(named, in_span, sorting)
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
@@ -173,4 +173,4 @@ $$;
 comment on function find_requests(
     bigint, timestamptz, timestamptz, bigint, text, text, text, text, text, smallint, text, text, text, jsonb, text, timestamptz, text, integer, text,
     text
-) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok or failed), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';
+) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';

@@ -18,9 +18,11 @@ begin
     -- In the same transaction, so that what is recorded is what is spent. What was not reserved concerns projects that have budgets by now.
     if spending is not null then
         perform lock_spending(array(select distinct d.project_id from json_to_recordset(spending) as d (project_id bigint)));
+        perform withdraw_records(array(select distinct d.id from json_to_recordset(spending) as d (id uuid) where d.id is not null));
         perform settle_spending(json_agg(d))
         from json_to_recordset(spending) as d (
-            id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, at timestamptz
+            id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, doubtful_usd numeric,
+            doubtful_tokens bigint, at timestamptz
         )
         join projects p on p.id = d.project_id
         where d.id is not null

@@ -31,6 +31,11 @@ const countsOf = t.Object({
 export type Counts = Static<typeof countsOf>
 export type Share = Static<typeof share>
 
+const estimated = t.Object(
+  { reason: text, requests: count, cost_usd: usd, doubtful_usd: usd },
+  { $id: 'EstimatedCost' },
+)
+
 export const overview = objectOf('Overview', 'usage.overview', {
   totals: t.Object({
     ...countsOf.properties,
@@ -49,6 +54,7 @@ export const overview = objectOf('Overview', 'usage.overview', {
   by_api_key: t.Array(share),
   by_tag: t.Array(share),
   latency: t.Array(latency),
+  estimated: t.Array(estimated, { description: 'Of the costs, by reason. Empty where tags are asked for.' }),
 })
 export type Overview = Static<typeof overview>
 

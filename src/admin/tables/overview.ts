@@ -44,10 +44,11 @@ export const OVERVIEW: readonly Operation[] = [
       const of_tags = readTagFilter(asked.tags)
       const read = of_tags === null ? readAll : readTagged(of_tags)
       const isNarrowed = asked.model !== undefined || only.of_key !== null || of_tags !== null
-      const [[buckets, models, keys, tags], latency] = await Promise.all([
+      const [[buckets, models, keys, tags], latency, estimated] = await Promise.all([
         read(caller.actor, { ...span, ...only }, width, time_zone),
         // Latencies are not counted by model, key or tag, and not apart for test keys.
         isNarrowed ? [] : callAs(caller.actor, 'latency_percentiles', span, MAY_LAG),
+        of_tags === null ? callAs(caller.actor, 'estimated_costs', { ...span, ...only }, MAY_LAG) : [],
       ])
       return {
         object: 'usage.overview' as const,
@@ -57,6 +58,7 @@ export const OVERVIEW: readonly Operation[] = [
         by_api_key: keys,
         by_tag: tags,
         latency,
+        estimated,
       }
     },
   }),

@@ -14,7 +14,7 @@ import { requireProject } from '../find-objects.ts'
 import { formatId, notFound, requireId } from '../ids.ts'
 import { fromSeconds, oneOf, pageSize, several, toPage, toSeconds } from '../pages.ts'
 import { type Operation, serveBy } from '../table-row.ts'
-import { formatTimeCursor, readTimeCursor } from '../time-cursor.ts'
+import { formatTimeCursor, readTimeCursor, type TimeCursor } from '../time-cursor.ts'
 import { readTagFilter } from './usage.ts'
 
 /** The list's time span when the query gives none. */
@@ -33,7 +33,7 @@ const chosen = {
   endpoint: word,
   provider: word,
   cache_result: t.Optional(oneOf('HIT', 'HIT-SEMANTIC', 'MISS')),
-  outcome: t.Optional(oneOf('ok', 'failed')),
+  outcome: t.Optional(oneOf('ok', 'failed', 'estimated')),
   status: t.Optional(t.Integer({ minimum: 100, maximum: 599 })),
   error_code: word,
   end_user: t.Optional(t.String({ pattern: '^[^\\u0000]*$' })),
@@ -49,6 +49,7 @@ const exportQuery = {
   limit: t.Optional(t.Integer({ minimum: 1, maximum: MOST_EXPORTED })),
 }
 const ofProject = { project_id: t.String() }
+const tokens = t.Optional(t.Integer({ minimum: 0, maximum: 2_000_000_000 }))
 
 type Chosen = Static<TObject<typeof chosen>>
 
@@ -119,18 +120,30 @@ export const REQUESTS: readonly Operation[] = [
     query: ofProject,
     async serve({ caller, ids }) {
       await requireProject(caller.actor, ids.project_id)
-      const { at: recordedAt, requestId } = readTimeCursor(String(ids.request_id), 'request_id')
-      const at = Date.parse(recordedAt)
-      // One that a list has named: the standby that is asked next may not have it yet.
-      const [row] = await callAs(caller.actor, 'find_requests', {
-        of_project: ids.project_id,
-        from_time: new Date(at - 1).toISOString(),
-        until_time: new Date(at + 1).toISOString(),
-        of_request_id: requestId,
-        page_size: 1,
+      return readRequest(caller.actor, ids.project_id, readTimeCursor(String(ids.request_id), 'request_id'))
+    },
+  }),
+  serveBy({
+    ...{ method: 'POST', path: '/v1/requests/:request_id/settle', tag: 'Requests', answer: request },
+    summary: 'Settle a request whose cost is estimated',
+    body: {
+      ...ofProject,
+      cost_usd: t.Number({ minimum: 0, maximum: 100_000 }),
+      prompt_tokens: tokens,
+      completion_tokens: tokens,
+    },
+    async serve({ caller, ids, body }) {
+      const { name } = await requireProject(caller.actor, ids.project_id)
+      const { at, requestId } = readTimeCursor(String(ids.request_id), 'request_id')
+      await callAs(caller.actor, 'settle_request', {
+        project: name,
+        of_request: requestId,
+        cost: body.cost_usd,
+        read_tokens: body.prompt_tokens ?? null,
+        written_tokens: body.completion_tokens ?? null,
+        recorded: at,
       })
-      if (row === undefined) throw notFound('There is no such request in this project.')
-      return describeRequest(row)
+      return readRequest(caller.actor, ids.project_id, { at, requestId })
     },
   }),
   serveBy({
@@ -154,6 +167,20 @@ export const REQUESTS: readonly Operation[] = [
     },
   }),
 ]
+
+/** Reads one that a list has named from the primary: the standby that is asked next may not have it yet. */
+async function readRequest(actor: Actor, ofProject: number, { at: recordedAt, requestId }: TimeCursor) {
+  const at = Date.parse(recordedAt)
+  const [row] = await callAs(actor, 'find_requests', {
+    of_project: ofProject,
+    from_time: new Date(at - 1).toISOString(),
+    until_time: new Date(at + 1).toISOString(),
+    of_request_id: requestId,
+    page_size: 1,
+  })
+  if (row === undefined) throw notFound('There is no such request in this project.')
+  return describeRequest(row)
+}
 
 function find(actor: Actor, filter: AskedAs<'find_requests'>) {
   return callAs(actor, 'find_requests', filter, { mayLag: true })

@@ -13,7 +13,8 @@ import type { CompletionQuery } from '../query.ts'
 import { readCompletion } from '../read-request.ts'
 import type { Attempt, LoneOperation, RoutedContext, Stages } from '../request-context.ts'
 import { JSON_TYPE, missHeaders, partsHitHeaders } from '../response-headers.ts'
-import type { SpentUsage } from '../spent-usage.ts'
+import type { EstimateCall, SpentUsage } from '../spent-usage.ts'
+import { reasonOf } from '../upstream-calls.ts'
 import { createInputCounter } from './count-inputs.ts'
 import type { NamedInput } from './fetch-batches.ts'
 import { type Gathered, gatherVectors } from './gather-vectors.ts'
@@ -90,20 +91,31 @@ async function nameInputs(
 function endEarly(
   context: EmbeddingsContext,
   { end, usage }: Gathered,
-  underWay: ReadonlySet<() => SpentUsage>,
+  underWay: ReadonlySet<EstimateCall>,
   stages: Stages,
 ): Attempt {
   const { request, accounting } = context
   const failure = end && 'refusal' in end ? end.refusal : request.signal.aborted ? new ClientGone() : end?.failure
   const known = usage === NO_USAGE ? usage : { ...usage, reportedCostUsd: priceOf(context, usage, stages) }
-  accounting.finishFailed(failure, { usage: [...underWay].reduce(addPresumed, known) })
+  accounting.finishFailed(failure, {
+    usage: [...underWay].map(estimate => estimate(reasonOf(failure))).reduce(addEstimated, known),
+  })
   if (end && 'refusal' in end) return { failure: end.refusal }
   throw failure
 }
 
-function addPresumed(sum: SpentUsage, presume: () => SpentUsage): SpentUsage {
-  const { isUnpriced = false, ...usage } = presume()
-  return { ...addUsage(sum, usage), isUnpriced: isUnpriced || sum.isUnpriced === true, isPresumed: true }
+function addEstimated(sum: SpentUsage, { isUnpriced = false, estimate, ...usage }: SpentUsage): SpentUsage {
+  return {
+    ...addUsage(sum, usage),
+    isUnpriced: isUnpriced || sum.isUnpriced === true,
+    ...(estimate && {
+      estimate: {
+        reason: estimate.reason,
+        doubtfulUsd: estimate.doubtfulUsd + (sum.estimate?.doubtfulUsd ?? 0),
+        doubtfulTokens: estimate.doubtfulTokens + (sum.estimate?.doubtfulTokens ?? 0),
+      },
+    }),
+  }
 }
 
 /** The upstream's own bytes, if they answer exactly this request in the encoding it asks for; else null. */

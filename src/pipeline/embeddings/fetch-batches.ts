@@ -10,11 +10,12 @@ import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes
 import { broken } from '../../providers/upstream-failure.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
 import { largestCost, sizeOfBody } from '../largest-cost.ts'
-import { mayHaveCost, presumeMost } from '../presumed-usage.ts'
+import { estimateUsage } from '../presumed-usage.ts'
 import type { CompletionQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
-import type { SpentUsage } from '../spent-usage.ts'
+import type { EstimateCall } from '../spent-usage.ts'
+import { mayHaveCost } from '../upstream-calls.ts'
 import type { InputCounter } from './count-inputs.ts'
 import { type EmbeddingsAnswer, readEmbeddingsAnswer } from './read-answer.ts'
 import type { FetchedVector } from './vector-calls.ts'
@@ -31,7 +32,7 @@ export interface EmbeddingsJob {
   inputs: readonly NamedInput[]
   counter: InputCounter
   /** What each batch may have cost that was asked for, and whose usage is not known. */
-  underWay: Set<() => SpentUsage>
+  underWay: Set<EstimateCall>
   yieldTurn: YieldTurn
   stages: Stages
 }
@@ -117,23 +118,24 @@ export async function fetchBatch(
   const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
   if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue))
   signal.throwIfAborted()
-  const presume = () => presumeMost({ endpoint, model, body: body.body, size, provider, catalogue })
-  underWay.add(presume)
-  accounting.noteAsked(presume)
+  const called = { endpoint, model, body: body.body, size, provider, catalogue }
+  const estimate: EstimateCall = reason => estimateUsage(called, { reason })
+  underWay.add(estimate)
+  accounting.noteAsked(estimate)
   // Tokens are counted while the upstream answers.
   const counting = inputs.length > 1 ? countEach() : null
   // The rejection is handled where the count is awaited; this only prevents an unhandled one.
   counting?.catch(() => {})
   const sent = { endpoint, headers: request.headers, stream: false, owner: account.project_id, signal }
   const upstream = await provider.ask({ ...sent, ...body }).catch(failure => {
-    if (!mayHaveCost(failure, null)) underWay.delete(presume)
+    if (!mayHaveCost(failure, null)) underWay.delete(estimate)
     throw failure
   })
   accounting.noteAnswered(upstream)
   const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
   const headers = Object.fromEntries(upstream.headers)
   if (upstream.status !== 200) {
-    underWay.delete(presume)
+    underWay.delete(estimate)
     const bytes = await readAll(upstream.body, provider.name, mostBytes)
     return {
       refusal: { status: upstream.status, headers: { ...headers, ...missHeaders(provider.name, 0) }, body: bytes },
@@ -145,7 +147,7 @@ export async function fetchBatch(
     account.project_id,
   )
   if (!answer) throw broken(provider.name, 'gave an answer that does not hold one vector for each input')
-  underWay.delete(presume)
+  underWay.delete(estimate)
 
   const listed = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
   const usage = checkReportedCost(readInputUsage(answer.usage) ?? NO_USAGE, provider, listed)

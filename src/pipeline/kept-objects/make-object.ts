@@ -21,12 +21,11 @@ import { passedOn } from '../complete-call.ts'
 import { addLargest, largestCost } from '../largest-cost.ts'
 import type { RequestSize } from '../largest-tokens.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
-import { presumed } from '../presumed-usage.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestAccounting } from '../request-accounting.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
-import type { SpentUsage } from '../spent-usage.ts'
+import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from '../spent-usage.ts'
 import { readTags } from '../tags.ts'
 import { isKeptBy, noSuchObject, orThrow, passTo } from './ask-object.ts'
 import { type BatchInput, readBatchInput } from './batch-input.ts'
@@ -172,8 +171,8 @@ export async function makeObject(
   accounting.noteProvider(provider)
   // A batch may have begun though its answer was lost; one that was begun is accounted for when it is over.
   let isMade = false
-  accounting.noteAsked(() =>
-    requests > 0 && collection !== 'files' && !isMade ? presumeReserved(accounting) : NO_USAGE,
+  accounting.noteAsked(reason =>
+    requests > 0 && collection !== 'files' && !isMade ? estimateReserved(accounting, reason) : NO_USAGE,
   )
   const path = COLLECTION_PATHS[collection]
   const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, leavesTrace: true }
@@ -217,8 +216,14 @@ export async function makeObject(
   return { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body: bytes }
 }
 
-function presumeReserved({ spending }: RequestAccounting): SpentUsage {
-  return presumed(0, spending?.reserved ?? { usd: null, tokens: null })
+function estimateReserved({ spending }: RequestAccounting, reason: EstimateReason): SpentUsage {
+  const { usd = null, tokens = null } = spending?.reserved ?? {}
+  return {
+    ...NO_USAGE,
+    reportedCostUsd: 0,
+    isUnpriced: usd === null,
+    estimate: { reason, doubtfulUsd: usd ?? MOST_USD, doubtfulTokens: tokens ?? MOST_TOKENS },
+  }
 }
 
 /** Deletes, as far as possible, an object at the provider that could not be bound to its project. */

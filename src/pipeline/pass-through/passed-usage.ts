@@ -10,7 +10,7 @@ import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
-import type { SpentUsage } from '../spent-usage.ts'
+import type { Estimate, SpentUsage } from '../spent-usage.ts'
 import type { Transcript } from './read-transcript.ts'
 import { chargedSeconds, MOST_SECONDS } from './sound-length.ts'
 
@@ -79,7 +79,7 @@ export function priceOfPassed(
 
 /**
  * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else as the sound was measured, else
- * presumed.
+ * estimated.
  */
 export function withSeconds(
   { provider, query }: RoutedContext<PassedQuery>,
@@ -93,8 +93,10 @@ export function withSeconds(
   const reported = transcript?.seconds ?? null
   if (reported !== null) return { ...usage, seconds: reported }
   const seconds = chargedSeconds(query.sound, transcript?.toldSeconds)
-  return { ...usage, seconds, isPresumed: query.sound.seconds === null }
+  return { ...usage, seconds, ...(query.sound.seconds === null && { estimate: MEASURED }) }
 }
+
+const MEASURED: Estimate = { reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 }
 
 /** What the request costs, whatever its answer says: speech that is paid by the character of its text. Null where the answer decides. */
 export function knownAhead(

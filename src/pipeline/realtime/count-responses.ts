@@ -7,10 +7,11 @@ import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { believedUsage, hasPricesFor, readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
-import { presumeMost } from '../presumed-usage.ts'
+import { estimateUsage } from '../presumed-usage.ts'
 import type { NotedQuery } from '../query.ts'
 import type { AccountedRequest, RequestAccounting } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
+import type { EstimateCall } from '../spent-usage.ts'
 
 export interface Responses {
   /** Responses that have begun and are not done. */
@@ -49,7 +50,8 @@ export function countResponses(
   const { endpoint, model, body } = query
   const bounds = () => ({ ...readBounds(endpoint, body, { isLenient: true }), isText: false })
   const size = () => ({ endpoint, model, bytes: 0, seconds: 0, bounds: bounds() })
-  const presume = () => presumeMost({ endpoint, model, body, size, provider, catalogue })
+  const call = { endpoint, model, body, size, provider, catalogue }
+  const estimate: EstimateCall = reason => estimateUsage(call, { reason })
 
   /** In the month, and in the key's tokens a minute: one must be left, and what it used is counted when it is done. */
   async function count({ spending }: RequestAccounting): Promise<void> {
@@ -72,7 +74,7 @@ export function countResponses(
       const counting = count(accounting)
       const isCounted = counting.then(
         () => {
-          accounting.noteAsked(presume)
+          accounting.noteAsked(estimate)
           return true
         },
         () => false,
@@ -90,7 +92,7 @@ export function countResponses(
       const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
       const usd = model && hasPricesFor(model, usage) ? costUsd(model, usage) : null
       const isFailed = response.status === 'failed' && usage === NO_USAGE
-      const unknown = isFailed ? NO_USAGE : presume()
+      const unknown = isFailed ? NO_USAGE : estimate('not_reported')
       begun.accounting.finish({
         status: isFailed ? FAILED_STATUS : 200,
         // Only what was counted can be given back.

@@ -24,7 +24,7 @@ export interface UsageRecord {
   cp: number
   c: number
   cost: number
-  presumed: boolean | null
+  estimated: string | null
 }
 
 export interface SentRow {
@@ -141,7 +141,7 @@ async function readBody(response: Response): Promise<{ body: string; isCut: bool
 
 async function addRecords(proxy: TestProxy, sent: readonly Sent[]): Promise<void> {
   const rows = await proxy.query<UsageRecord & { request_id: string }>(
-    `select request_id, prompt_tokens as p, cached_prompt_tokens as cp, completion_tokens as c, cost_usd::float8 as cost, presumed
+    `select request_id, prompt_tokens as p, cached_prompt_tokens as cp, completion_tokens as c, cost_usd::float8 as cost, cost_estimated as estimated
      from usage_records where request_id in (${sent.map(({ requestId }) => `'${requestId}'`).join()})`,
   )
   const records = new Map(rows.map(({ request_id, ...record }) => [request_id, record]))

@@ -5,6 +5,7 @@ import { NO_USAGE } from '../../../src/formats/token-usage.ts'
 import { type AccountingOptions, createAccounting } from '../../../src/pipeline/accounting.ts'
 import type { AccountedRequest } from '../../../src/pipeline/request-accounting.ts'
 import { MOST_REFUSED } from '../../../src/pipeline/request-record.ts'
+import type { EstimateCall } from '../../../src/pipeline/spent-usage.ts'
 import type { Account } from '../../../src/postgres/admit.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { broken } from '../../../src/providers/upstream-failure.ts'
@@ -27,8 +28,9 @@ const REQUEST: AccountedRequest = {
   signal: new AbortController().signal,
 }
 const PROVIDER = { name: 'sandbox', pricedAs: null } as never
-const MOST = { ...NO_USAGE, promptTokens: 5, completionTokens: 95, reportedCostUsd: 0.25, isPresumed: true }
-const presume = () => MOST
+const DOUBT = { doubtfulUsd: 0.24, doubtfulTokens: 93 }
+const KNOWN = { ...NO_USAGE, promptTokens: 5, completionTokens: 2, reportedCostUsd: 0.01 }
+const estimate: EstimateCall = reason => ({ ...KNOWN, estimate: { reason, ...DOUBT } })
 const ANSWERED = { status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE } as const
 const FAILED = { ...ANSWERED, status: 502, counts: false }
 
@@ -74,7 +76,7 @@ test('a request that is free leaves nothing, however it ends', async () => {
   const free = accounting.open(request, { ...ACCOUNT, has_budgets: true }, null)
   free.noteQuery(QUERY)
   free.noteProvider(PROVIDER)
-  free.noteAsked(presume)
+  free.noteAsked(estimate)
   free.finishFailed(new ClientGone())
   free.finish(ANSWERED)
   await accounting.answersRead()
@@ -123,7 +125,7 @@ test('of what is refused, thirty a minute are recorded, and all of what an upstr
   for (let n = 0; n < 20; n++) {
     const asked = open()
     asked.noteProvider(PROVIDER)
-    asked.noteAsked(presume)
+    asked.noteAsked(estimate)
     asked.noteAnswered({ status: 400, headers: new Headers() })
     asked.finishFailed({ status: 400, headers: {}, body: '{"error":{"message":"No.","type":"bad"}}' })
   }
@@ -140,7 +142,7 @@ test('a fallback tells which model failed, how, and how often upstreams were ask
   const { request, left } = openRequest()
   request.noteQuery(QUERY)
   request.noteProvider(PROVIDER)
-  request.noteAsked(presume)
+  request.noteAsked(estimate)
   const failure = broken('sandbox', 'answered with a redirect', 307)
   failure.attempts = 3
   request.noteFailure(failure)
@@ -165,10 +167,14 @@ test('a client that leaves is charged once its provider was asked', () => {
     const { request, left } = openRequest()
     request.noteQuery(QUERY)
     request.noteProvider(PROVIDER)
-    if (isAsked) request.noteAsked(presume)
+    if (isAsked) request.noteAsked(estimate)
     request.finishFailed(new ClientGone())
     expect([statuses(left.records), left.refunds]).toEqual([[499], isAsked ? 0 : 1])
     expect((left.records[0]?.prompt_tokens ?? 0) > 0).toBe(isAsked)
+    const estimated = isAsked
+      ? { cost_estimated: 'client_left', doubtful_usd: 0.24 }
+      : { cost_estimated: null, doubtful_usd: null }
+    expect(left.records[0]).toMatchObject(estimated)
   }
 })
 
@@ -176,7 +182,7 @@ test('another provider than the one that was asked has not been asked', () => {
   const { request, left } = openRequest()
   request.noteQuery(QUERY)
   request.noteProvider(PROVIDER)
-  request.noteAsked(presume)
+  request.noteAsked(estimate)
   request.noteProvider(PROVIDER)
   request.noteProvider({ name: 'other', pricedAs: null } as never)
   request.finishFailed(new ClientGone())
@@ -187,7 +193,7 @@ test('a client that this process cuts off is not charged', () => {
   const { accounting, request, left } = openRequest()
   request.noteQuery(QUERY)
   request.noteProvider(PROVIDER)
-  request.noteAsked(presume)
+  request.noteAsked(estimate)
   accounting.noteCut()
   request.finishFailed(new ClientGone())
   expect(left.refunds).toBe(1)

@@ -71,26 +71,27 @@ test('a cost of 0 is that of a free model, or of no response', async () => {
   expect((await chargeReported(callTo(PRICED), usage, { hasBegun: false, text: '' })).usd).toBe(0)
 })
 
-test('a cost that is known needs no presumption of tokens', async () => {
-  const { usd, isPresumed, promptTokens, completionTokens } = await chargeReported(callTo(PRICED), { cost: 0.25 })
-  expect([usd, isPresumed, promptTokens > 5, completionTokens > 3]).toEqual([0.25, undefined, true, true])
+test('a cost that is known needs no estimate of tokens', async () => {
+  const { usd, estimate, promptTokens, completionTokens } = await chargeReported(callTo(PRICED), { cost: 0.25 })
+  expect([usd, estimate, promptTokens > 5, completionTokens > 3]).toEqual([0.25, undefined, true, true])
 })
 
-test('of a model that may think, what it wrote is presumed, and no more than the total', async () => {
+test('of a model that may think, what it showed is charged, and the rest, no more than the total, is doubtful', async () => {
   const most = await chargeReported(callTo(PRICED), {})
-  expect(most).toMatchObject({ isPresumed: true })
-  expect(most.usd).toBeGreaterThanOrEqual((500 * 4) / 1e6)
+  expect(most.estimate).toMatchObject({ reason: 'not_reported' })
+  expect(most.usd).toBeLessThan((100 * 4) / 1e6)
+  expect((most.usd ?? 0) + (most.estimate?.doubtfulUsd ?? 0)).toBeGreaterThanOrEqual((500 * 4) / 1e6)
   const bounded = await chargeReported(callTo(PRICED), { total_tokens: 60 })
-  expect(bounded).toMatchObject({ isPresumed: true })
-  expect(bounded.usd).toBeLessThan(most.usd ?? 0)
+  expect(bounded.estimate?.doubtfulUsd).toBeLessThan(most.estimate?.doubtfulUsd ?? 0)
+  expect(bounded.estimate?.doubtfulUsd).toBeGreaterThan(0)
   const prompt = await chargeReported(callTo(PRICED), { prompt_tokens: 90_000 })
-  expect(prompt.usd).toBeGreaterThanOrEqual((90_000 + 500 * 4) / 1e6)
+  expect((prompt.usd ?? 0) + (prompt.estimate?.doubtfulUsd ?? 0)).toBeGreaterThanOrEqual((90_000 + 500 * 4) / 1e6)
   expect(prompt.promptTokens).toBe(90_000)
 })
 
-test('a completion that is reported is not presumed: its prompt is counted', async () => {
-  const { usd, isPresumed, completionTokens } = await chargeReported(callTo(PRICED), { completion_tokens: 5_000 })
-  expect([isPresumed, completionTokens]).toEqual([undefined, 5_000])
+test('a completion that is reported is not estimated: its prompt is counted', async () => {
+  const { usd, estimate, completionTokens } = await chargeReported(callTo(PRICED), { completion_tokens: 5_000 })
+  expect([estimate, completionTokens]).toEqual([undefined, 5_000])
   expect(usd).toBeCloseTo(0.02, 4)
 })
 
@@ -186,7 +187,7 @@ test('a usage that is whole is charged as it is, at any endpoint', async () => {
       }
       for (const reported of readTranslated(usage)) {
         const charged = await charge(callTo(PRICED), { usage: reported })
-        expect(charged.isPresumed).toBeUndefined()
+        expect(charged.estimate).toBeUndefined()
         expect([charged.promptTokens, charged.cachedPromptTokens, charged.completionTokens]).toEqual([
           prompt,
           cached,
@@ -209,18 +210,22 @@ describe('a response that ended early', () => {
 
   test('costs its prompt and what came, with a margin that is small', async () => {
     const counted = await charge(callTo(PLAIN), { text: begun.text })
-    const { usd, promptTokens, completionTokens, isPresumed } = await charge(callTo(PLAIN), begun)
-    expect(isPresumed).toBe(true)
+    const { usd, promptTokens, completionTokens, estimate } = await charge(callTo(PLAIN), begun)
+    expect(estimate).toEqual({ reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 })
     expect(promptTokens).toBeGreaterThan(counted.promptTokens)
     expect(completionTokens).toBeGreaterThan(counted.completionTokens)
     expect(usd ?? 0).toBeLessThanOrEqual((counted.usd ?? 0) * 1.5)
   })
 
-  test('by a failure of its provider costs what came, of a model that thinks, too', async () => {
+  test('costs what came, of a model that thinks, too; the rest is doubtful', async () => {
     const thinking = callTo(PRICED)
-    const failed = await charge(thinking, { ...begun, isProviderFailure: true })
-    expect(failed).toEqual(await charge(callTo(PLAIN), begun))
-    expect((await charge(thinking, begun)).usd).toBeGreaterThanOrEqual((500 * 4) / 1e6)
+    for (const reason of ['provider_failed', 'provider_silent', 'client_left'] as const) {
+      const { estimate, ...charged } = await charge(thinking, { ...begun, reason })
+      const { estimate: _none, ...plain } = await charge(callTo(PLAIN), { ...begun, reason })
+      expect(charged).toEqual(plain)
+      expect(estimate?.reason).toBe(reason)
+      expect((charged.usd ?? 0) + (estimate?.doubtfulUsd ?? 0)).toBeGreaterThanOrEqual((500 * 4) / 1e6)
+    }
   })
 
   test('costs no less than its provider reported by then', async () => {

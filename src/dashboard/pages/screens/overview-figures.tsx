@@ -74,7 +74,16 @@ export function Figures({ answer, before, span, rows, withTests, change }: Figur
             )
           }
         />
-        <Tile title="Saved" value={formatUsd(totals.saved_usd)} note={`${formatUsd(totals.cost_usd)} spent`} />
+        <Tile
+          title="Saved"
+          value={formatUsd(totals.saved_usd)}
+          note={
+            <>
+              {formatUsd(totals.cost_usd)} spent
+              <Estimated answer={answer} rows={rows} />
+            </>
+          }
+        />
         <Tile
           title="Time saved"
           value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
@@ -110,6 +119,22 @@ export function Figures({ answer, before, span, rows, withTests, change }: Figur
       </div>
       <Latency measured={answer.latency} rows={narrowed(rows, { type: '' })} />
     </div>
+  )
+}
+
+/** How much of the cost nobody reported, and how much more it may be. */
+function Estimated({ answer: { estimated }, rows }: { answer: Answer; rows: Rows }) {
+  const sum = (field: 'requests' | 'cost_usd' | 'doubtful_usd') =>
+    estimated.reduce((total, row) => total + row[field], 0)
+  if (estimated.length === 0) return null
+  return (
+    <>
+      ,{' '}
+      <Counted rows={rows} only={{ outcome: 'estimated' }}>
+        {formatUsd(sum('cost_usd'))} of it estimated
+      </Counted>
+      {sum('doubtful_usd') > 0 && ` (up to ${formatUsd(sum('doubtful_usd'))} more)`}
+    </>
   )
 }
 

@@ -19,6 +19,7 @@ const OUTCOMES: Choice[] = [
   ['', 'Any outcome'],
   ['ok', 'Answered'],
   ['failed', 'Failed'],
+  ['estimated', 'Estimated cost'],
 ]
 const KEY_TYPES: Choice[] = [
   ['', 'Any type of key'],

@@ -2,13 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { explainReason } from '../../../cache/reasons.ts'
 import { Badge, Card, CopyButton, Loading, Name, PageHeader, Problem } from '../components/basics.tsx'
-import { formatMs, formatPlural, formatTime, formatUsd, isolated, plain } from '../format.ts'
+import { formatMs, formatTime, formatUsd, isolated, plain } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { ProxyRequest } from '../types.ts'
 import { RequestContent } from './request-content.tsx'
+import { Fact, RequestCost } from './request-cost.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
 export default function RequestStory() {
@@ -72,7 +72,7 @@ function Story({ request, projectId }: { request: ProxyRequest; projectId: strin
         <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
           <Asked request={request} />
           <Cached request={request} projectId={projectId} />
-          <Spent request={request} />
+          <RequestCost request={request} projectId={projectId} />
           <Further request={request} />
         </dl>
         <div className="mt-4 flex flex-wrap items-center justify-between gap-2 border-t border-line pt-4">
@@ -173,27 +173,6 @@ function Cached({ request, projectId }: { request: ProxyRequest; projectId: stri
   )
 }
 
-function Spent({ request }: { request: ProxyRequest }) {
-  const { cached_prompt_tokens: cached, tokens_saved, completion_tokens_saved } = request
-  return (
-    <>
-      <Fact title="Charged">
-        {formatPlural(request.prompt_tokens, 'prompt token')}
-        {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached upstream)</span>},{' '}
-        {formatPlural(request.completion_tokens, 'completion token')}
-      </Fact>
-      <Fact title="Cost">
-        {formatUsd(request.cost_usd)}
-        {request.presumed && ' at most: nobody knows what its provider charged'}
-      </Fact>
-      <Fact title="Saved">
-        {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')}
-        {completion_tokens_saved !== null && `, ${formatPlural(completion_tokens_saved, 'completion token')}`}
-      </Fact>
-    </>
-  )
-}
-
 /** What the page tells in words of its own. */
 const TOLD: ReadonlySet<string> = new Set<keyof ProxyRequest>([
   ...([
@@ -226,7 +205,7 @@ const TOLD: ReadonlySet<string> = new Set<keyof ProxyRequest>([
     'tokens_saved',
     'completion_tokens_saved',
   ] as const),
-  ...(['cost_usd', 'presumed', 'saved_usd'] as const),
+  ...(['cost_usd', 'cost_estimated', 'doubtful_usd', 'saved_usd'] as const),
   ...(['admission_ms', 'lookup_ms', 'embed_ms', 'upstream_ms', 'first_chunk_ms', 'latency_ms', 'duration_ms'] as const),
 ])
 
@@ -295,15 +274,6 @@ function Timing({ request }: { request: ProxyRequest }) {
           </li>
         )}
       </ul>
-    </div>
-  )
-}
-
-function Fact({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-muted">{title}</dt>
-      <dd className="mt-0.5 [overflow-wrap:anywhere]">{children}</dd>
     </div>
   )
 }

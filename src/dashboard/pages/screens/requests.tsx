@@ -88,7 +88,11 @@ function columnsOf(projectId: string): Column<ProxyRequest>[] {
       numeric: true,
       cell: request => formatCount(request.prompt_tokens + request.completion_tokens),
     },
-    { title: 'Cost', numeric: true, cell: request => `${request.presumed ? '≤ ' : ''}${formatUsd(request.cost_usd)}` },
+    {
+      title: 'Cost',
+      numeric: true,
+      cell: request => `${request.cost_estimated ? '≈ ' : ''}${formatUsd(request.cost_usd)}`,
+    },
     { title: 'First byte', numeric: true, look: 'line', cell: request => formatMs(request.latency_ms) },
     { title: 'In all', numeric: true, look: 'line', cell: request => formatMs(request.duration_ms) },
   ]

@@ -1,18 +1,18 @@
-/** Has the usage of an answer that its provider keeps asked for, where a record presumes it. */
+/** Has the usage of a response requested that its provider keeps, where a record estimates it. */
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { Provider } from '../providers/upstream.ts'
 import { keeperOf } from './kept-objects/bind-made.ts'
 import type { ResponseFollower } from './kept-objects/follow-responses.ts'
 
-export function followPresumed(
+export function followEstimated(
   { id, provider, key }: { id: string; provider: Provider; key: string | null },
-  { presumed, spent = [], project_id, request_id, recorded_at, duration_ms }: UsageRecord,
+  { cost_estimated, spent = [], project_id, request_id, recorded_at, duration_ms }: UsageRecord,
   { follow }: Pick<ResponseFollower, 'follow'>,
 ): void {
   const [part, another] = spent
   // Of several that were asked for one request, the others' part would be known no better.
-  if (!presumed || !part || another || part.usd === null || part.tokens === null) return
+  if (!cost_estimated || !part || another) return
   // Asked for its usage alone, a shared key is as good as a project's own.
   const keeper = provider.kind === AGGREGATOR ? AGGREGATOR : keeperOf(provider, key)
   if (keeper === null) return
@@ -25,7 +25,6 @@ export function followPresumed(
     recorded: recorded_at,
     // What is reserved is charged to the period in which that was.
     charged: part.id === null ? recorded_at : arrivedAt,
-    presumed_usd: part.usd,
-    presumed_tokens: part.tokens,
+    estimated_usd: part.usd,
   })
 }

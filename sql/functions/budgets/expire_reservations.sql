@@ -1,0 +1,75 @@
+create or replace function expire_reservations() returns void
+language plpgsql
+volatile
+set search_path = model_proxy, pg_temp
+as $$
+declare
+    expired uuid[] := array(select distinct r.id from budget_reservations r where r.expires_at < now() limit 1000);
+begin
+    if cardinality(expired) = 0 then
+        return;
+    end if;
+
+    -- The same order as in reserve_spending(), for the same reason.
+    perform 1
+    from budget_periods c
+    where (c.budget_id, c.begins) in (select r.budget_id, r.begins from budget_reservations r where r.id = any (expired))
+    order by c.budget_id, c.begins
+    for update;
+
+    -- Nobody has said for hours what it cost: it is never silently spent.
+    with released as (
+        delete from budget_reservations r
+        where r.id = any (expired)
+            and r.expires_at < now()
+            and r.doubtful_at is not null
+        returning r.budget_id, r.begins, r.amount
+    ),
+    summed as (
+        select r.budget_id, r.begins, sum(r.amount) as amount
+        from released r
+        group by r.budget_id, r.begins
+    )
+    update budget_periods c
+    set reserved = greatest(0, c.reserved - s.amount)
+    from summed s
+    where c.budget_id = s.budget_id
+        and c.begins = s.begins;
+
+    -- Its process is gone, or cut off from the database: what it may have cost stays reserved.
+    with doubtful as (
+        update budget_reservations r
+        set doubtful_at = now(),
+            expires_at = now() + doubt_lasts()
+        from budgets b
+        where r.id = any (expired)
+            and r.expires_at < now()
+            and r.doubtful_at is null
+            and b.id = r.budget_id
+        returning r.*, case b.unit when 'usd' then r.amount end as usd
+    ),
+    gone as (
+        select distinct on (d.id) d.*, max(d.usd) over (partition by d.id) as most_usd
+        from doubtful d
+        order by d.id, d.budget_id
+    ),
+    recorded as (
+        insert into usage_records (
+            recorded_at, project_id, request_id, status, error_code, endpoint, model, streamed, prompt_tokens, cached_prompt_tokens,
+            completion_tokens, tokens_saved, cost_usd, cost_estimated, doubtful_usd, saved_usd, latency_ms, duration_ms, key_id, tags
+        )
+        select
+            now(), g.project_id, g.request_id, 500, 'proxy_stopped', g.endpoint, g.model, false, 0, 0, 0, 0, 0, 'proxy_stopped', g.most_usd, 0, 0, 0,
+            g.key_id, g.tags
+        from gone g
+        returning *
+    )
+    insert into usage_pending
+    select p.*
+    from recorded r
+    cross join lateral pending_sums(row(r.*)::usage_records, 1) p;
+end;
+$$;
+
+comment on function expire_reservations() is
+    'Ends what was reserved by processes that are gone, and what was doubtful for long enough. Of the former, what it may have cost stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. The latter is released.';

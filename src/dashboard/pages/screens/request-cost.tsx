@@ -1,0 +1,89 @@
+/** What one request cost and saved; an estimate can be settled. */
+import type { ReactNode } from 'react'
+import { type Action, ActionButton } from '../components/actions.tsx'
+import { formatPlural, formatUsd } from '../format.ts'
+import { may, useProject } from '../session.ts'
+import type { ProxyRequest } from '../types.ts'
+
+/** By `cost_estimated`. */
+const ESTIMATED: Readonly<Record<string, string>> = {
+  client_left: 'the client disconnected first',
+  provider_failed: 'the provider failed',
+  provider_silent: 'the provider stopped sending',
+  proxy_stopped: 'the proxy stopped',
+  not_reported: 'the provider did not report its usage',
+}
+
+function settleIn(projectId: string): Action<ProxyRequest> {
+  return {
+    title: 'Settle',
+    at: '/settle',
+    ask: ({ cost_usd }) => ({
+      action: 'Settle request',
+      text: 'Enter what the provider charged, from its bill or usage page. It replaces the estimate in reports and budgets.',
+      fields: [
+        {
+          name: 'cost_usd',
+          label: 'Cost in US dollars',
+          initial: String(cost_usd),
+          read: text => Number(text),
+        },
+      ],
+      toBody: read => ({ project_id: projectId, ...read }),
+    }),
+  }
+}
+
+function Settle({ request, projectId }: { request: ProxyRequest; projectId: string }) {
+  const project = useProject()
+  if (!may(project, 'owner')) return null
+  return (
+    <div className="mt-2">
+      <ActionButton
+        action={settleIn(projectId)}
+        subject={request}
+        address={`/v1/requests/${request.id}`}
+        refreshes={['/v1/requests', '/v1/usage']}
+        look="plain"
+      />
+    </div>
+  )
+}
+
+export function RequestCost({ request, projectId }: { request: ProxyRequest; projectId: string }) {
+  const { cached_prompt_tokens: cached, tokens_saved, completion_tokens_saved } = request
+  return (
+    <>
+      <Fact title="Charged">
+        {formatPlural(request.prompt_tokens, 'prompt token')}
+        {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached upstream)</span>},{' '}
+        {formatPlural(request.completion_tokens, 'completion token')}
+      </Fact>
+      <Fact title="Cost">
+        {formatUsd(request.cost_usd)}
+        {request.cost_estimated !== null && (
+          <>
+            {', estimated: '}
+            {ESTIMATED[request.cost_estimated] ?? request.cost_estimated}.
+            {request.doubtful_usd !== null &&
+              ` Its provider may have charged up to ${formatUsd(request.doubtful_usd)} more.`}
+            <Settle request={request} projectId={projectId} />
+          </>
+        )}
+      </Fact>
+      <Fact title="Saved">
+        {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')}
+        {completion_tokens_saved !== null && `, ${formatPlural(completion_tokens_saved, 'completion token')}`}
+      </Fact>
+    </>
+  )
+}
+
+export function Fact({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted">{title}</dt>
+      <dd className="mt-0.5 [overflow-wrap:anywhere]">{children}</dd>
+    </div>
+  )
+}
