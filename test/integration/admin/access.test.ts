@@ -91,6 +91,12 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `/v1/requests/export?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}/content?project_id=${project}`, need: 'member' },
+    {
+      method: 'POST',
+      path: `/v1/requests/${request}/settle`,
+      need: 'owner',
+      body: { project_id: project, cost_usd: 1 },
+    },
     { method: 'POST', path: `${own}/settings`, need: 'member', body: { cache_ttl_seconds: 60 } },
     { method: 'POST', path: `${own}/api_keys`, need: 'member', body: { name: 'another' } },
     {

@@ -303,4 +303,39 @@ describeBackends('reports of usage', backend => {
     }
     expect((await get(`/v1/usage?${SPAN()}&key_type=other`)).status).toBe(400)
   })
+
+  test('estimated costs are summed up by reason, found, and settled', async () => {
+    const [first, second] = ['client_left', 'provider_failed'] as const
+    const estimated = [
+      { ...recordOf(0), cost_estimated: first, cost_usd: 0.1, doubtful_usd: 2 },
+      { ...recordOf(1), cost_estimated: second, cost_usd: 0.3 },
+    ].map((record, n) => ({ ...record, request_id: `estimated-${n}`, project_id: projects[0] ?? 0 }))
+    await recordUsage(proxy.stores.database, estimated, crypto.randomUUID())
+    const span = `start_time=${now - HOURS * 3600}&end_time=${now + 60}&project_id=proj_${projects[0]}`
+    const summed = async () => (await get(`/v1/usage?${span}`)).json.estimated
+    const rest = { reason: second, requests: 1, cost_usd: 0.3, doubtful_usd: 0 }
+    expect(await summed()).toEqual([rest, { reason: first, requests: 1, cost_usd: 0.1, doubtful_usd: 2 }])
+    const found = (await get(`/v1/requests?${span}&outcome=estimated`)).json.data as {
+      id: string
+      request_id: string
+    }[]
+    expect(found.map(({ request_id }) => request_id).toSorted()).toEqual(['estimated-0', 'estimated-1'])
+    const id = found.find(({ request_id }) => request_id === 'estimated-0')?.id
+    const settle = (body: object) =>
+      send(proxy, 'POST', `/v1/requests/${id}/settle`, {
+        headers: { authorization: `Bearer ${adminKey}` },
+        body: { project_id: `proj_${projects[0]}`, ...body },
+      })
+    expect((await settle({ cost_usd: -1 })).status).toBe(400)
+    const settled = await settle({ cost_usd: 1.25, prompt_tokens: 7 })
+    expect(settled.json).toMatchObject({
+      id,
+      cost_usd: 1.25,
+      prompt_tokens: 7,
+      cost_estimated: null,
+      doubtful_usd: null,
+    })
+    expect(await summed()).toEqual([rest])
+    expect((await settle({ cost_usd: 2 })).status).toBe(404)
+  })
 })
