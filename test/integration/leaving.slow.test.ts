@@ -224,13 +224,15 @@ describeBackends('leaving', backend => {
   })
 
   describe.each(Object.entries(PLAIN))('what does not think: %s', (name, door) => {
+    const isText = name !== 'pictures' && name !== 'speech'
+
     test.each(Object.entries(MOMENTS))(
       'left %s, it is charged, or keeps reserved, no less than what was billed',
       async (_, pieces) => {
         for (const isBudgeted of [false, true]) {
           if (isBudgeted) await setBudget(5)
           // What a provider writes until it sees that its connection has ended has no bound.
-          if (pieces === 0) script({ firstByteDelayMs: 1_000 }, 20)
+          if (pieces === 0 || !isText) script({ firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 20)
           else upstreams.openai.script({ kind: 'hang', after: pieces, content: LONG, chunkPauseMs: 20 })
           const before = (await records()).length
           await leaveAfter(door, pieces)
@@ -238,14 +240,14 @@ describeBackends('leaving', backend => {
         }
         await waitUntil('it is billed', () => asked().every(({ billed }) => billed !== undefined))
         const usd = (await records()).reduce((sum, record) => sum + record.usd + record.doubtful, 0)
-        expect(usd).toBeGreaterThanOrEqual(billedUsd())
+        expect(usd).toBeGreaterThanOrEqual(billedUsd() - 1e-12)
         expect(billedUsd()).toBeGreaterThan(0)
         const last = (await records()).at(-1)
         expect(await stand()).toEqual({ spent: last?.usd, reserved: last?.doubtful })
       },
     )
 
-    test.skipIf(name === 'pictures' || name === 'speech')('what came of a stream bounds what it cost', async () => {
+    test.skipIf(!isText)('what came of a stream bounds what it cost', async () => {
       script({}, 20)
       await leaveAfter(door, 5)
       const { usd, estimated, tokens } = await recorded()
