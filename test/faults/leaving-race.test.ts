@@ -22,6 +22,7 @@ const THOUGHT = 20_000
 const PRICES = { o3: [2, 8], 'claude-haiku-4-5': [1, 5] } as const
 /** The dearest of the doors, with some hundred tokens of its prompt. */
 const LARGEST_USD = (LIMIT * 8 + 2_000) / 1e6
+const THINKING = { type: 'enabled', budget_tokens: THOUGHT }
 const USUAL = { service_tier: 'default', stream: true }
 const ask = (n: number) => [{ role: 'user', content: `Number ${n}?` }]
 const DOORS = [
@@ -36,7 +37,7 @@ const DOORS = [
   (n: number) => ({ path: '/responses', body: { ...USUAL, model: 'o3', input: `${n}?`, max_output_tokens: LIMIT } }),
   (n: number) => ({
     path: '/messages',
-    body: { stream: true, model: 'claude-haiku-4-5', messages: ask(n), max_tokens: LIMIT },
+    body: { stream: true, model: 'claude-haiku-4-5', messages: ask(n), max_tokens: LIMIT, thinking: THINKING },
   }),
 ]
 
