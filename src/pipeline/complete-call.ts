@@ -8,6 +8,7 @@ import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import type { Passed } from '../hooks/hook.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
+import { isGeneration } from './kept-objects/generation.ts'
 import { alternativesOf } from './parse-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { Attempt, LeadingContext, RoutedContext, Stages } from './request-context.ts'
@@ -59,7 +60,7 @@ export function finishMiss({ accounting }: RoutedContext, usage: SpentUsage, cou
 /** Of a response that its provider can be asked for later. */
 export function noteKept({ query, provider, accounting }: LeadingContext<CompletionQuery>, id: unknown): void {
   const isKept = query.endpoint === 'responses' && query.body.store !== false && provider.askStored !== undefined
-  if (isKept && typeof id === 'string') accounting.noteKept(id)
+  if (typeof id === 'string' && (isKept || isGeneration({ provider, id }))) accounting.noteKept(id)
 }
 
 /** By the catalogue's prices, or the provider's own figure. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 
@@ -58,15 +58,17 @@ const THINKING = Object.entries(CALLS).filter(([name]) => /^o3|gpt-5$/.test(name
 describeBackends('responses that end early', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
+  let options: ProxyOptions
   let project: string
   let key: string
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
-    proxy = await startProxy({
+    options = {
       stores: await backend.open(),
       environment: { ...upstreams.environment, UPSTREAM_IDLE_TIMEOUT_MS: '20000' },
-    })
+    }
+    proxy = await startProxy(options)
   })
   beforeEach(async () => {
     upstreams.reset()
@@ -171,5 +173,38 @@ describeBackends('responses that end early', backend => {
     const { usd, estimated } = await record()
     expect(estimated).toBeNull()
     expect(usd).toBeCloseTo(billedUsd(), 9)
+  })
+
+  test('an aggregator that knows what a cut response cost is asked for it, until it says so', async () => {
+    const id = `gen-${crypto.randomUUID()}`
+    const chunk = { id, object: 'chat.completion.chunk', created: 1, model: 'google/gemini-2.5-pro' }
+    const delta = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Seven' }, finish_reason: null }] }
+    const known = {
+      id,
+      model: 'google/gemini-2.5-pro',
+      total_cost: 0.0125,
+      native_tokens_prompt: 20,
+      native_tokens_completion: 1_500,
+    }
+    let asked = 0
+    upstreams.aggregator.script(({ method }) => {
+      if (method !== 'GET')
+        return { kind: 'raw', parts: [`data: ${JSON.stringify({ ...chunk, ...delta })}\n\n`], afterwards: 'cut' }
+      if (asked++ === 0) return { kind: 'error', status: 404 }
+      return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [JSON.stringify({ data: known })] }
+    })
+    await proxy.query(`select set_budget('${project}', 'usd', 5, 'total')`)
+    await ask(chat('google/gemini-2.5-pro')).catch(() => {})
+    expect(await record()).toMatchObject({ estimated: 'provider_failed' })
+    const following = await startProxy({ ...options, followEveryMs: 50 })
+    await waitUntil('its aggregator has said so', async () => (await record()).estimated === null)
+    await following.stop()
+    expect((await record()).usd).toBeCloseTo(0.0125, 9)
+    const [get] = upstreams.aggregator.requests.filter(({ method }) => method === 'GET')
+    expect(get?.path).toMatch(/\/generation$/)
+    expect(
+      await proxy.query(`select spent::float8 as spent, reserved::float8 as reserved from budget_periods c
+      join budgets b on b.id = c.budget_id where b.project_id = find_project('${project}')`),
+    ).toEqual([{ spent: 0.0125, reserved: 0 }])
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Asks providers, in the background, for the usage of responses whose cost was presumed and that they keep: made in the background, or left by
- * their clients. Any process asks for any project's.
+ * Requests from providers, in the background, the usage of responses whose cost is estimated and that they keep: made in the background, or
+ * ended early. Any process does so for any project.
  */
 import { type Catalogue, costUsd } from '../../catalogue/catalogue.ts'
 import { checkReportedCost } from '../../catalogue/reported-cost.ts'
@@ -8,12 +8,17 @@ import { Alarm } from '../../event-loop/alarm.ts'
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import { formatOf } from '../../formats/format-of.ts'
+import type { TokenUsage } from '../../formats/token-usage.ts'
 import { type ArgumentsOf, call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { ModelRouter, Routed } from '../../providers/model-router.ts'
+import { readAll } from '../../providers/read-bytes.ts'
 import { readPlain } from '../../providers/read-response.ts'
+import type { Provider, UpstreamAnswer } from '../../providers/upstream.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { passTo } from './ask-object.ts'
+import { isGeneration, readGeneration } from './generation.ts'
 
 export type ResponseToFollow = ArgumentsOf<'follow_response'>
 type OpenResponse = RowOf<'take_open_responses'>
@@ -72,20 +77,17 @@ export function createResponseFollower({
   async function ask(open: OpenResponse): Promise<void> {
     const provider = keeperOf(open, modelRouter)
     const pricedAs = provider?.pricedAs ?? null
-    if (!provider?.askStored || pricedAs === null) return
+    if (!provider || pricedAs === null) return
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
-    const asked = { method: 'GET' as const, path: `/responses/${open.id}`, query: '', headers: new Headers(), signal }
+    const { request, isLate, read } = isGeneration({ provider, id: open.id }) ? GENERATIONS : RESPONSES
     try {
-      const answer = await provider.askStored(asked)
+      const answer = await request(provider, open.id, signal)
+      if (!answer) return
       if (answer.status !== 200) await answer.body.cancel()
       const known = { of_project: open.project_id, response_id: open.id }
-      if (answer.status === GONE) await call(database, 'forget_open_response', known)
+      if (answer.status === GONE && !isLate) await call(database, 'forget_open_response', known)
       if (answer.status !== 200) return
-      const { usage: told, model } = await readPlain(answer.body, provider.name, {
-        endpoint: 'responses',
-        wanted: formatOf('responses').wantedOf({}),
-        owner: open.project_id,
-      })
+      const { usage: told, model } = await read(answer, provider, open.project_id)
       const find = (name: string) => catalogue.find(pricedAs, name)
       const isKnown = told !== null && !told.missing && isOf(open.model, model)
       const usage = isKnown ? checkReportedCost(told, provider, find(open.model)) : null
@@ -121,6 +123,30 @@ export function createResponseFollower({
       await working
     },
   }
+}
+
+/** Where a provider says what a response used. */
+interface Source {
+  /** Undefined where the provider keeps none. */
+  request(provider: Provider, id: string, signal: AbortSignal): Promise<UpstreamAnswer> | undefined
+  /** Whether it is not there yet, rather than gone, at first. */
+  isLate: boolean
+  read(answer: UpstreamAnswer, provider: Provider, owner: number): Promise<{ usage: TokenUsage | null; model: unknown }>
+}
+
+const RESPONSES: Source = {
+  request: ({ askStored }, id, signal) =>
+    askStored?.({ method: 'GET', path: `/responses/${id}`, query: '', headers: new Headers(), signal }),
+  isLate: false,
+  read: ({ body }, { name }, owner) =>
+    readPlain(body, name, { endpoint: 'responses', wanted: formatOf('responses').wantedOf({}), owner }),
+}
+const READ = { method: 'GET', body: null, leavesTrace: false, isDownload: false } as const
+const GENERATIONS: Source = {
+  request: (provider, id, signal) =>
+    passTo(provider, { ...READ, path: `/generation?id=${id}`, headers: new Headers(), signal }),
+  isLate: true,
+  read: async ({ body }, { name }) => readGeneration(await readAll(body, name)),
 }
 
 /** What another model has used is not what is asked for. Answers name a model with its date. */
