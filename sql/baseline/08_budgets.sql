@@ -55,6 +55,7 @@ create table budget_reservations (
     amount numeric(18, 9) not null,
     expires_at timestamptz not null,
     presumed_at timestamptz,
+    key_id bigint,
     primary key (id, budget_id, begins),
     foreign key (budget_id, begins) references budget_periods on delete cascade
 );
@@ -66,6 +67,7 @@ comment on table budget_reservations is 'The most that each request under way ma
 comment on column budget_reservations.id is 'The request''s own, given by its process.';
 comment on column budget_reservations.amount is 'Part of the period''s reserved amount.';
 comment on column budget_reservations.expires_at is 'Put off as long as its process lives; infinity for a batch. Then upkeep releases it. Ahead: at most 5 minutes.';
+comment on column budget_reservations.key_id is 'The request''s key.';
 comment on column budget_reservations.presumed_at is 'Since when the amount counts as spent, because its process is gone; null: it is reserved.';
 
 create table spend_alerts (

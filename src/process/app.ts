@@ -200,11 +200,12 @@ async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | n
 function createRecorders(options: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
   const { config, database, store, log, followEveryMs } = options
   const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
+  const budgets = createBudgets(database)
   return {
-    recorder: createUsageRecorder(database, log),
+    recorder: createUsageRecorder(database, log, budgets.recorded),
     semanticHits: createSemanticHitRecorder(database, seal, log),
     contents: createContentRecorder(database, seal, log),
-    budgets: createBudgets(database),
+    budgets,
     tokenWindows: createTokenWindows(store),
     follower: createResponseFollower({ database, modelRouter, catalogue, log, lookEveryMs: followEveryMs }),
   }

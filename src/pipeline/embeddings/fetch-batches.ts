@@ -115,7 +115,7 @@ export async function fetchBatch(
   const body = writeBody(context, { inputs, isVerbatim })
   const { endpoint, model } = query
   const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
-  if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue))
+  if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue), signal)
   signal.throwIfAborted()
   const presume = () => presumeMost({ endpoint, model, body: body.body, size, provider, catalogue })
   underWay.add(presume)
