@@ -56,11 +56,18 @@ const RETRY_MS = 250
 /** Shorter than the time limits of clients. */
 const PATIENCE_MS = 5_000
 
-/** `timeLimitMs`: of a reservation. `patienceMs`: how long a request waits for what others have reserved. */
+export interface BudgetOptions {
+  /** How long a request waits for what others have reserved. */
+  patienceMs?: number
+  /** Models with a price whose names are similar, the most similar first. */
+  findSimilarModels?: (model: string) => readonly string[]
+}
+
+/** `timeLimitMs`: of a reservation. */
 export function createBudgets(
   database: Database,
   timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
-  patienceMs = PATIENCE_MS,
+  { patienceMs = PATIENCE_MS, findSimilarModels = () => [] }: BudgetOptions = {},
 ): Budgets {
   const slots = createSlots()
   const releasing = new BackgroundWork()
@@ -122,7 +129,7 @@ export function createBudgets(
     async reserve(ask, signal) {
       let reply = (signal && queues.findAhead(ask)) ?? (await laneOf(ask.project_id)(ask))
       if (signal && reply.verdict === 'reserved' && reply.may_wait) reply = await queues.wait(ask, reply, signal)
-      if (reply.verdict !== 'granted') throw refusalOf(ask, reply)
+      if (reply.verdict !== 'granted') throw refusalOf(ask, reply, findSimilarModels)
       open.set(ask.id, ask.project_id)
       renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
       return reply.remaining_usd
@@ -143,9 +150,18 @@ const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in
 const RETRY_AFTER_S = 5
 const RETRY_LATER_S = 60
 
-function refusalOf(ask: SpendingAsk, refusal: SpendingRefusal): ProxyError {
+function refusalOf(
+  ask: SpendingAsk,
+  refusal: SpendingRefusal,
+  findSimilarModels: (model: string) => readonly string[],
+): ProxyError {
   const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, key_limit, may_wait } = refusal
   const unitName = unit === 'usd' ? 'USD' : 'tokens'
+  if (verdict === 'unpriced' && ask.unknown === ask.model) {
+    const [nearest] = findSimilarModels(ask.model)
+    const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+    return refuse('unknownPrice', { model: ask.model, unit: unitName, hint })
+  }
   if (verdict === 'unpriced') {
     const missing = ask.unknown === undefined ? 'a limit of its answers' : `a price of ${ask.unknown}`
     return refuse('unpricedModel', { model: ask.model, unit: unitName, missing })

@@ -198,10 +198,18 @@ export const CLIENT_ERRORS = {
       'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may take up to {most}. Try again in {seconds} seconds; with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
     headers: { 'retry-after': '{seconds}' },
   },
+  unknownPrice: {
+    status: 400,
+    code: 'model_not_priced',
+    when: 'A budget applies, and the catalogue has no price of a model by this name.',
+    message:
+      'No price is known for {model}.{hint} A budget in {unit} applies, so only models with a price can be used: correct the name, or have an operator add the price to the catalogue.',
+    param: 'model',
+  },
   unpricedModel: {
     status: 400,
     code: 'model_not_priced',
-    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of the model, of a tool, a tier or another part of it, or no largest answer.',
+    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of a tool, a tier or another part of it, or no largest answer.',
     message:
       'A budget in {unit} applies, and the most that a request to {model} may cost is not known, for want of {missing}. Leave that out or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
     param: 'model',

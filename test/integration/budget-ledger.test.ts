@@ -11,6 +11,7 @@ import type { Account } from '../../src/postgres/admit.ts'
 import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { batchSpendingId, releaseSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
 
@@ -172,6 +173,8 @@ describeBackends('the ledger of budgets', backend => {
     const PATIENCE_MS = 60_000
     const STAYS = new AbortController().signal
     const reserved = { status: 429, code: 'budget_reserved' }
+    // So that none is found by a poll.
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 
     async function addKey(name: string): Promise<number> {
       await call(database, 'issue_key', { project, key_type: 'project', key_name: name })
@@ -200,7 +203,7 @@ describeBackends('the ledger of budgets', backend => {
 
     test('is waited for until it is released, by those whose clients stay', async () => {
       const budget = await setBudget(1)
-      const patient = createBudgets(database, undefined, PATIENCE_MS)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
       const first = spending(0.6)
       await patient.reserve(first)
       const leaving = new AbortController()
@@ -214,9 +217,38 @@ describeBackends('the ledger of budgets', backend => {
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.5, held: 1 })
     })
 
-    test('is refused when nobody has released it in time', async () => {
+    test('is waited for until its request fails', async () => {
       await setBudget(1)
-      const hasty = createBudgets(database, undefined, 20)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const account = { project_id: projectId, key_id: keyId, has_budgets: true, tokens_per_minute: null } as Account
+      const tokenWindows = createTokenWindows(createInProcessStore())
+      const request = new Spending({ budgets: patient, tokenWindows }, account)
+      await request.reserve(MODEL, { usd: 0.6, tokens: 1 })
+      const second = patient.reserve(spending(0.5), STAYS)
+      // The second is refused once, and waits then.
+      await patient.reserve(spending(0.1))
+      request.release()
+      expect(await second).toBeCloseTo(0.4, 9)
+    })
+
+    test('is waited for until it is settled by a record', async () => {
+      await setBudget(1)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const first = spending(0.6)
+      await patient.reserve(first)
+      const second = patient.reserve(spending(0.5), STAYS)
+      // It is refused once, and waits then.
+      await patient.reserve(spending(0.1))
+      await settle([{ ...first, usd: 0.1 }])
+      const { id, model, usd, tokens } = first
+      patient.recorded([{ project_id: projectId, spent: [{ id, model, usd, tokens }] } as unknown as UsageRecord])
+      expect(await second).toBeCloseTo(0.3, 9)
+    })
+
+    test('is refused when nobody has released it in time', async () => {
+      vi.useRealTimers()
+      await setBudget(1)
+      const hasty = createBudgets(database, undefined, { patienceMs: 20 })
       await hasty.reserve(spending(0.6))
       await expect(hasty.reserve(spending(0.5), STAYS)).rejects.toMatchObject(reserved)
     })
@@ -227,7 +259,7 @@ describeBackends('the ledger of budgets', backend => {
       ['a request whose cost is in doubt', `presumed_at = now(), expires_at = now() + interval '1 hour'`],
     ])('is not waited for where it is of %s', async (_, change) => {
       await setBudget(1)
-      const patient = createBudgets(database, undefined, PATIENCE_MS)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
       await patient.reserve(spending(0.6))
       await patient.reserve(spending(0.1))
       await query(`update budget_reservations set ${change} where amount > 0.5`)
