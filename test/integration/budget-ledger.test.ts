@@ -306,6 +306,13 @@ describeBackends('the ledger of budgets', backend => {
       await releaseSpending(database, [second.id])
       await query(`update api_keys set type = 'project' where id = ${other}`)
       await expect(budgets.reserve(third)).rejects.toMatchObject(reserved)
+      for (const column of ['replaced_by', 'session_id']) {
+        await query(`update api_keys set ${column} = ${keyId} where id = ${other}`)
+        await budgets.reserve(third)
+        await releaseSpending(database, [third.id])
+        await query(`update api_keys set ${column} = null where id = ${other}`)
+        await expect(budgets.reserve(third)).rejects.toMatchObject(reserved)
+      }
       await query(`select set_setting('${project}', 'budget_key_share', '100')`)
       await budgets.reserve(third)
     })

@@ -56,7 +56,16 @@ describeBackends('names that nothing has matched', backend => {
   test('a model of the catalogue is known by every name that requests may call it', async () => {
     const known = ['gpt-4o-mini', 'openai/gpt-4o-mini', 'gpt-4o-mini-2024-07-18', 'openai/gpt-4o-mini:nitro']
     const claude = ['claude-haiku-4-5', 'anthropic/claude-haiku-4.5', 'claude-haiku-4-5-20251001']
-    const others = ['ft:gpt-4o-mini-2024-07-18:acme::abc', 'fast', 'gpt-4o*', 'openai/*', '*mini', '*', 'fa*']
+    const others = [
+      'ft:gpt-4o-mini-2024-07-18:acme::abc',
+      'fast',
+      'gpt-4o*',
+      'openai/*',
+      'groq/llama-3*',
+      '*mini',
+      '*',
+      'fa*',
+    ]
     expect(await warningsOf([...known, ...claude, ...others], ['fast'])).toEqual([])
   })
 
@@ -84,6 +93,8 @@ describeBackends('names that nothing has matched', backend => {
     upstreams.aggregator.script({ kind: 'error', status: 404 })
     expect((await ask(proxy, key, question('Once?', { model }))).status).toBe(404)
     await proxy.settle()
+    expect((await warningsOf([model]))[0]).toContain(refused)
+    await proxy.query('select roll_up_usage()')
     expect((await warningsOf([model]))[0]).toContain(refused)
     upstreams.reset()
     expect((await ask(proxy, key, question('Once more?', { model }))).status).toBe(200)
@@ -187,8 +198,9 @@ describeBackends('names that nothing has matched', backend => {
       'gpt-4.1-mini',
       'openai/gpt-4o-mini',
       'claude-haiku-4-5',
-      'o1',
       'o3',
+      'o1',
+      'badc',
       'qwen/qwen3-32b',
     ]
     const written = [
@@ -201,12 +213,20 @@ describeBackends('names that nothing has matched', backend => {
       'o2',
       'O13',
     ]
-    test.each([...written, 'claude-haku-4.5', 'qwen3-32', 'nothing', 'b', '', 'x'.repeat(101), 'gpt-4.1-nano', 'mini'])(
-      'are found in the database as in the program: %s',
-      async name => {
-        const found = await call(proxy.stores.database, 'similar_name', { written: name, names: NAMES })
-        expect(found).toBe(findSimilar(name, NAMES)[0] ?? null)
-      },
-    )
+    test.each([
+      ...written,
+      'claude-haku-4.5',
+      'qwen3-32',
+      'nothing',
+      'b',
+      '',
+      'x'.repeat(101),
+      'gpt-4.1-nano',
+      'mini',
+      'abcd',
+    ])('are found in the database as in the program: %s', async name => {
+      const found = await call(proxy.stores.database, 'similar_name', { written: name, names: NAMES })
+      expect(found).toBe(findSimilar(name, NAMES)[0] ?? null)
+    })
   })
 })

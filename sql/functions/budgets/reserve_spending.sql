@@ -130,6 +130,9 @@ begin
                                 where k.project_id = asked.project_id
                                     and k.id <> asked.key_id
                                     and k.type = 'project'
+                                    -- Neither a former value of a key, nor one of a session at the dashboard.
+                                    and k.replaced_by is null
+                                    and k.session_id is null
                                     and k.deactivated_at is null
                                     and (k.expires_at is null or k.expires_at > now())
                             )

@@ -37,7 +37,9 @@ function PolicyForm({ project }: { project: Project }) {
   }
   return (
     <>
-      <Warnings warnings={warnings} />
+      <div className="mb-5 empty:hidden">
+        <Warnings warnings={warnings} />
+      </div>
       {mayChange && <LearnOffer project={project} settings={settings} />}
       <form onSubmit={submit} className="space-y-5">
         {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (
