@@ -19,7 +19,15 @@ select
     k.tokens_per_minute::natural_number as tokens_per_minute,
     k.allowed_models,
     k.allowed_addresses::text[] as allowed_addresses,
-    'key_' || k.replaced_by as former_value_of
+    'key_' || k.replaced_by as former_value_of,
+    case
+        when k.allowed_models is null then '{}'
+        else name_warnings(
+            k.project_id,
+            k.allowed_models,
+            array(select split_part(a.written, '=', 1) from projects p cross join unnest(p.aliases) as a (written) where p.id = k.project_id)
+        )
+    end as warnings
 from api_keys k
 cross join lateral (
     select case when k.deactivated_at is not null then 'deactivated' when k.expires_at <= now() then 'expired' else 'active' end as state
@@ -37,3 +45,4 @@ comment on column project_api_keys.allowed_addresses is 'Null: any.';
 comment on column project_api_keys.former_value_of is 'Of a former value, the key for which it stands. Null: it is a key itself.';
 comment on column project_api_keys.owner_project_access is 'Whether the key is valid.';
 comment on column project_api_keys.state is 'Expired: by its time; deactivated: by somebody.';
+comment on column project_api_keys.warnings is 'Names in allowed_models that nothing has matched.';

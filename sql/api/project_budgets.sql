@@ -17,7 +17,8 @@ select
     seconds_of(nullif(p.ends, 'infinity')) as resets_at,
     'key_' || b.key_id as api_key_id,
     k.name as api_key_name,
-    k.prefix || '…' as api_key_redacted_value
+    k.prefix || '…' as api_key_redacted_value,
+    budget_warnings(b.id) as warnings
 from budgets b
 cross join lateral period_of(b.per, b.time_zone, now()) p
 left join budget_periods c on c.budget_id = b.id and c.begins = p.begins
@@ -35,3 +36,4 @@ comment on column project_budgets.api_key_name is 'Null: any.';
 comment on column project_budgets.api_key_redacted_value is 'Null: any.';
 comment on column project_budgets.spent is 'In this period.';
 comment on column project_budgets.remaining is 'What may still be reserved.';
+comment on column project_budgets.warnings is 'Names in it that nothing has matched.';

@@ -67,7 +67,8 @@ from (values
     ('when_exhausted', 'choice', 'serve_cache', null, null, '{serve_cache,refuse}', 'Models and tools', 'Once the quota or a budget is used up', 'Whether hits are still answered, or nothing is.', array[
         'Serve the cache: Hits are answered; what would need a provider gets a 429.',
         'Refuse: Every request gets a 429.'
-    ])
+    ]),
+    ('budget_key_share', 'whole', '80', 1, 100, array['a whole percentage'], 'Models and tools', 'Share of a budget that one key may reserve', 'In percent. While other keys are active, the requests in flight of one key reserve at most this share of what is not spent of the project’s budgets. A key’s only request in flight may reserve all of it. 100: no limit.', '{}')
 ) as v (name, type, preset, least, most, words, area, title, help, choices)
 on conflict (name) do update
 set type = excluded.type,

@@ -2,7 +2,8 @@
  * Budgets: the most that a request may cost is reserved before its provider is asked, strictly in PostgreSQL, in every budget that applies
  * or in none. A reservation ends in the ways of the quota's (quota.ts): settled with the request's record, in the same transaction;
  * released when the request fails or its reply comes late; when the reply is lost, asked for again until it is known, then released;
- * and taken for spent by upkeep, when its process has not renewed it for five minutes, until its record comes.
+ * and taken for spent by upkeep, when its process has not renewed it for five minutes, until its record comes. A request that fits only
+ * once others have settled may wait for them (reservation-queue.ts).
  */
 
 import { LRUCache } from 'lru-cache'
@@ -13,8 +14,16 @@ import { createBatcher } from '../event-loop/batcher.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { releaseSpending, reserveSpending, type SpendingAsk, type SpendingReply } from '../postgres/spending.ts'
+import {
+  releaseSpending,
+  reserveSpending,
+  type SpendingAsk,
+  type SpendingRefusal,
+  type SpendingReply,
+} from '../postgres/spending.ts'
+import type { UsageRecord } from '../postgres/usage-record.ts'
 import { createSlots } from './quota-ledger.ts'
+import { createReservationQueues } from './reservation-queue.ts'
 
 /** What a request is known to cost at most; null where it is not known. */
 export type Largest = Pick<SpendingAsk, 'usd' | 'tokens' | 'unknown'>
@@ -22,13 +31,16 @@ export type Largest = Pick<SpendingAsk, 'usd' | 'tokens' | 'unknown'>
 export interface Budgets {
   /**
    * Reserves the most that a request may cost. Resolves to what is left of the narrowest budget in US dollars; null without one. Throws
-   * 400, 429 or 503, with nothing reserved.
+   * 400, 429 or 503, with nothing reserved. With a signal, it waits for what other requests in flight may release, and throws ClientGone once
+   * that is aborted.
    */
-  reserve(ask: SpendingAsk): Promise<number | null>
+  reserve(ask: SpendingAsk, signal?: AbortSignal): Promise<number | null>
   /** The request is over: its record settles what was reserved. */
   close(id: string): void
   /** Releases all that was reserved for a request, which costs nothing; retries until the database has taken it. */
   release(id: string): void
+  /** These records are written: what their requests had reserved is settled. */
+  recorded(records: readonly UsageRecord[]): void
   /** Resolves when no reservation is in doubt any more and the database has taken every release, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -41,16 +53,27 @@ const RENEW_EVERY_MS = 60_000
 /** A project beyond them may reserve in two batches at once. */
 const MOST_LANES = 5_000
 const RETRY_MS = 250
+/** Shorter than the time limits of clients. */
+const PATIENCE_MS = 5_000
+
+export interface BudgetOptions {
+  /** How long a request waits for what others have reserved. */
+  patienceMs?: number
+  /** Models with a price whose names are similar, the most similar first. */
+  findSimilarModels?: (model: string) => readonly string[]
+}
 
 /** `timeLimitMs`: of a reservation. */
 export function createBudgets(
   database: Database,
   timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
+  { patienceMs = PATIENCE_MS, findSimilarModels = () => [] }: BudgetOptions = {},
 ): Budgets {
   const slots = createSlots()
   const releasing = new BackgroundWork()
-  /** Requests under way. */
-  const open = new Set<string>()
+  /** Projects of the requests under way. */
+  const open = new Map<string, number>()
+  const queues = createReservationQueues({ reserve: ask => laneOf(ask.project_id)(ask), release, patienceMs })
   /** One for each project: its budgets may be locked. */
   const lanes = new LRUCache<number, (ask: SpendingAsk) => Promise<SpendingReply>>({ max: MOST_LANES })
   let renewing: ReturnType<typeof setInterval> | undefined
@@ -77,18 +100,17 @@ export function createBudgets(
   }
 
   function laneOf(projectId: number) {
-    let lane = lanes.get(projectId)
-    if (!lane) {
-      lane = openLane()
-      lanes.set(projectId, lane)
-    }
+    const lane = lanes.get(projectId) ?? openLane()
+    lanes.set(projectId, lane)
     return lane
   }
 
   async function releaseAll(ids: readonly string[]): Promise<void> {
+    const projects = ids.flatMap(id => open.get(id) ?? [])
     for (const id of ids) open.delete(id)
     const isDone = () => releaseSpending(database, ids).catch(() => false)
     while (!(await isDone())) await Bun.sleep(RETRY_MS)
+    queues.wake(projects)
   }
 
   function release(id: string): void {
@@ -100,19 +122,21 @@ export function createBudgets(
       clearInterval(renewing)
       renewing = undefined
       // The next call comes before they expire; after an outage, the record puts right what was taken for spent.
-    } else void call(database, 'renew_spending', { ids: [...open] }).catch(() => {})
+    } else void call(database, 'renew_spending', { ids: [...open.keys()] }).catch(() => {})
   }
 
   return {
-    async reserve(ask) {
-      const reply = await laneOf(ask.project_id)(ask)
-      if (reply.verdict !== 'granted') throw refusalOf(ask, reply)
-      open.add(ask.id)
+    async reserve(ask, signal) {
+      let reply = (signal && queues.findAhead(ask)) ?? (await laneOf(ask.project_id)(ask))
+      if (signal && reply.verdict === 'reserved' && reply.may_wait) reply = await queues.wait(ask, reply, signal)
+      if (reply.verdict !== 'granted') throw refusalOf(ask, reply, findSimilarModels)
+      open.set(ask.id, ask.project_id)
       renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
       return reply.remaining_usd
     },
     close: id => void open.delete(id),
     release,
+    recorded: records => queues.wake(records.flatMap(({ spent, project_id }) => (spent ? project_id : []))),
     async drain(limitMs) {
       const settled = slots.settled().then(() => releasing.settled())
       await withinTimeLimit(limitMs, settled).catch(() => {})
@@ -122,19 +146,41 @@ export function createBudgets(
 
 const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in all' }
 
+/** When to try again: requests in flight end soon, but not a batch, nor what a process that is gone had reserved. */
+const RETRY_AFTER_S = 5
+const RETRY_LATER_S = 60
+
 function refusalOf(
   ask: SpendingAsk,
-  { verdict, unit, amount, per, scope, resets_at, remaining_usd }: Exclude<SpendingReply, { verdict: 'granted' }>,
+  refusal: SpendingRefusal,
+  findSimilarModels: (model: string) => readonly string[],
 ): ProxyError {
+  const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, key_limit, may_wait } = refusal
   const unitName = unit === 'usd' ? 'USD' : 'tokens'
+  if (verdict === 'unpriced' && ask.unknown === ask.model) {
+    const [nearest] = findSimilarModels(ask.model)
+    const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+    return refuse('unknownPrice', { model: ask.model, unit: unitName, hint })
+  }
   if (verdict === 'unpriced') {
     const missing = ask.unknown === undefined ? 'a limit of its answers' : `a price of ${ask.unknown}`
     return refuse('unpricedModel', { model: ask.model, unit: unitName, missing })
   }
+  const tell = (used: number) => `${unit === 'usd' ? formatUsd(used) : used} ${unitName}`
   const until = resets_at === null ? 'it does not reset' : `it resets at ${resets_at.toISOString().replace('.000', '')}`
   const budget = `${amount} ${unitName}${PERIODS[per]} for this ${scope}`
-  const most = `${unit === 'usd' ? formatUsd(ask.usd ?? 0) : ask.tokens} ${unitName}`
-  const refusal = refuse('budgetExceeded', { budget, until, most })
-  if (remaining_usd !== null) refusal.headers['x-proxy-budget-remaining-usd'] = formatUsd(remaining_usd)
-  return refusal
+  const most = tell((unit === 'usd' ? ask.usd : ask.tokens) ?? 0)
+  const holders =
+    key_limit === null
+      ? 'requests that are not settled yet'
+      : `other requests of this key, which may reserve ${tell(key_limit)} at once (budget_key_share)`
+  const error =
+    verdict === 'exhausted'
+      ? refuse('budgetExceeded', { budget, until, most, left: tell(Math.max(0, amount - spent)) })
+      : refuse('budgetReserved', {
+          ...{ budget, most, holders, spent: tell(spent), reserved: tell(reserved) },
+          seconds: may_wait ? RETRY_AFTER_S : RETRY_LATER_S,
+        })
+  if (remaining_usd !== null) error.headers['x-proxy-budget-remaining-usd'] = formatUsd(remaining_usd)
+  return error
 }

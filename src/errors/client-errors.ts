@@ -187,13 +187,29 @@ export const CLIENT_ERRORS = {
     type: 'insufficient_quota',
     when: 'What the request may cost is more than a budget of its project, key, model or tag, or of the organization, has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
     message:
-      'Budget exceeded: {budget}; {until}. This request may take up to {most}: with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
+      'Budget exceeded: {budget}; {until}. {left} is left, and this request may take up to {most}: with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
     headers: { 'x-should-retry': 'false' },
+  },
+  budgetReserved: {
+    status: 429,
+    code: 'budget_reserved',
+    when: 'The budget is not spent, but other requests in flight have reserved what this one may cost, and too few of them ended while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may (`budget_key_share`). Hits are still answered.',
+    message:
+      'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may take up to {most}. Try again in {seconds} seconds; with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
+    headers: { 'retry-after': '{seconds}' },
+  },
+  unknownPrice: {
+    status: 400,
+    code: 'model_not_priced',
+    when: 'A budget applies, and the catalogue has no price of a model by this name.',
+    message:
+      'No price is known for {model}.{hint} A budget in {unit} applies, so only models with a price can be used: correct the name, or have an operator add the price to the catalogue.',
+    param: 'model',
   },
   unpricedModel: {
     status: 400,
     code: 'model_not_priced',
-    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of the model, of a tool, a tier or another part of it, or no largest answer.',
+    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of a tool, a tier or another part of it, or no largest answer.',
     message:
       'A budget in {unit} applies, and the most that a request to {model} may cost is not known, for want of {missing}. Leave that out or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
     param: 'model',

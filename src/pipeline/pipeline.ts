@@ -11,12 +11,12 @@ import { type EarlyHead, KEEP_ALIVE_AFTER_MS, withEarlyHead } from './early-head
 import { answerWithFallbacks } from './fallbacks.ts'
 import { finishAnswer } from './finish-answer.ts'
 import { resolveEarly } from './for-model.ts'
+import { largestCost, sizeOf } from './largest-cost.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestContext, Stages } from './request-context.ts'
-import { reserveAhead } from './reserve-ahead.ts'
 import { missHeaders, SSE_TYPE } from './response-headers.ts'
 import { tellScope } from './serve-hit.ts'
 import { readTags } from './tags.ts'
@@ -124,6 +124,12 @@ async function answer(context: RequestContext, exactEntry: Uint8Array | null, st
     if (isMiss) Object.assign(error.headers, missHeaders(provider.name, 0))
     throw error
   }
+}
+
+/** A project may want that nothing is answered any more when its money is spent, not even from the cache. */
+async function reserveAhead({ query, provider, accounting }: RequestContext, { catalogue }: Stages): Promise<void> {
+  if (!provider || (query.kind !== 'completion' && query.kind !== 'passed')) return
+  await accounting.spending?.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
 }
 
 function isStreamed(context: RequestContext): context is RequestContext<CompletionQuery> {

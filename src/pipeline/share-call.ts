@@ -21,7 +21,7 @@ import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } 
 import { isSentAsWritten } from './unseen-output.ts'
 
 /** Codes of refusals that concern the leader's key alone. */
-const OF_ONE_KEY: ReadonlySet<string> = new Set(['insufficient_quota', 'rate_limit_exceeded'])
+const OF_ONE_KEY: ReadonlySet<string> = new Set(['insufficient_quota', 'budget_reserved', 'rate_limit_exceeded'])
 /** Calls that a request follows; where each of them failed, it takes the last one's failure for its own. */
 const MAX_CALLS = 2
 
@@ -100,7 +100,8 @@ async function lead(
     const keeper =
       references.length > 0 ? await checkReferences(stages.database, references, account, provider) : provider
     const { spending } = accounting
-    if (spending) await spending.reserve(query.model, largestCost(sizeOf(query), provider, stages.catalogue))
+    const most = spending && largestCost(sizeOf(query), provider, stages.catalogue)
+    await spending?.reserve(query.model, most, call.signal)
     if (call.signal.aborted) throw new ClientGone()
     const asked = askedCall(query, provider, stages.catalogue)
     accounting.noteAsked(reason => knownAhead(context, stages) ?? estimateUsage(asked, { reason }))

@@ -6,6 +6,7 @@
 import type { SpendingLeft } from '../admission/admission.ts'
 import type { Budgets, Largest } from '../admission/budgets.ts'
 import type { TakenTokens, TokenWindows } from '../admission/token-windows.ts'
+import { ProxyError } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 
 export interface SpendingLimits {
@@ -39,20 +40,23 @@ export class Spending {
     return this.#account.has_budgets
   }
 
-  /** Reserves the most that asking the model may cost and take; null: it is free. Throws 400, 429 or 503, with nothing reserved. */
-  async reserve(model: string, largest: Largest | null): Promise<void> {
+  /**
+   * Reserves the most that asking the model may cost and take; null: it is free. Throws 400, 429 or 503, with nothing reserved. With a signal, it
+   * waits for money that other requests have reserved, and throws ClientGone once that is aborted.
+   */
+  async reserve(model: string, largest: Largest | null, signal?: AbortSignal): Promise<void> {
     if (largest === null) return
     await this.#takeTokens(largest.tokens)
-    if (model !== this.#reservedAheadFor) await this.reserveMoney(model, largest)
+    if (model !== this.#reservedAheadFor) await this.reserveMoney(model, largest, signal)
   }
 
   /** The same without tokens, for a batch: a provider answers it in its own time. */
-  async reserveMoney(model: string, largest: Largest | null): Promise<void> {
+  async reserveMoney(model: string, largest: Largest | null, signal?: AbortSignal): Promise<void> {
     if (largest === null || !this.hasBudgets) return
     const { project_id, key_id } = this.#account
     const id = this.#id ?? crypto.randomUUID()
     const ask = { id, project_id, key_id, request_id: this.#requestId, model, ...this.query, ...largest }
-    this.remainingUsd = await this.#limits.budgets.reserve(ask)
+    this.remainingUsd = await this.#limits.budgets.reserve(ask, signal)
     this.#id = id
     const { usd, tokens } = this.reserved ?? { usd: 0, tokens: 0 }
     this.reserved = {
@@ -62,10 +66,17 @@ export class Spending {
     if (this.#isOver) this.#limits.budgets.release(id)
   }
 
-  /** The same before the cache is asked: the model's money is then reserved no more. */
+  /**
+   * The same before the cache is asked: the model's money is then reserved no more. Money that other requests have reserved is not spent: it is
+   * waited for when there is no cached response.
+   */
   async reserveAhead(model: string, largest: Largest | null): Promise<void> {
-    await this.reserveMoney(model, largest)
-    this.#reservedAheadFor = model
+    try {
+      await this.reserveMoney(model, largest)
+      this.#reservedAheadFor = model
+    } catch (error) {
+      if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error
+    }
   }
 
   async #takeTokens(tokens: number | null): Promise<void> {
@@ -109,7 +120,9 @@ export class Spending {
 
   /** The request is over, has cost nothing, and is not recorded. */
   release(): void {
-    const id = this.end(0)
+    const id = this.#id
+    this.#id = null
+    this.end(0)
     if (id !== null) this.#limits.budgets.release(id)
   }
 }

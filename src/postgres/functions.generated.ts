@@ -38,6 +38,8 @@ export const FUNCTIONS = {
   begin_period: { takes: { of_budget: 'bigint' }, gives: 'void' },
   /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
   bind_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
+  /** A sentence for each name in a budget (its model, key or tag) that nothing has matched. Empty where the budget has spent anything. */
+  budget_warnings: { reads: true, takes: { of_budget: 'bigint' }, gives: 'text[]' },
   /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
   budgets_of: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
   /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
@@ -250,6 +252,8 @@ export const FUNCTIONS = {
   name_end_user: { reads: true, takes: { name: 'text' }, gives: 'text' },
   /** Name of a project that the current user may see; raises no_data_found when there is none. */
   name_project: { reads: true, takes: { of_project: 'bigint' }, gives: 'text' },
+  /** A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor an answered request of the project. In a pattern, * stands for any characters. own_names are known besides. */
+  name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
   /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
   note_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
   /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. Where answers are shared by key or by end user, the key that asked may call it right, and whoever names that user. Null: by_key (an operator, or a member: they may call any so), by_user (nobody is named). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
@@ -350,8 +354,8 @@ export const FUNCTIONS = {
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
   /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
   reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
-  /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted, exhausted, unpriced (no price, or no largest answer, is known); then the budget that refuses is told; scope: key, tag, model, project, organization. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per (granted), resets_at (granted, or it does not reset). */
-  reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?' } },
+  /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no largest answer, is known). Then the budget that refuses follows; scope: key, tag, model, project, organization. key_limit: the most that one key may reserve of it, where that refuses; reserved is then the key's. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), key_limit (the share of a key does not refuse). */
+  reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?', budget_id: 'bigint?', spent: 'double precision?', reserved: 'double precision?', key_limit: 'double precision?', may_wait: 'boolean?' } },
   /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
@@ -360,9 +364,9 @@ export const FUNCTIONS = {
   seconds_of: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
-  /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. Null: of_amount (it is removed). */
+  /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take, and warns of names that nothing has matched. Null: of_amount (it is removed). */
   set_budget: { takes: { project: 'text', in_unit: 'text', of_amount: 'numeric?', in_per: 'text', of_key: 'bigint=', of_model: 'text=', of_tag: 'text=', in_zone: 'text=' }, gives: 'bigint' },
-  /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project. */
+  /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project, and warns of models that nothing has matched. */
   set_key_limits: { takes: { of_key: 'bigint', limits: 'jsonb' }, gives: 'void' },
   /** Whether what a key's requests say and get is kept: off (what was kept goes) or sealed; null: as its project has it. Raises on an unknown key. */
   set_key_log_content: { takes: { key_or_prefix: 'text', value: 'text' }, gives: 'void' },
@@ -374,7 +378,7 @@ export const FUNCTIONS = {
   set_plan: { takes: { project: 'text', plan: 'text' }, gives: 'void' },
   /** Changes the given limits of a plan, for all projects on it, from the next request on. Takes an administrator. */
   set_plan_limits: { takes: { plan: 'text', limits: 'jsonb' }, gives: 'void' },
-  /** Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take. */
+  /** Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take, and warns of models that nothing has matched. */
   set_setting: { takes: { project: 'text', setting: 'text', value: 'text' }, gives: 'void' },
   /** Sets several settings of a project, or none when one is invalid; a list of names may be an array. Raises as set_setting() does. */
   set_settings: { takes: { project: 'text', settings: 'jsonb' }, gives: 'void' },
@@ -382,6 +386,8 @@ export const FUNCTIONS = {
   set_spend_alert: { takes: { project: 'text', of_amount: 'numeric', to_recipients: 'text[]', with_prefix: 'text=', of_alert: 'bigint=' }, gives: 'bigint' },
   /** Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator who can log in cannot be demoted. */
   set_user_role: { takes: { of_user: 'bigint', user_role: 'text' }, gives: 'void' },
+  /** name_warnings() of the models in a project's settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models. Null: setting (all), result (there is no project that the current user may see). */
+  setting_warnings: { reads: true, takes: { of_project: 'bigint', setting: 'text=' }, gives: 'text[]?' },
   /** A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON, and whom that named. Null: tags (it had none), end_user (nobody). */
   settle_batch: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: { tags: 'text?', end_user: 'text?' } },
   /** Ends an attempt of take_deliveries(). Where something went wrong, it is tried again over ten hours; after a 410 the address is told nothing more. Null: answered (no answer came), went_wrong (the address took the event). */
@@ -398,6 +404,8 @@ export const FUNCTIONS = {
   settle_spending: { takes: { done: 'json' }, gives: 'void' },
   /** Ends all sessions of a person who may no longer log in, as the identity provider tells it: by groups, or by the domain of the address. */
   shut_out_identity: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
+  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was written. Null: result (none is similar). */
+  similar_name: { reads: true, takes: { written: 'text', names: 'text[]' }, gives: 'text?' },
   /** A project's last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge. */
   similarity_histogram: { reads: true, takes: { of_project: 'bigint' }, gives: { at_least: 'double precision', served: 'bigint', stopped: 'bigint', saved_usd: 'numeric', missed_usd: 'numeric', same: 'bigint', different: 'bigint' } },
   /** What a key's requests have cost in the last 13 months, in this UTC day, week and month; what all of its project have; and what it may still cost: the narrowest US dollar budget of the project that all requests of the key count against, and what is left of the narrowest, the organization's among them. Null: limit_usd, limit_per, remaining_usd, expires_at. */
@@ -448,6 +456,8 @@ export const FUNCTIONS = {
   usage_with_tags: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { project_id: 'bigint', at: 'timestamptz', tags: 'jsonb', key_id: 'bigint', endpoint: 'text', model: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that usage_pieces() chooses. in_detail: false gives all projects together, without project, key, model and provider, to administrators only. */
   usage_within: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', in_detail: 'boolean' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
+  /** The models that have answered a request of the project. */
+  used_models: { reads: true, takes: { of_project: 'bigint' }, gives: { model: 'text' } },
   /** The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review's, else the judge's. No row: nobody has given one. */
   verdict_on: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
   /** Projects that the current user may see: all for an administrator, else the user's memberships. Row-level security relies on it. */

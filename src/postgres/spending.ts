@@ -21,19 +21,30 @@ export interface SpendingAsk {
   unknown?: string | undefined
 }
 
-export type SpendingReply =
-  | { verdict: 'granted'; remaining_usd: number | null }
-  | {
-      /** `unpriced`: a budget in US dollars or tokens applies, and the most that it may cost is not known. */
-      verdict: 'exhausted' | 'unpriced'
-      remaining_usd: number | null
-      /** Of the budget that refuses. */
-      unit: 'usd' | 'tokens'
-      amount: number
-      per: 'day' | 'week' | 'month' | 'total'
-      scope: 'key' | 'tag' | 'model' | 'project' | 'organization'
-      resets_at: Date | null
-    }
+export type SpendingReply = { verdict: 'granted'; remaining_usd: number | null } | SpendingRefusal
+
+export interface SpendingRefusal {
+  /**
+   * `reserved`: it fits once other requests have settled. `exhausted`: it fits no more. `unpriced`: a budget in US dollars or tokens applies, and
+   * the most that it may cost is not known.
+   */
+  verdict: 'reserved' | 'exhausted' | 'unpriced'
+  remaining_usd: number | null
+  /** Of the budget that refuses. */
+  budget_id: number
+  unit: 'usd' | 'tokens'
+  amount: number
+  per: 'day' | 'week' | 'month' | 'total'
+  scope: 'key' | 'tag' | 'model' | 'project' | 'organization'
+  resets_at: Date | null
+  spent: number
+  /** By other requests; where `key_limit` refuses, by those of the same key. */
+  reserved: number
+  /** The most that one key may reserve of it; null where that does not refuse. */
+  key_limit: number | null
+  /** Whether it fits once the requests that live have settled. */
+  may_wait: boolean
+}
 
 /** One reply for each ask, in order; none when a batch comes again. */
 export async function reserveSpending(

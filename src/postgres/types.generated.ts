@@ -76,6 +76,8 @@ export interface ProjectSettings {
   allowed_models: string[];
   /** Anthropic’s cache of prompts: Whether chat requests to Anthropic, under the project’s own key, are marked for its cache. */
   anthropic_cache_marks: 'off' | 'on';
+  /** Share of a budget that one key may reserve: In percent. While other keys are active, the requests in flight of one key reserve at most this share of what is not spent of the project’s budgets. A key’s only request in flight may reserve all of it. 100: no limit. */
+  budget_key_share: number;
   /** Maximum size: Above it, the answers that would expire first are deleted. Checked once a minute. */
   cache_bytes: number;
   /** Answered from the cache: Which requests may be answered from the cache at all. */

@@ -5,8 +5,9 @@ import { createQuota } from '../admission/quota.ts'
 import { createRateWindows } from '../admission/rate-windows.ts'
 import { createTokenWindows } from '../admission/token-windows.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
-import { type Catalogue, loadCatalogue } from '../catalogue/catalogue.ts'
+import { AGGREGATOR, type Catalogue, loadCatalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
+import { VENDORS } from '../config/vendors.ts'
 import { createDashboard, createDashboardServer } from '../dashboard/dashboard.ts'
 import { offLoop } from '../event-loop/off-loop.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
@@ -39,6 +40,7 @@ import { createWordings } from '../providers/keys/wordings.ts'
 import { createModelRouter, type ModelRouter } from '../providers/model-router.ts'
 import { reachProviders } from '../providers/reach-providers.ts'
 import { createSandboxProvider } from '../providers/sandbox-provider.ts'
+import { findSimilar } from '../providers/similar-names.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import type { ProcessBus } from '../stores/redis/process-bus.ts'
@@ -200,11 +202,19 @@ async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | n
 function createRecorders(options: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
   const { config, database, store, log, followEveryMs } = options
   const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
+  const budgets = createBudgets(database, undefined, {
+    findSimilarModels(model) {
+      const listed = [AGGREGATOR, ...VENDORS.map(({ name }) => name)].flatMap(provider => catalogue.listedBy(provider))
+      // Another provider may have a price for it by this name.
+      const names = listed.map(each => each.model).filter(name => name !== model && !name.endsWith(`/${model}`))
+      return findSimilar(model, names)
+    },
+  })
   return {
-    recorder: createUsageRecorder(database, log),
+    recorder: createUsageRecorder(database, log, budgets.recorded),
     semanticHits: createSemanticHitRecorder(database, seal, log),
     contents: createContentRecorder(database, seal, log),
-    budgets: createBudgets(database),
+    budgets,
     tokenWindows: createTokenWindows(store),
     follower: createResponseFollower({ database, modelRouter, catalogue, log, lookEveryMs: followEveryMs }),
   }

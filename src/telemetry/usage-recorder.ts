@@ -87,10 +87,14 @@ export interface UsageRecorder {
   drain(timeLimitMs: number): Promise<void>
 }
 
-/** The database's time is learned with every write. */
-export function createUsageRecorder(database: Database, log: Log): UsageRecorder {
+/** The database's time is learned with every write. `onWritten` is called with records that were written, whose reservations have ended. */
+export function createUsageRecorder(
+  database: Database,
+  log: Log,
+  onWritten?: (records: readonly UsageRecord[]) => void,
+): UsageRecorder {
   const queue = new UsageQueue()
-  const writer = new QueueWriter(queue, database, log)
+  const writer = new QueueWriter(queue, database, log, onWritten)
 
   return {
     record(usage) {
@@ -114,7 +118,10 @@ class QueueWriter {
   #writing: Promise<void> | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(queue: UsageQueue, database: Database, log: Log) {
+  readonly #onWritten: ((records: readonly UsageRecord[]) => void) | undefined
+
+  constructor(queue: UsageQueue, database: Database, log: Log, onWritten?: (records: readonly UsageRecord[]) => void) {
+    this.#onWritten = onWritten
     this.#queue = queue
     this.#database = database
     this.#log = log
@@ -158,6 +165,7 @@ class QueueWriter {
       try {
         learnTime(await recordUsage(this.#database, records, name))
         this.#queue.noteWritten()
+        this.#onWritten?.(records)
         this.#noteSuccess()
       } catch (error) {
         if (!isRefusal(error)) {

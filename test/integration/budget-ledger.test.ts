@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Budgets, createBudgets } from '../../src/admission/budgets.ts'
 import { createTokenWindows } from '../../src/admission/token-windows.ts'
+import { ClientGone } from '../../src/errors/errors.ts'
 import { NO_USAGE } from '../../src/formats/token-usage.ts'
 import { tokensOf } from '../../src/pipeline/request-record.ts'
 import { Spending } from '../../src/pipeline/spending.ts'
@@ -11,6 +12,7 @@ import { call } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import { batchSpendingId, releaseSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
 
@@ -162,10 +164,180 @@ describeBackends('the ledger of budgets', backend => {
     expect(await commitOf(0.8)).toBe('off')
     expect(await commitOf(0.1)).toBe('off')
     expect(await commitOf(0.05)).not.toBe('off')
-    expect(await commitOf(0.1)).toBe('exhausted')
+    expect(await commitOf(0.1)).toBe('reserved')
+    expect(await commitOf(1.1)).toBe('exhausted')
     await query(`select set_budget(null, 'usd', 2, 'month')`)
     expect(await commitOf(1, 'other')).toBe('off')
     expect(await commitOf(0.9, 'other')).not.toBe('off')
+  })
+
+  describe('what others have reserved', () => {
+    const PATIENCE_MS = 60_000
+    const STAYS = new AbortController().signal
+    const reserved = { status: 429, code: 'budget_reserved' }
+    // So that none is found by a poll.
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+
+    async function addKey(name: string): Promise<number> {
+      await call(database, 'issue_key', { project, key_type: 'project', key_name: name })
+      const [key] = await query<{ id: number }>(
+        `select id::integer from api_keys where project_id = ${projectId} and name = '${name}'`,
+      )
+      return key?.id ?? 0
+    }
+
+    test('is not spent: what fits beside what is spent may be tried again, and what does not is refused for good', async () => {
+      await setBudget(1)
+      await settle([spending(0.2)])
+      await budgets.reserve(spending(0.5))
+      const error = await budgets.reserve(spending(0.4)).catch(each => each)
+      expect(error).toMatchObject({ ...reserved, headers: { 'retry-after': '5' } })
+      expect(error.headers).not.toHaveProperty('x-should-retry')
+      expect(error.message).toMatch(
+        /of 1 USD a month for this project, 0\.2\d* USD is spent, and 0\.5\d* USD is reserved by requests.* up to 0\.4\d* USD/,
+      )
+      const tooMuch = await budgets.reserve(spending(0.9), STAYS).catch(each => each)
+      expect(tooMuch).toMatchObject({ code: 'insufficient_quota', headers: { 'x-should-retry': 'false' } })
+      expect(tooMuch.message).toMatch(
+        /0\.8\d* USD is left, and this request may take up to 0\.9\d* USD: with a lower max_tokens/,
+      )
+    })
+
+    test('is waited for until it is released, by those whose clients stay', async () => {
+      const budget = await setBudget(1)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const first = spending(0.6)
+      await patient.reserve(first)
+      const leaving = new AbortController()
+      const second = patient.reserve(spending(0.5), STAYS)
+      const third = patient.reserve(spending(0.5), leaving.signal)
+      leaving.abort()
+      await expect(third).rejects.toThrow(ClientGone)
+      patient.release(first.id)
+      expect(await second).toBeCloseTo(0.5, 9)
+      await patient.drain(10_000)
+      expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.5, held: 1 })
+    })
+
+    test('is waited for until its request fails', async () => {
+      await setBudget(1)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const account = { project_id: projectId, key_id: keyId, has_budgets: true, tokens_per_minute: null } as Account
+      const tokenWindows = createTokenWindows(createInProcessStore())
+      const request = new Spending({ budgets: patient, tokenWindows }, account, 'r')
+      await request.reserve(MODEL, { usd: 0.6, tokens: 1 })
+      const second = patient.reserve(spending(0.5), STAYS)
+      // The second is refused once, and waits then.
+      await patient.reserve(spending(0.1))
+      request.release()
+      expect(await second).toBeCloseTo(0.4, 9)
+    })
+
+    test('is waited for until it is settled by a record', async () => {
+      await setBudget(1)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const first = spending(0.6)
+      await patient.reserve(first)
+      const second = patient.reserve(spending(0.5), STAYS)
+      // It is refused once, and waits then.
+      await patient.reserve(spending(0.1))
+      await settle([{ ...first, usd: 0.1 }])
+      const { id, model, usd, tokens } = first
+      patient.recorded([{ project_id: projectId, spent: [{ id, model, usd, tokens }] } as unknown as UsageRecord])
+      expect(await second).toBeCloseTo(0.3, 9)
+    })
+
+    test('is refused when nobody has released it in time', async () => {
+      vi.useRealTimers()
+      await setBudget(1)
+      const hasty = createBudgets(database, undefined, { patienceMs: 20 })
+      await hasty.reserve(spending(0.6))
+      await expect(hasty.reserve(spending(0.5), STAYS)).rejects.toMatchObject(reserved)
+    })
+
+    test.each([
+      ['a batch', `expires_at = 'infinity'`],
+      ['a process that is gone', `expires_at = now() - interval '1 second'`],
+      ['a request whose cost is in doubt', `doubtful_at = now(), expires_at = now() + interval '1 hour'`],
+    ])('is not waited for where it is of %s', async (_, change) => {
+      await setBudget(1)
+      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      await patient.reserve(spending(0.6))
+      await patient.reserve(spending(0.1))
+      await query(`update budget_reservations set ${change} where amount > 0.5`)
+      const refused = { ...reserved, headers: { 'retry-after': '60' } }
+      await expect(patient.reserve(spending(0.5), STAYS)).rejects.toMatchObject(refused)
+    })
+
+    test('by one key is a share of what is not spent, while there are other keys', async () => {
+      const other = await addKey('other')
+      await query(`select set_setting('${project}', 'budget_key_share', '50')`)
+      await setBudget(1)
+      await settle([spending(0.2)])
+      await budgets.reserve(spending(0.1, { key_id: other }))
+      await budgets.reserve(spending(0.3))
+      const error = await budgets.reserve(spending(0.2)).catch(each => each)
+      expect(error).toMatchObject(reserved)
+      expect(error.message).toMatch(
+        /0\.3\d* USD is reserved by other requests of this key, which may reserve 0\.4\d* USD at once \(budget_key_share\)/,
+      )
+      await budgets.reserve(spending(0.1))
+      await budgets.reserve(spending(0.3, { key_id: other }))
+    })
+
+    test('by one key may be all where it is one request, or in the key’s own budget, or there is no other key, or no share', async () => {
+      const other = await addKey('other')
+      await query(`select set_setting('${project}', 'budget_key_share', '50')`)
+      await setBudget(1)
+      const [single, ...rest] = [spending(0.9), spending(0.3), spending(0.3), spending(0.3)]
+      await budgets.reserve(single)
+      await releaseSpending(database, [single.id])
+      const [first, second, third] = rest
+      if (!first || !second || !third) throw new Error('Too few')
+      await budgets.reserve(first)
+      await expect(budgets.reserve(second)).rejects.toMatchObject(reserved)
+      await query(`update api_keys set expires_at = now() - interval '1 second' where id = ${other}`)
+      await budgets.reserve(second)
+      await query(`update api_keys set expires_at = null where id = ${other}`)
+      await expect(budgets.reserve(third)).rejects.toMatchObject(reserved)
+      await query(`update api_keys set deactivated_at = now() where id = ${other}`)
+      await budgets.reserve(third)
+      await releaseSpending(database, [second.id, third.id])
+      await query(`update api_keys set deactivated_at = null, type = 'test' where id = ${other}`)
+      await budgets.reserve(second)
+      await releaseSpending(database, [second.id])
+      await query(`update api_keys set type = 'project' where id = ${other}`)
+      await expect(budgets.reserve(third)).rejects.toMatchObject(reserved)
+      for (const column of ['replaced_by', 'session_id']) {
+        await query(`update api_keys set ${column} = ${keyId} where id = ${other}`)
+        await budgets.reserve(third)
+        await releaseSpending(database, [third.id])
+        await query(`update api_keys set ${column} = null where id = ${other}`)
+        await expect(budgets.reserve(third)).rejects.toMatchObject(reserved)
+      }
+      await query(`select set_setting('${project}', 'budget_key_share', '100')`)
+      await budgets.reserve(third)
+    })
+
+    test('by one key in its own budget, or in the organization’s, is not limited by the share', async () => {
+      await addKey('other')
+      await query(`select set_setting('${project}', 'budget_key_share', '10')`)
+      await setBudget(1, { more: `, of_key => ${keyId}` })
+      await query(`select set_budget(null, 'usd', 1, 'month')`)
+      for (let n = 0; n < 3; n++) await budgets.reserve(spending(0.3))
+    })
+
+    test('by a key’s batches, and by its requests in doubt, counts in its share, and is not waited for', async () => {
+      await addKey('other')
+      await query(`select set_setting('${project}', 'budget_key_share', '50')`)
+      await setBudget(1)
+      await budgets.reserve(spending(0.45))
+      const refused = { ...reserved, headers: { 'retry-after': '60' } }
+      for (const change of [`doubtful_at = now()`, `doubtful_at = null, expires_at = 'infinity'`]) {
+        await query(`update budget_reservations set ${change}`)
+        await expect(budgets.reserve(spending(0.1), STAYS)).rejects.toMatchObject(refused)
+      }
+    })
   })
 
   test('the same request may reserve again: both are held, and both are released', async () => {

@@ -107,12 +107,13 @@ describeBackends('budgets', backend => {
       const refused = answers.filter(({ status }) => status === 429)
       expect(refused).toHaveLength(35)
       for (const { json, headers } of refused) {
-        expect(json.error).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' })
-        expect(json.error.message).toMatch(/^Budget exceeded: [\d.]+ USD a month for this project; it resets at /)
-        expect([headers.get('x-should-retry'), Number(headers.get('x-proxy-budget-remaining-usd')) < most]).toEqual([
-          'false',
-          true,
-        ])
+        expect(json.error).toMatchObject({ code: 'budget_reserved', type: 'rate_limit_error' })
+        expect(json.error.message).toMatch(
+          /^Budget reserved by requests in flight: of [\d.]+ USD a month for this project, [\d.]+ USD is spent, and [\d.]+ USD is reserved by requests that are not settled yet\. This request may take up to [\d.]+ USD\. Try again in 5 seconds;/,
+        )
+        const { 'retry-after': retryAfter, 'x-should-retry': shouldRetry } = Object.fromEntries(headers)
+        expect([retryAfter, shouldRetry]).toEqual(['5', undefined])
+        expect(Number(headers.get('x-proxy-budget-remaining-usd'))).toBeLessThan(most)
       }
       await others.settle()
       const { spent = 0, ...rest } = (await standOf(budget)) ?? {}
@@ -120,10 +121,54 @@ describeBackends('budgets', backend => {
       expect(rest).toEqual({ reserved: 0, held: 0 })
       await setBudget(0)
       expect(await ask(proxy, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
-      expect((await ask(proxy, key, plain('Unknown?'))).status).toBe(429)
+      const { json, headers } = await ask(proxy, key, plain('Unknown?'))
+      expect(json.error).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' })
+      expect(json.error.message).toMatch(/^Budget exceeded: 0 USD a month for this project; it resets at /)
+      expect(headers.get('x-should-retry')).toBe('false')
     } finally {
       await others.stop()
     }
+  })
+
+  test.each([false, true])(
+    'a request waits for what another has reserved, and is answered; streamed: %s',
+    async stream => {
+      const most = mostUsd({ ...plain('Number 1?'), stream })
+      const budget = await setBudget(most * 1.5)
+      const answering = Promise.withResolvers<void>()
+      upstreams.openai.script(async () => {
+        await answering.promise
+        return { kind: 'answer' }
+      })
+      const [first, second] = [1, 2].map(n => ask(proxy, key, { ...plain(`Number ${n}?`), stream }))
+      await waitUntil('one is asked', () => upstreams.openai.requests.length === 1)
+      answering.resolve()
+      expect([(await first)?.status, (await second)?.status]).toEqual([200, 200])
+      expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
+    },
+  )
+
+  test('a client that leaves while it waits for what another has reserved is neither answered nor charged', async () => {
+    const budget = await setBudget(mostUsd(plain('Number 1?')) * 1.5)
+    const answering = Promise.withResolvers<void>()
+    upstreams.openai.script(async () => {
+      await answering.promise
+      return { kind: 'answer' }
+    })
+    const first = ask(proxy, key, plain('Number 1?'))
+    await waitUntil('one is asked', () => upstreams.openai.requests.length === 1)
+    const leaving = new AbortController()
+    const second = post(proxy, key, '/chat/completions', plain('Number 2?'), { signal: leaving.signal }).catch(
+      () => null,
+    )
+    await Bun.sleep(100)
+    leaving.abort()
+    await second
+    await Bun.sleep(100)
+    answering.resolve()
+    expect((await first).status).toBe(200)
+    expect(upstreams.openai.requests).toHaveLength(1)
+    expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
   })
 
   test('a batch reserves what its lines may cost at half price until it is over; one that is too dear is not begun', async () => {
@@ -156,7 +201,9 @@ describeBackends('budgets', backend => {
     const batch = await start()
     expect(await standOf(budget)).toMatchObject({ spent: 0, held: 1 })
     expect((await standOf(budget))?.reserved).toBeCloseTo(most, 8)
-    await expect(start()).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' })
+    // It takes hours: nobody waits for it.
+    const refused = await start().catch(error => error)
+    expect([refused.status, refused.code, refused.headers.get('retry-after')]).toEqual([429, 'budget_reserved', '60'])
     while ((await client.batches.retrieve(batch.id)).status !== 'completed');
     expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
     expect(await recordedUsd()).toBeGreaterThan(0)
@@ -253,6 +300,19 @@ describeBackends('budgets', backend => {
     expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
     await setBudget(0)
     expect((await ask(proxy, key, plain('Known?'))).status).toBe(429)
+    // What others have reserved is not spent.
+    await setBudget((await recordedUsd()) + mostUsd(plain('Number 1?')) * 1.5)
+    const answering = Promise.withResolvers<void>()
+    upstreams.openai.script(async () => {
+      await answering.promise
+      return { kind: 'answer' }
+    })
+    const before = upstreams.openai.requests.length
+    const other = ask(proxy, key, plain('Number 1?'))
+    await waitUntil('it is asked', () => upstreams.openai.requests.length > before)
+    expect(await ask(proxy, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
+    answering.resolve()
+    expect((await other).status).toBe(200)
   })
 
   const DOORS: Record<string, Record<string, unknown>> = {

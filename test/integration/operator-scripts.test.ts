@@ -269,7 +269,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const id = await succeed('set-budget', { project, usd: '100', per: 'month' })
       expect(id).toMatch(/^\d+\n$/)
       expect(await succeed('set-budget', { project, usd: '50.5', per: 'month' })).toBe(id)
-      await succeed('set-budget', {
+      const told = await run('set-budget', {
         project,
         tokens: '1000',
         per: 'day',
@@ -277,9 +277,28 @@ describe.skipIf(!psqlPath)(title, () => {
         tag: 'team=search',
         zone: 'Europe/Vienna',
       })
+      expect([told.exitCode, told.stdout]).toEqual([0, expect.stringMatching(/^\d+\n$/)])
+      expect(told.stderr).toMatch(/WARNING: {2}No request with the tag team=search has been recorded\.\n$/)
       expect(await amounts()).toEqual([{ of: '50.5 usd month' }, { of: '1000 tokens day {"team": "search"}' }])
       await succeed('set-budget', { project, usd: 'none', per: 'month' })
       expect(await amounts()).toHaveLength(1)
+    })
+
+    test('a script that sets names of models warns of those that are not known', async () => {
+      const project = await newProject()
+      const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
+      const warned = /WARNING: {2}No model is known by the name gpt-4o-mni\. Did you mean gpt-4o-mini\?\n$/
+      for (const outcome of [
+        await run('set-budget', { project, usd: '1', per: 'day', model: 'gpt-4o-mni' }),
+        await run('set-setting', { project, setting: 'fallbacks', value: 'gpt-4o-mni' }),
+        await run('set-setting', { project, setting: 'aliases', value: 'fast=gpt-4.1|gpt-4o-mni' }),
+        await run('set-setting', { project, setting: 'allowed_models', value: 'gpt-4*,fast,gpt-4o-mni' }),
+        await run('set-key-limits', { key, allowed_models: 'fast,gpt-4o-mni' }),
+      ]) {
+        expect([outcome.exitCode, outcome.stderr]).toEqual([0, expect.stringMatching(warned)])
+        expect(outcome.stderr.match(/WARNING/g)).toHaveLength(1)
+      }
+      await succeed('set-key-limits', { key, requests_per_minute: '5' })
     })
 
     test('set-plan and set-setting say nothing and do it', async () => {

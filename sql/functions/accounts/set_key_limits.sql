@@ -9,6 +9,7 @@ declare
     models text[];
     networks cidr[];
     rate text;
+    warning text;
 begin
     if owner_id is null then
         raise exception 'API key key_% does not exist', of_key using errcode = 'no_data_found';
@@ -43,8 +44,13 @@ begin
         allowed_addresses = case when limits ? 'allowed_addresses' then networks else k.allowed_addresses end
     where of_key in (k.id, k.replaced_by);
     perform audit('api_key.updated', owner_id, 'key_' || of_key, limits);
+    if models is not null then
+        foreach warning in array (select k.warnings from project_api_keys k where k._id = of_key) loop
+            raise warning '%', warning;
+        end loop;
+    end if;
 end;
 $$;
 
 comment on function set_key_limits(bigint, jsonb) is
-    'Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project.';
+    'Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project, and warns of models that nothing has matched.';

@@ -8,6 +8,7 @@ declare
     into_column text := setting;
     given text := value;
     column_type text;
+    warning text;
 begin
     -- Readable names for two of the choices.
     if setting in ('semantic_enabled', 'semantic_guards') then
@@ -57,7 +58,10 @@ begin
             and not exists (select from api_keys k where k.id = h.key_id and k.log_content = 'sealed');
     end if;
     perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('setting', setting, 'value', value));
+    foreach warning in array setting_warnings(owner_id, into_column) loop
+        raise warning '%', warning;
+    end loop;
 end;
 $$;
 
-comment on function set_setting(text, text, text) is 'Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take.';
+comment on function set_setting(text, text, text) is 'Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take, and warns of models that nothing has matched.';

@@ -19,6 +19,7 @@ declare
     tagged jsonb;
     aliased text;
     set_id bigint;
+    warning text;
 begin
     if in_unit is null or in_unit not in ('usd', 'tokens') then
         raise exception 'a budget is in usd or in tokens' using errcode = 'invalid_parameter_value';
@@ -84,9 +85,12 @@ begin
         'budget.set', owner_id, 'budget_' || set_id,
         jsonb_build_object('unit', in_unit, 'amount', of_amount, 'per', in_per, 'key_id', of_key, 'model', of_model, 'tag', of_tag)
     );
+    foreach warning in array budget_warnings(set_id) loop
+        raise warning '%', warning;
+    end loop;
     return set_id;
 end;
 $$;
 
 comment on function set_budget(text, text, numeric, text, bigint, text, text, text) is
-    'Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take. Null: of_amount (it is removed).';
+    'Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take, and warns of names that nothing has matched. Null: of_amount (it is removed).';

@@ -36,6 +36,7 @@ begin
         refusals_hourly,
         usage_pending,
         usage_tagged,
+        models,
         budgets,
         budget_periods,
         spend_alerts,

@@ -43,5 +43,6 @@ export const settings = objectOf('Settings', 'project.settings', {
   project_id: text,
   settings: t.Record(t.String(), t.Unknown(), { description: 'Those that are set, and the defaults of all others.' }),
   kinds: t.Array(settingKind),
+  warnings: t.Array(text, { description: 'Models in them that nothing has matched.' }),
 })
 export type Settings = Static<typeof settings>

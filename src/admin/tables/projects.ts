@@ -58,10 +58,11 @@ export const PROJECTS: readonly Operation[] = [
 ]
 
 async function describeSettings({ caller, ids }: Asked<{ project_id: number }>) {
-  const [known, kinds] = await Promise.all([
+  const [known, kinds, warnings] = await Promise.all([
     callAs(caller.actor, 'project_settings', { of_project: ids.project_id }),
     callAs(caller.actor, 'list_setting_kinds', {}),
+    callAs(caller.actor, 'setting_warnings', { of_project: ids.project_id }),
   ])
   if (known === null) throw notFound(project.missing)
-  return { object: 'project.settings', project_id: formatId('proj', ids.project_id), settings: known, kinds }
+  return { object: 'project.settings', project_id: formatId('proj', ids.project_id), settings: known, kinds, warnings }
 }

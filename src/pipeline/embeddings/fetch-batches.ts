@@ -116,7 +116,7 @@ export async function fetchBatch(
   const body = writeBody(context, { inputs, isVerbatim })
   const { endpoint, model } = query
   const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
-  if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue))
+  if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue), signal)
   signal.throwIfAborted()
   const called = { endpoint, model, body: body.body, size, provider, catalogue }
   const estimate: EstimateCall = reason => estimateUsage(called, { reason })

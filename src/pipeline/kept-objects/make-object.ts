@@ -123,7 +123,7 @@ const NOTHING: Largest = { usd: 0, tokens: 0 }
 
 /** Reserves what the requests may cost at half the price, model by model. */
 async function reserveForBatch(
-  { accounting }: RequestContext,
+  { request, accounting }: RequestContext,
   provider: Provider,
   sizes: readonly RequestSize[],
   { catalogue }: Stages,
@@ -137,7 +137,7 @@ async function reserveForBatch(
     await yieldTurn()
   }
   accounting.noteProvider(provider)
-  for (const [model, largest] of byModel) await accounting.spending?.reserveMoney(model, largest)
+  for (const [model, largest] of byModel) await accounting.spending?.reserveMoney(model, largest, request.signal)
 }
 
 /** They may have been narrowed since the upload, or another key's may be wider. */

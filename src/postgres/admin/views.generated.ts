@@ -152,6 +152,7 @@ export const VIEWS = {
       allowed_models: orNull(t.Array(t.String(), { description: 'Null: all that the project may use.' })),
       allowed_addresses: orNull(t.Array(t.String(), { description: 'Null: any.' })),
       former_value_of: orNull(t.String({ description: 'Of a former value, the key for which it stands. Null: it is a key itself.' })),
+      warnings: t.Array(t.String(), { description: 'Names in allowed_models that nothing has matched.' }),
     },
   },
   project_budgets: {
@@ -173,6 +174,7 @@ export const VIEWS = {
       api_key_id: orNull(t.String({ description: 'Null: any.' })),
       api_key_name: orNull(t.String({ description: 'Null: any.' })),
       api_key_redacted_value: orNull(t.String({ description: 'Null: any.' })),
+      warnings: t.Array(t.String(), { description: 'Names in it that nothing has matched.' }),
     },
   },
   project_deliveries: {

@@ -92,7 +92,7 @@ function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> })
 }
 
 test.each([
-  ['its own key’s limit', refuse('budgetExceeded', { budget: '1 USD', until: '', most: '2 USD' }), null],
+  ['its own key’s limit', refuse('budgetExceeded', { budget: '1 USD', until: '', most: '2 USD', left: '1 USD' }), null],
   ['what concerns all', failed, failed],
 ])('a call that ends for %s tells its followers so', async (_, failure, told) => {
   const { led, settled, asked } = leadCall({ reserve: () => Promise.reject(failure) })

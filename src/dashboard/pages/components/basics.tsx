@@ -107,6 +107,19 @@ export function Problem({ error }: { error: Error | null }) {
   )
 }
 
+/** What the server warns of in something that it accepted. */
+export function Warnings({ warnings }: { warnings: readonly string[] }) {
+  return warnings.map(warning => (
+    <p
+      key={warning}
+      role="note"
+      className="my-1 min-w-48 rounded-lg bg-warn-soft px-3 py-2 font-normal whitespace-normal text-warn [overflow-wrap:anywhere]"
+    >
+      {plain(warning)}
+    </p>
+  ))
+}
+
 export function Empty({ title, children, action }: { title: string; children: ReactNode; action?: ReactNode }) {
   return (
     <div className="flex flex-col items-center gap-2 px-6 py-12 text-center">

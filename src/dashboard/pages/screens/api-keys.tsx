@@ -1,6 +1,6 @@
 /** API keys: generates them, shows each once, limits, rotates and deactivates them. */
 import { useState } from 'react'
-import { Badge, Card, Name } from '../components/basics.tsx'
+import { Badge, Card, Name, Warnings } from '../components/basics.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { ResourceColumn } from '../components/resource-columns.tsx'
 import { Segments } from '../components/segments.tsx'
@@ -111,7 +111,15 @@ const COLUMNS: ResourceColumn<ApiKey>[] = [
     ),
   },
   { title: 'Key', look: 'code', cell: key => key.redacted_value },
-  { title: 'Limits', cell: key => limitsOf(key) || <span className="text-muted">None</span> },
+  {
+    title: 'Limits',
+    cell: key => (
+      <>
+        {limitsOf(key) || <span className="text-muted">None</span>}
+        <Warnings warnings={key.warnings} />
+      </>
+    ),
+  },
   { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
   { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
   {

@@ -1,6 +1,6 @@
 /** A project's budgets: what is set, what is left, and setting and removing one. */
 import type { Action } from '../components/actions.tsx'
-import { Badge } from '../components/basics.tsx'
+import { Badge, Warnings } from '../components/basics.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatCount, formatTime, formatUsd, isolated } from '../format.ts'
 import { useProjectPath } from '../session.ts'
@@ -35,7 +35,16 @@ export function Budgets() {
       empty={{ title: 'No budget', help: 'Nothing limits what this project may spend.' }}
       nameOf={budget => `the budget of ${scopeOf(budget)}`}
       columns={[
-        { title: 'For', look: 'strong', cell: scopeOf },
+        {
+          title: 'For',
+          look: 'strong',
+          cell: budget => (
+            <>
+              {isolated(scopeOf(budget))}
+              <Warnings warnings={budget.warnings} />
+            </>
+          ),
+        },
         { title: 'Per', cell: budget => <Badge>{budget.per}</Badge> },
         { title: 'Budget', numeric: true, cell: budget => format(budget, budget.amount) },
         { title: 'Spent', numeric: true, cell: budget => format(budget, budget.spent) },

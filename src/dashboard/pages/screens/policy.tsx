@@ -2,7 +2,7 @@
 import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Ask } from '../components/ask.tsx'
-import { Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { Button, Card, Loading, PageHeader, Problem, Warnings } from '../components/basics.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
 import { may, useProject } from '../session.ts'
 import { useChangeSettings, useSettings } from '../settings.ts'
@@ -29,7 +29,7 @@ function PolicyForm({ project }: { project: Project }) {
   const [draft, setDraft] = useState<Record<string, string>>({})
   if (current.error) return <Problem error={current.error} />
   if (current.data === undefined) return <Loading />
-  const { settings, kinds } = current.data
+  const { settings, kinds, warnings } = current.data
   const isChanged = Object.entries(draft).some(([name, value]) => value !== asText(settings[name]))
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -37,6 +37,9 @@ function PolicyForm({ project }: { project: Project }) {
   }
   return (
     <>
+      <div className="mb-5 empty:hidden">
+        <Warnings warnings={warnings} />
+      </div>
       {mayChange && <LearnOffer project={project} settings={settings} />}
       <form onSubmit={submit} className="space-y-5">
         {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (

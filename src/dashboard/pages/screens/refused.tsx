@@ -20,6 +20,7 @@ const REASONS: Record<Counted, Words> = {
   rate_limit_exceeded: ['Too many a minute', 'A key or a client address is over its plan’s limit.'],
   monthly_quota_exceeded: ['Month used up', 'A project is over its plan’s quota.'],
   insufficient_quota: ['Budget used up', 'A request may cost more than a budget has left.'],
+  budget_reserved: ['Budget reserved', 'Requests in flight have reserved what is left of a budget.'],
   concurrent_requests_exceeded: ['Too many at once', 'A key has as many requests in progress as its plan allows.'],
   invalid_admin_key: ['Not logged in', 'A page or a script comes without a login or with an unknown admin key.'],
   wrong_password: ['Wrong password', 'Somebody tried to log in.'],

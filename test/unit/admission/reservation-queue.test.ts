@@ -1,0 +1,270 @@
+/** Requests that wait for a budget, without a database: who is tried when, and who is not. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createReservationQueues } from '../../../src/admission/reservation-queue.ts'
+import { ClientGone } from '../../../src/errors/errors.ts'
+import type { SpendingAsk, SpendingRefusal, SpendingReply } from '../../../src/postgres/spending.ts'
+
+const PATIENCE_MS = 5_000
+const GRANTED: SpendingReply = { verdict: 'granted', remaining_usd: 1 }
+const STAYS = new AbortController().signal
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+let next = 0
+const request = (usd: number, more: Partial<SpendingAsk> = {}): SpendingAsk => ({
+  ...{ id: `${next++}`, project_id: 1, key_id: 1, request_id: 'r', endpoint: 'chat', model: 'm', tags: null },
+  ...{ usd, tokens: 10 },
+  ...more,
+})
+
+/** The reply where so much is left of a budget of one dollar. */
+const lacking = (left: number, more: Partial<SpendingRefusal> = {}): SpendingRefusal => ({
+  ...{ verdict: 'reserved', remaining_usd: left, budget_id: 1, unit: 'usd', amount: 1, per: 'month', scope: 'project' },
+  ...{ resets_at: null, spent: 0, reserved: 1 - left, key_limit: null, may_wait: true },
+  ...more,
+})
+
+/** A budget of which so much is left. */
+function open(left = 0, more: Partial<SpendingRefusal> = {}) {
+  const budget = { left, tried: [] as string[], released: [] as string[] }
+  const queues = createReservationQueues({
+    async reserve({ id, usd }) {
+      budget.tried.push(id)
+      if ((usd ?? 0) > budget.left) return lacking(budget.left, more)
+      budget.left -= usd ?? 0
+      return GRANTED
+    },
+    release: id => void budget.released.push(id),
+    patienceMs: PATIENCE_MS,
+  })
+  const verdicts: Record<string, string> = {}
+  function wait(ask: SpendingAsk, signal = STAYS, refusal = lacking(budget.left, more)) {
+    const note = (verdict: string) => {
+      verdicts[ask.id] = verdict
+    }
+    queues.wait(ask, refusal, signal).then(
+      ({ verdict }) => note(verdict),
+      error => note(error instanceof ClientGone ? 'gone' : 'failed'),
+    )
+  }
+  return { budget, queues, verdicts, wait }
+}
+
+const settle = () => vi.advanceTimersByTimeAsync(0)
+
+test('a request is tried again when a reservation of its project ends, at once', async () => {
+  const { budget, queues, verdicts, wait } = open()
+  const ask = request(0.5)
+  wait(ask)
+  await settle()
+  budget.left = 0.6
+  queues.wake([2])
+  queues.wake([])
+  await settle()
+  expect(budget.tried).toEqual([])
+  queues.wake([2, 1])
+  await settle()
+  expect(verdicts).toEqual({ [ask.id]: 'granted' })
+})
+
+test('what other processes release is found by a poll that slows down; then the last refusal is the answer', async () => {
+  const { budget, verdicts, wait } = open()
+  const ask = request(0.5)
+  wait(ask)
+  const triedAt: number[] = []
+  for (let ms = 0; ms < PATIENCE_MS; ms += 100) {
+    const before = budget.tried.length
+    await vi.advanceTimersByTimeAsync(100)
+    if (budget.tried.length > before) triedAt.push(ms + 100)
+  }
+  expect([triedAt, verdicts]).toEqual([[500, 1_500, 3_500], { [ask.id]: 'reserved' }])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(budget.tried).toHaveLength(3)
+})
+
+test('the next that waits is polled for as often as the first', async () => {
+  const { budget, wait } = open()
+  wait(request(0.5))
+  await vi.advanceTimersByTimeAsync(PATIENCE_MS)
+  wait(request(0.5))
+  await vi.advanceTimersByTimeAsync(500)
+  expect(budget.tried).toHaveLength(4)
+})
+
+test('however many wait, one is tried where nothing is left, and beside it those that fit', async () => {
+  const { budget, queues, verdicts, wait } = open()
+  const asks = Array.from({ length: 100 }, () => request(0.5))
+  for (const ask of asks) wait(ask)
+  await settle()
+  queues.wake([1])
+  await settle()
+  expect(budget.tried).toEqual([asks[0]?.id])
+  // Of another budget nothing was told.
+  const other = request(0.5)
+  wait(other, STAYS, lacking(0, { budget_id: 2 }))
+  const small = request(0.1)
+  wait(small)
+  budget.left = 0.2
+  queues.wake([1])
+  await settle()
+  expect(budget.tried.slice(1)).toEqual(expect.arrayContaining([asks[0]?.id, other.id, small.id]))
+  expect(verdicts).toEqual({ [small.id]: 'granted' })
+  expect(new Set(budget.tried)).toEqual(new Set([asks[0]?.id, other.id, small.id]))
+})
+
+test('where the share of a key refuses, those of other keys are tried', async () => {
+  const { budget, queues, wait } = open(0, { key_limit: 0.8, reserved: 0.8 })
+  const [one, same, other] = [request(0.1), request(0.1), request(0.1, { key_id: 2 })]
+  for (const ask of [one, same, other]) wait(ask)
+  queues.wake([1])
+  await settle()
+  expect(budget.tried).toEqual([one.id, other.id])
+})
+
+test('for the second half of its time a request is not overtaken by younger ones of the same budget', async () => {
+  const { budget, queues, verdicts, wait } = open(0.3)
+  const large = request(0.9)
+  wait(large)
+  await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2 - 100)
+  const young = request(0.2)
+  expect(queues.findAhead(young)).toBeNull()
+  wait(young)
+  await vi.advanceTimersByTimeAsync(100)
+  const [behind, elsewhere] = [request(0.2), request(0.2, { project_id: 2 })]
+  expect([queues.findAhead(behind)?.budget_id, queues.findAhead(elsewhere)]).toEqual([1, null])
+  wait(behind)
+  queues.wake([1])
+  await settle()
+  expect(verdicts).toEqual({})
+  budget.left = 1
+  queues.wake([1])
+  await settle()
+  expect(verdicts).toEqual({ [large.id]: 'granted' })
+})
+
+test('those that stood behind a request are tried when it gives up or leaves', async () => {
+  const leaving = new AbortController()
+  for (const end of [() => leaving.abort(), () => vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)]) {
+    const { queues, verdicts, wait } = open(0.3)
+    wait(request(0.9), leaving.signal.aborted ? STAYS : leaving.signal)
+    await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
+    const behind = request(0.2)
+    wait(behind)
+    queues.wake([1])
+    await settle()
+    expect(verdicts).toEqual({})
+    await end()
+    await settle()
+    expect(verdicts[behind.id]).toBe('granted')
+  }
+})
+
+test.each([
+  ['key', {}, { key_id: 2 }],
+  ['model', {}, { model: 'n' }],
+  ['tag', {}, { tags: '{"team":"a"}' }],
+  ['project', { key_limit: 0.8 }, { key_id: 2 }],
+] as const)(
+  'a request that waits for a budget of a %s holds back those alone that it concerns',
+  async (scope, more, other) => {
+    const { queues, wait } = open(0, { scope, ...more })
+    wait(request(0.9))
+    await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
+    expect(queues.findAhead(request(0.1))).not.toBeNull()
+    expect(queues.findAhead(request(0.1, other))).toBeNull()
+  },
+)
+
+test('a client that leaves waits no more, and what it is granted in that moment is released', async () => {
+  const { budget, queues, verdicts, wait } = open()
+  const leaving = new AbortController()
+  const ask = request(0.5)
+  wait(ask, leaving.signal)
+  budget.left = 1
+  queues.wake([1])
+  leaving.abort()
+  await settle()
+  expect([verdicts, budget.released]).toEqual([{ [ask.id]: 'gone' }, [ask.id]])
+  const late = request(0.5)
+  wait(late, leaving.signal)
+  await settle()
+  expect([verdicts[late.id], budget.tried]).toEqual(['gone', [ask.id]])
+})
+
+test('others go on waiting when one leaves', async () => {
+  const { budget, queues, verdicts, wait } = open()
+  const leaving = new AbortController()
+  const [one, other] = [request(0.5), request(0.5)]
+  wait(one, leaving.signal)
+  wait(other)
+  leaving.abort()
+  await settle()
+  budget.left = 1
+  queues.wake([1])
+  await settle()
+  expect(verdicts).toEqual({ [one.id]: 'gone', [other.id]: 'granted' })
+})
+
+test('one request of a project is tried at a time, and once more for all that ended meanwhile', async () => {
+  const replies: ((reply: SpendingReply) => void)[] = []
+  const queues = createReservationQueues({
+    reserve: () => new Promise(resolve => void replies.push(resolve)),
+    release: () => {},
+    patienceMs: PATIENCE_MS,
+  })
+  const waiting = queues.wait(request(0.5), lacking(0), STAYS)
+  for (let n = 0; n < 5; n++) queues.wake([1])
+  await settle()
+  expect(replies).toHaveLength(1)
+  replies[0]?.(lacking(0))
+  await settle()
+  expect(replies).toHaveLength(2)
+  replies[1]?.(GRANTED)
+  expect(await waiting).toEqual(GRANTED)
+})
+
+test('what can no longer be hoped for is not waited for', async () => {
+  const { queues, verdicts, wait } = open(0, { may_wait: false })
+  const ask = request(0.5)
+  wait(ask, STAYS, lacking(0))
+  queues.wake([1])
+  await settle()
+  expect(verdicts).toEqual({ [ask.id]: 'reserved' })
+})
+
+test('a budget of the organization is waited for whichever project releases', async () => {
+  const { budget, queues, verdicts, wait } = open(0, { scope: 'organization' })
+  const ask = request(0.5)
+  wait(ask)
+  budget.left = 1
+  queues.wake([7])
+  await settle()
+  expect(verdicts).toEqual({ [ask.id]: 'granted' })
+})
+
+test('two hundred wait in a project, and one more is told at once', async () => {
+  const { queues, verdicts, wait } = open()
+  for (let n = 0; n < 200; n++) wait(request(0.5))
+  await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
+  const late = request(0.5)
+  // It is tried, at least.
+  expect(queues.findAhead(late)).toBeNull()
+  wait(late)
+  await settle()
+  expect(verdicts).toEqual({ [late.id]: 'reserved' })
+})
+
+test('a database that does not answer fails the one that it was asked for', async () => {
+  const queues = createReservationQueues({
+    reserve: () => Promise.reject(new Error('gone')),
+    release: () => {},
+    patienceMs: PATIENCE_MS,
+  })
+  const [one, other] = [request(0.5), request(0.5, { project_id: 2 })]
+  const failing = expect(queues.wait(one, lacking(0), STAYS)).rejects.toThrow('gone')
+  const waiting = queues.wait(other, lacking(0), STAYS)
+  queues.wake([1])
+  await failing
+  await Promise.all([expect(waiting).rejects.toThrow('gone'), vi.advanceTimersByTimeAsync(500)])
+})
