@@ -71,6 +71,11 @@ export function priceOfPassed(
   if (!model) return null
   if (model.inputUsdPerMillion === 0 && model.outputUsdPerMillion === 0) return 0
   if (isPaidByCharacter(model)) return spokenUsd(model, query.body.input)
+  return costOfPassed(model, usage)
+}
+
+/** What usage by tokens or seconds costs in US dollars; null when the price is unknown. */
+export function costOfPassed(model: CatalogueModel, usage: PassedUsage): number | null {
   if (usage === NO_USAGE || (usage.isMixed && !hasPricesFor(model, usage))) return null
   if (isPaidBySecond(model) !== (usage.seconds !== undefined)) return null
   if (usage.seconds !== undefined) return (usage.seconds * model.inputUsdPerMillion) / 1_000_000
