@@ -83,8 +83,7 @@ export function costOfPassed(model: CatalogueModel, usage: PassedUsage): number 
 }
 
 /**
- * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else as the sound was measured, else
- * presumed.
+ * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else an estimate.
  */
 export function withSeconds(
   { provider, query }: RoutedContext<PassedQuery>,
@@ -98,7 +97,7 @@ export function withSeconds(
   const reported = transcript?.seconds ?? null
   if (reported !== null) return { ...usage, seconds: reported }
   const seconds = chargedSeconds(query.sound, transcript?.toldSeconds)
-  return { ...usage, seconds, isPresumed: query.sound.seconds === null }
+  return { ...usage, seconds, isPresumed: true }
 }
 
 /** What the request costs, whatever its answer says: speech that is paid by the character of its text. Null where the answer decides. */
@@ -124,6 +123,15 @@ export function hasPricesFor({ unitPrices }: CatalogueModel, usage: PassedUsage)
     isKnown(usage.imagePromptTokens, unitPrices.image_input) &&
     isKnown(usage.audioCompletionTokens, unitPrices.audio_output)
   )
+}
+
+/** Whether the response costs what its seconds of audio cost. */
+export function isPricedBySecond(
+  { provider, query }: Pick<RoutedContext<PassedQuery>, 'provider' | 'query'>,
+  { catalogue }: Pick<Stages, 'catalogue'>,
+): boolean {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  return query.sound !== null && model !== undefined && isPaidBySecond(model)
 }
 
 /** Sound that is transcribed. */
