@@ -283,6 +283,35 @@ describeOnce('realtime sessions', backend => {
       await expectSpent(HEARD_USD)
     })
 
+    test('a session that only transcribes reserves no response', async () => {
+      await setBudget(0.1)
+      const session = await open('?intent=transcription')
+      session.send(transcribeBy('whisper-1'))
+      await session.has('session.updated')
+      expect(await budget()).toEqual({ spent: 0, reserved: expect.closeTo(600 * 0.0001, 9) })
+      session.send(COMMIT)
+      await session.has('conversation.item.input_audio_transcription.completed')
+      await session.close()
+      await expectSpent(HEARD_USD)
+    })
+
+    test('the provider may respond by itself only once that is reserved', async () => {
+      await setBudget(LARGEST_USD + 1)
+      const session = await open()
+      session.send(MANUAL)
+      await session.has('session.updated')
+      await expect.poll(async () => (await budget()).reserved).toBeCloseTo(0, 9)
+      session.send(respond(ENDLESS))
+      await session.has('response.created')
+      const audio = { input: { turn_detection: { type: 'server_vad' } } }
+      session.send({ type: 'session.update', session: { type: 'realtime', audio } })
+      await session.has('error')
+      expect(session.errorCode()).toBe('insufficient_quota')
+      expect(received('session.update').length).toBe(1)
+      await session.close()
+      await expectSpent(RESPONSE_USD)
+    })
+
     test('a client that leaves has its response cancelled, and pays what that reports', async () => {
       await setBudget(10)
       const session = await open()

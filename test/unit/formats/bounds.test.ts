@@ -132,6 +132,7 @@ describe('sound', () => {
 
   test.each([
     ['WAV of another codec', bytesOf(wav('11000100803e0000007d000002000400'), 1_000)],
+    ['WAV of another codec, with whole samples', bytesOf(wav('11000100803e0000007d000002001000'), 1_000)],
     ['WAV with two formats', bytesOf(`${wav(PLAIN).slice(0, -8)}666d742010000000${PLAIN}64617461`, 1_000)],
     ['FLAC', bytesOf('664c614380000022', 1_000)],
     ['Ogg', bytesOf('4f676753', 1_000)],
