@@ -3,7 +3,7 @@ import { formatUsd } from '../catalogue/catalogue.ts'
 import { refuse } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import { createKeyValidation, refuseInactive } from './api-key.ts'
+import { createKeyValidation, type KeyValidation, refuseInactive } from './api-key.ts'
 import { type AskedRequest, type CountedRequest, createCount } from './count-request.ts'
 import type { Quota } from './quota.ts'
 import { type RateWindows, rateLimitExceeded } from './rate-windows.ts'
@@ -27,6 +27,14 @@ export interface Admission {
    * function that gives them back. Otherwise throws 401, 403, 429 or 503, with nothing counted.
    */
   admitMore(keyHash: string, requests: number): Promise<() => void>
+  /**
+   * Checks that a request that is still open would be admitted again, and counts nothing: its key and address, its place among the key's
+   * concurrent requests, and the month where the plan's quota is lower than before. Throws 401, 403, 429 or 503.
+   */
+  readmit(
+    request: Pick<AskedRequest, 'keyHash' | 'address'>,
+    open: Pick<Admitted, 'account' | 'leave'>,
+  ): Promise<Account>
 }
 
 /** A request that does not count against the month. */
@@ -69,13 +77,28 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
         throw error
       }
     },
-    admitMore: (keyHash, requests) => admitMore(quota, keyHash, requests),
+    admitMore: (keyHash, requests) => admitMore({ keys, quota }, keyHash, requests),
+    async readmit({ keyHash, address }, { account: before, leave }) {
+      const account = await keys.identify(keyHash, address)
+      if (account.requests_per_month < before.requests_per_month) (await admitMore({ keys, quota }, keyHash, 1))()
+      if (underWay.count(account) > account.concurrent_requests) {
+        // It counts no more, so that as many end as are too many.
+        leave()
+        throw refuse('tooManyAtOnce', { limit: account.concurrent_requests })
+      }
+      return account
+    },
   }
 }
 
-async function admitMore(quota: Quota, keyHash: string, requests: number): Promise<() => void> {
+async function admitMore(
+  { keys, quota }: { keys: Pick<KeyValidation, 'note'>; quota: Quota },
+  keyHash: string,
+  requests: number,
+): Promise<() => void> {
   if (requests === 0) return () => {}
   const { account, reserved } = await quota.reserve(keyHash, requests)
+  keys.note(keyHash, account)
   refuseInactive(account)
   if (!reserved) throw refuse('monthlyQuotaExceeded')
   return () => quota.refund(account, requests)
@@ -86,6 +109,7 @@ function createRequestsUnderWay() {
   const counts = new Map<number, number>()
 
   return {
+    count: ({ key_id }: Account) => counts.get(key_id) ?? 0,
     /** Throws a 429 when the key has as many requests in flight as its plan allows. Call the returned function when the request is over. */
     enter({ key_id, concurrent_requests }: Account): () => void {
       const others = counts.get(key_id) ?? 0

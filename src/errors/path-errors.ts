@@ -96,7 +96,7 @@ export const PATH_ERRORS = {
   realtimeModelMissing: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'The address of a realtime session names no model. Calls by telephone, and transcriptions without a model, are not passed on.',
+    when: 'The address of a realtime session names no model, and not the intent `transcription` under the project’s own OpenAI key. Calls by telephone are not passed on.',
     message: 'Name the session’s model in the address: /v1/realtime?model=…',
     param: 'model',
   },

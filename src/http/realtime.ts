@@ -52,7 +52,7 @@ export function createRealtimeDoor({ realtime, connections }: RealtimeDoorOption
       asked = {
         target: TARGET,
         id: arrival.requestId,
-        model: readModel(request),
+        ...readSession(request),
         authorization: readAuthorization(headers) ?? readKey(protocols),
         address: entrance.addressOf(incoming),
         headers,
@@ -74,10 +74,11 @@ export function createRealtimeDoor({ realtime, connections }: RealtimeDoorOption
   }
 }
 
-function readModel(request: Request): string | null {
+function readSession(request: Request): Pick<RealtimeRequest, 'model' | 'isTranscription'> {
   const { searchParams } = urlOf(request)
   // Azure's clients name a deployment.
-  return searchParams.get('model') ?? searchParams.get('deployment')
+  const model = searchParams.get('model') ?? searchParams.get('deployment')
+  return { model, isTranscription: searchParams.get('intent') === 'transcription' }
 }
 
 function readKey(protocols: readonly string[]): string | null {

@@ -8,7 +8,6 @@ import {
   writeContinued,
 } from '../formats/responses/continued-input.ts'
 import { type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
-import { measureSound } from '../formats/sound/measure-sound.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
 import { hideSecrets as withoutSecrets } from './checks/sent-text.ts'
 import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batches.ts'
@@ -57,11 +56,6 @@ export function readPassed({
 }: PassedToAssess & { parts: readonly Uint8Array[] }): JobDone<PassedAnswer> {
   const bytes = joinBytes(parts)
   return { output: assessPassed(bytes, wanted), transfer: [bytes.buffer as ArrayBuffer] }
-}
-
-/** Measures files of sound. */
-export function measureSounds(files: readonly Uint8Array[]): JobDone<(number | null)[]> {
-  return { output: files.map(file => measureSound(Buffer.from(file.buffer))) }
 }
 
 /** Writes a stored response as the stream it would have been. */

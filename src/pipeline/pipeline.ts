@@ -126,10 +126,16 @@ async function answer(context: RequestContext, exactEntry: Uint8Array | null, st
   }
 }
 
-/** A project may want that nothing is answered any more when its money is spent, not even from the cache. */
+/**
+ * A project may want that nothing is answered any more when its money is spent, not even from the cache. Money that other requests have
+ * reserved is not spent: it is waited for when there is no cached response.
+ */
 async function reserveAhead({ query, provider, accounting }: RequestContext, { catalogue }: Stages): Promise<void> {
   if (!provider || (query.kind !== 'completion' && query.kind !== 'passed')) return
-  await accounting.spending?.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
+  const reserving = accounting.spending?.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
+  await reserving?.catch(error => {
+    if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error
+  })
 }
 
 function isStreamed(context: RequestContext): context is RequestContext<CompletionQuery> {

@@ -6,7 +6,6 @@
 import type { SpendingLeft } from '../admission/admission.ts'
 import type { Budgets, Largest } from '../admission/budgets.ts'
 import type { TakenTokens, TokenWindows } from '../admission/token-windows.ts'
-import { ProxyError } from '../errors/errors.ts'
 import type { Account } from '../postgres/admit.ts'
 
 export interface SpendingLimits {
@@ -66,17 +65,10 @@ export class Spending {
     if (this.#isOver) this.#limits.budgets.release(id)
   }
 
-  /**
-   * The same before the cache is asked: the model's money is then reserved no more. Money that other requests have reserved is not spent: it is
-   * waited for when there is no cached response.
-   */
+  /** The same before the provider is to be called: then the model's money is not reserved again. */
   async reserveAhead(model: string, largest: Largest | null): Promise<void> {
-    try {
-      await this.reserveMoney(model, largest)
-      this.#reservedAheadFor = model
-    } catch (error) {
-      if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error
-    }
+    await this.reserveMoney(model, largest)
+    this.#reservedAheadFor = model
   }
 
   async #takeTokens(tokens: number | null): Promise<void> {

@@ -86,6 +86,8 @@ export interface App {
   connections: ConnectionRoom
   /** This process is about to stop: /readyz says so, connections are closed after their next answer, and sessions after their last response. */
   beginDrain(): void
+  /** Checks open realtime sessions now, as happens every half minute. */
+  readmitSessions(): Promise<void>
   /** Resolves when no provider's answer is being read any more: some are read to their end after their clients have left. */
   answersRead(): Promise<void>
   /** This process is about to cut off requests in flight: they must not count. */
@@ -178,8 +180,9 @@ function tellStop(
   readiness: Readiness,
   accounting: Accounting,
   realtime: Realtime,
-): Pick<App, 'beginDrain' | 'noteCut' | 'answersRead' | 'endOpen'> {
+): Pick<App, 'beginDrain' | 'noteCut' | 'answersRead' | 'endOpen' | 'readmitSessions'> {
   return {
+    readmitSessions: realtime.readmit,
     answersRead: accounting.answersRead,
     endOpen: accounting.endOpen,
     beginDrain() {

@@ -54,8 +54,11 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         sendPassed({ ...asked, body: null }, recipient(path + query)),
     }),
     ...(isOpenAi && {
-      realtime: async ({ model, headers }: RealtimeAsked) => ({
-        url: `${baseUrl.replace(/^http/, 'ws')}/realtime?model=${encodeURIComponent(model)}`,
+      realtime: async ({ model, isTranscription, headers }: RealtimeAsked) => ({
+        url: `${baseUrl.replace(/^http/, 'ws')}/realtime?${new URLSearchParams({
+          ...(model !== null && { model }),
+          ...(isTranscription && { intent: 'transcription' }),
+        })}`,
         headers: { ...Object.fromEntries(forwardedHeaders(headers, kind, projectId)), ...own },
         credentials,
       }),

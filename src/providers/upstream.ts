@@ -82,7 +82,9 @@ export interface StoredRequest {
 }
 
 export interface RealtimeAsked {
-  model: string
+  /** Null for a session that only transcribes, by a model that is named in it. */
+  model: string | null
+  isTranscription: boolean
   /** The client's own request headers. */
   headers: Headers
 }

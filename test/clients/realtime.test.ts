@@ -12,10 +12,10 @@ import { describeOnce, type Stores } from '../harness/backends.ts'
 import { get, readAnswer } from '../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { openRealtimeSession } from '../harness/realtime-session.ts'
 import { ENDLESS, type RealtimeUpstream, startRealtime } from '../standin/realtime.ts'
 
 const MODEL = 'gpt-realtime'
-type Event = Record<string, unknown> & { type: string }
 
 describeOnce('realtime', backend => {
   let stores: Stores
@@ -49,26 +49,8 @@ describeOnce('realtime', backend => {
   const environment = () => ({ OPENAI_BASE_URL: upstream.baseUrl, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY })
   const address = (query = `?model=${MODEL}`) => `ws://127.0.0.1:${proxy.port}/v1/realtime${query}`
 
-  /** A session by hand, and what it received. */
-  async function open(apiKey = key, url = address(), headers: Record<string, string> = {}) {
-    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${apiKey}`, ...headers } } as never)
-    const events: Event[] = []
-    const end = Promise.withResolvers<{ code: number; reason: string }>()
-    socket.onmessage = ({ data }) => void events.push(JSON.parse(data))
-    socket.onclose = ({ code, reason }) => end.resolve({ code, reason })
-    await new Promise((resolve, reject) => {
-      socket.onopen = resolve
-      socket.onerror = reject
-    })
-    return {
-      socket,
-      events,
-      ended: end.promise,
-      send: (event: object) => socket.send(JSON.stringify(event)),
-      /** Waits for so many events of a type. */
-      has: (type: string, count = 1) => expect.poll(() => events.filter(each => each.type === type).length).toBe(count),
-    }
-  }
+  const open = (apiKey = key, url = address(), headers: Record<string, string> = {}) =>
+    openRealtimeSession(url, apiKey, headers)
 
   async function recorded() {
     await proxy.settle()
@@ -258,7 +240,12 @@ describeOnce('realtime', backend => {
       socket.close(4_002, 'Left.')
       await expect.poll(() => upstream.ended).toEqual([{ code: 4_002, reason: 'Left.' }])
       await expect.poll(counted).toBe(2)
-      expect((await recorded()).map(({ status }) => status)).toEqual([200, 499])
+      // It was cancelled, and reported what it had used by then.
+      expect(upstream.received.at(-1)).toMatchObject({ type: 'response.cancel' })
+      expect((await recorded()).map(({ status, prompt }) => [status, prompt])).toEqual([
+        [499, 1_000],
+        [200, 0],
+      ])
     })
   })
 
@@ -303,7 +290,7 @@ describeOnce('realtime', backend => {
         send({ type: 'input_audio_buffer.append', event_id: `e${n}`, audio: n === 2 ? '' : audio })
       send({ type: 'response.create' })
       await has('response.done')
-      expect(upstream.received.map(({ event_id }) => event_id)).toEqual(['e1', 'e2', 'e3', undefined])
+      expect(upstream.received.map(({ event_id }) => event_id)).toEqual(['e1', 'e2', 'e3', expect.any(String)])
       send({ type: 'input_audio_buffer.append', audio: 'A'.repeat(MAX_MESSAGE_BYTES) })
       expect([1006, 1009]).toContain((await ended).code)
       await expect.poll(() => upstream.ended.length).toBe(1)

@@ -23,6 +23,8 @@ export interface TestProxy {
   query<Row>(text: string): Promise<Row[]>
   /** Waits for records and refunds to be written. */
   settle(): Promise<void>
+  /** Checks open realtime sessions, as happens every half minute. */
+  readmitSessions(): Promise<void>
   /** As SIGTERM does first. */
   beginDrain(): void
   stop(): Promise<void>
@@ -116,6 +118,7 @@ export async function startProxy({
       return rows
     },
     settle: () => app.flush(FLUSH_LIMIT_MS),
+    readmitSessions: app.readmitSessions,
     beginDrain: app.beginDrain,
     async stop() {
       await Promise.all([server.stop(true), apart?.server?.stop(true)])

@@ -195,20 +195,6 @@ describeEmbedded('long input', backend => {
     expect(offLoop.given.get('readLine')).toBe(before + 1)
   })
 
-  test('a long file of sound is the worker’s', async () => {
-    const form = new FormData()
-    form.set('model', MODEL)
-    form.set('file', new Blob([new Uint8Array(LONG)]), 'sound.ogg')
-    const before = offLoop.given.get('measureSounds') ?? 0
-    const response = await fetch(`${proxy.baseUrl}/audio/translations`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${keys.project}` },
-      body: form,
-    })
-    expect(response.status, await response.text()).toBe(200)
-    expect(offLoop.given.get('measureSounds')).toBe(before + 1)
-  })
-
   test('short input stays on the event loop', async () => {
     upstream.script({ kind: 'answer' })
     const before = new Map(offLoop.given)

@@ -1,8 +1,7 @@
-/** What sound costs that is paid by the second: what its answer reports, else as long as it is; in header, record and budget the same. */
+/** What audio costs that is paid by the second: what its response reports, else an estimate; in header, record and budget the same. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { MUXED, type Muxed, makeFlac, makeMp3, makeSound, makeWav } from '../harness/make-sound.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -10,10 +9,19 @@ const USD_A_SECOND = 1e-4
 const TRANSCRIBE = '/audio/transcriptions'
 const TRANSLATE = '/audio/translations'
 const SPEECH = 'It is a quiet evening in a small town.'
-const CUES = `1\n00:00:01,000 --> 00:00:04,000\n${SPEECH}\n\n2\n00:01:10,000 --> 00:01:12,500\nGood night.\n`
-const OGG = await makeSound(MUXED['Opus in Ogg'] as Muxed, 60)
-/** Of a kind that nobody here can read. */
-const ODD = Buffer.alloc(30_000, 7)
+const SEGMENTS = [
+  { id: 0, start: 1, end: 4.0004, text: ` ${SPEECH}` },
+  { id: 1, start: 3_670, end: 3_672.5, text: ' A --> B. ' },
+]
+/** As whisper-1 writes it. */
+const VERBOSE = {
+  task: 'transcribe',
+  language: 'english',
+  duration: 7.25,
+  text: `${SPEECH} A --> B.`,
+  segments: SEGMENTS,
+}
+const FILE = Buffer.alloc(30_000, 7)
 
 interface Asked {
   path: string
@@ -66,6 +74,8 @@ describeBackends('sound by the second', backend => {
     upstreams.openai.script({ kind: 'raw', status: 200, headers: { 'content-type': type }, parts: [body] })
   }
 
+  const sentForm = () => Buffer.from(upstreams.openai.requests[0]?.bytes ?? []).toString('latin1')
+
   async function recorded() {
     const read = () =>
       proxy.query<{ usd: number; estimated: string | null }>(
@@ -93,30 +103,44 @@ describeBackends('sound by the second', backend => {
     const answer = await send(asked)
     expect([answer.status, await answer.text()]).toEqual([200, answered.text])
     const { usd, estimated } = await recorded()
-    expect([usd / USD_A_SECOND, estimated]).toEqual([expect.closeTo(seconds, 1), isPresumed || null])
+    expect([usd / USD_A_SECOND, estimated]).toEqual([expect.closeTo(seconds, 1), isPresumed ? 'not_reported' : null])
     expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeCloseTo(usd, 9)
     expect(answer.headers.get('x-proxy-cost-unknown')).toBeNull()
     expect(await spent()).toEqual({ spent: expect.closeTo(usd, 9), reserved: 0 })
   }
 
-  describe.each([
-    ['a translation', TRANSLATE, undefined, json({ text: SPEECH })],
-    ['a transcript as text', TRANSCRIBE, 'text', text(SPEECH)],
-    ['subtitles', TRANSCRIBE, 'srt', text(CUES)],
-  ])('%s', (_, path, format, answered) => {
-    test.each(Object.entries(MUXED))('of %s costs as much as it is long', async (_name, muxed) => {
-      const file = await makeSound(muxed, 64, 1)
-      await expectSeconds({ path, format, file }, answered, 64)
-    })
-
+  describe('is asked for as verbose JSON, and given as', () => {
+    const usage = { type: 'duration', seconds: 8 }
     test.each([
-      ['FLAC', makeFlac(3_600, 1), 3_600],
-      ['MP3', makeMp3(60), 60],
-      ['WAV', makeWav(60), 60],
-      ['much WAV', makeWav(600), 600],
-    ])('of %s costs as much as it is long', async (_name, file, seconds) => {
-      await expectSeconds({ path, format, file }, answered, seconds)
+      [undefined, JSON.stringify({ text: VERBOSE.text, usage }), 'application/json'],
+      ['json', JSON.stringify({ text: VERBOSE.text, usage }), 'application/json'],
+      ['text', `${VERBOSE.text}\n`, 'text/plain; charset=utf-8'],
+      [
+        'srt',
+        `1\n00:00:01,000 --> 00:00:04,000\n${SPEECH}\n\n2\n01:01:10,000 --> 01:01:12,500\nA -> B.\n\n`,
+        'text/plain; charset=utf-8',
+      ],
+      [
+        'vtt',
+        `WEBVTT\n\n00:00:01.000 --> 00:00:04.000\n${SPEECH}\n\n01:01:10.000 --> 01:01:12.500\nA -> B.\n\n`,
+        'text/plain; charset=utf-8',
+      ],
+      ['verbose_json', JSON.stringify({ ...VERBOSE, usage }), 'application/json'],
+    ])('%s', async (format, given, type) => {
+      script(json({ ...VERBOSE, usage }))
+      const answer = await send({ path: TRANSCRIBE, file: FILE, format })
+      expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, type, given])
+      expect(sentForm().match(/name="response_format"\r\n\r\n\w+/g)).toEqual([
+        'name="response_format"\r\n\r\nverbose_json',
+      ])
+      expect((await recorded()).usd).toBeCloseTo(8 * USD_A_SECOND, 9)
     })
+  })
+
+  test('a model that is paid by the token is asked for what its client wants', async () => {
+    script(text(SPEECH))
+    await send({ path: TRANSCRIBE, file: FILE, format: 'text', model: 'gpt-4o-transcribe' })
+    expect(sentForm()).not.toContain('verbose_json')
   })
 
   test.each([
@@ -124,52 +148,61 @@ describeBackends('sound by the second', backend => {
     ['its duration', json({ task: 'transcribe', duration: 7.25, text: SPEECH, segments: [] }), 7.25],
     ['its duration as text', json({ duration: '7.25', text: SPEECH }), 7.25],
     ['its usage before its duration', json({ duration: 7.25, usage: { type: 'duration', seconds: 8 }, text: '' }), 8],
-    ['neither, but tokens', json({ text: SPEECH, usage: { type: 'tokens', input_tokens: 9, output_tokens: 9 } }), 60],
-    ['a duration that cannot be', json({ duration: -1, text: SPEECH }), 60],
   ])('an answer that reports %s is charged so', async (_, answered, seconds) => {
-    await expectSeconds({ path: TRANSCRIBE, file: OGG, format: 'verbose_json' }, answered, seconds)
+    for (const path of [TRANSCRIBE, TRANSLATE]) {
+      project = `h-${crypto.randomUUID()}`
+      key = await proxy.createKey({ project, type: 'project' })
+      await storeKey(proxy.stores, project, 'openai', 'sk-own')
+      await expectSeconds({ path, file: FILE, format: 'verbose_json' }, answered, seconds)
+    }
   })
 
   test.each([
-    ['a file that cannot be read', ODD, 'text', text(SPEECH), 30],
-    ['one of much speech', ODD, 'text', text(SPEECH.repeat(10)), (SPEECH.length * 10) / 5],
-    ['an address, by its subtitles', null, 'srt', text(CUES), 72.5],
-    ['an address, by its subtitles of the web', null, 'vtt', text('WEBVTT\n\n01:10.000 --> 01:12.500\nHi\n'), 72.5],
-    ['an address, by its text', null, 'text', text(SPEECH), SPEECH.length / 5],
-    ['an address, of a translation', null, 'json', json({ text: SPEECH }), SPEECH.length / 5],
-    ['an address of silence', null, 'json', json({ text: '' }), (25 * 1_024 * 1_024) / 1_000],
-  ])('%s, is presumed', async (_, file, format, answered, seconds) => {
-    await expectSeconds({ path: TRANSCRIBE, file, format }, answered, seconds, true)
+    [
+      'neither, but tokens',
+      FILE,
+      json({ text: SPEECH, usage: { type: 'tokens', input_tokens: 9, output_tokens: 9 } }),
+      30,
+    ],
+    ['a duration that cannot be', FILE, json({ duration: -1, text: SPEECH }), 30],
+    ['nothing, as text', FILE, text(SPEECH), 30],
+    ['nothing, of much speech', FILE, text(SPEECH.repeat(10)), (SPEECH.length * 10) / 5],
+    ['nothing, of an address', null, text(SPEECH), SPEECH.length / 5],
+    ['where its segments end', FILE, json({ text: SPEECH, segments: [{ end: 72.5 }, { end: 60 }] }), 72.5],
+    ['silence, of an address', null, json({ text: '' }), (25 * 1_024 * 1_024) / 1_000],
+  ])('an answer that reports %s, is charged an estimate', async (_, file, answered, seconds) => {
+    await expectSeconds({ path: TRANSCRIBE, file, format: 'verbose_json' }, answered, seconds, true)
   })
 
   test('a model that is paid by the token is charged by no seconds', async () => {
     script(json({ text: SPEECH, usage: { type: 'duration', seconds: 7 } }))
     const model = 'gpt-4o-transcribe'
-    const answer = await send({ path: TRANSCRIBE, file: OGG, format: undefined, model })
+    const answer = await send({ path: TRANSCRIBE, file: FILE, format: undefined, model })
     const { usd, estimated } = await recorded()
-    expect([usd > 0.01, estimated]).toEqual([true, true])
+    expect([usd > 0.01, estimated]).toEqual([true, 'not_reported'])
     expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeCloseTo(usd, 9)
   })
 
   test('an error in place of an answer costs nothing', async () => {
     script(json({ error: { message: 'It failed.' } }))
-    const answer = await send({ path: TRANSLATE, file: OGG, format: undefined })
+    const answer = await send({ path: TRANSLATE, file: FILE, format: undefined })
     expect([Number(answer.headers.get('x-proxy-cost-usd')), (await recorded()).usd]).toEqual([0, 0])
   })
 
-  test('whoever leaves is charged as much as it is long', async () => {
+  test('whoever leaves is charged an estimate by the length of the file', async () => {
     upstreams.openai.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60_000 })
     const leaving = new AbortController()
-    const asked = send({ path: TRANSLATE, file: OGG, format: undefined }, { signal: leaving.signal }).catch(() => null)
+    const asked = send({ path: TRANSLATE, file: FILE, format: undefined }, { signal: leaving.signal }).catch(() => null)
     await waitUntil('its provider is asked', () => upstreams.openai.requests.length === 1)
     leaving.abort()
     await asked
-    expect(await recorded()).toEqual({ usd: expect.closeTo(60 * USD_A_SECOND, 5), estimated: expect.any(String) })
+    expect(await recorded()).toEqual({ usd: 0, estimated: 'client_left' })
   })
 
   test('what is reserved goes by no head: no budget pays for more than it has', async () => {
-    await proxy.query(`select set_budget('${project}', 'usd', 200, 'total')`)
-    const answer = await send({ path: TRANSLATE, file: makeFlac(60, 1), format: undefined })
+    // A second for each byte.
+    await proxy.query(`select set_budget('${project}', 'usd', 2.9, 'total')`)
+    const answer = await send({ path: TRANSLATE, file: FILE, format: undefined })
     expect([answer.status, upstreams.openai.requests]).toEqual([429, []])
     const unseen = await send({ path: TRANSLATE, file: null, format: undefined })
     expect([unseen.status, upstreams.openai.requests]).toEqual([429, []])

@@ -128,6 +128,12 @@ function writeTranscription(operation: string, fields: JsonObject): PassedAnswer
     const deltas = text.split(/(?<= )/).map(delta => ({ type: 'transcript.text.delta', delta }))
     return events(...deltas, { type: 'transcript.text.done', text, usage })
   }
+  if (fields.response_format === 'verbose_json') {
+    const task = operation === 'audio/translations' ? 'translate' : 'transcribe'
+    const segments = [{ id: 0, seek: 0, start: 0, end: 2.5, text: ` ${text}`, tokens: [50364] }]
+    const seconds = task === 'transcribe' && { usage: { type: 'duration', seconds: 3 } }
+    return json({ task, language: 'english', duration: 2.5, text, segments, ...seconds })
+  }
   if (fields.response_format === 'text')
     return { status: 200, contentType: 'text/plain; charset=utf-8', parts: [`${text}\n`] }
   if (operation === 'audio/translations') return json({ text })

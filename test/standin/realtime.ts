@@ -1,4 +1,4 @@
-/** A local server that speaks OpenAI's Realtime API over WebSocket, as far as sessions of text need it. */
+/** A local server that speaks OpenAI's Realtime API over WebSocket, as far as sessions of text and of transcription need it. */
 
 export interface RealtimeUpstream {
   /** With `/v1`. */
@@ -21,6 +21,8 @@ export interface RealtimeOptions {
   apiKey?: string
   /** Merged over the usage of each response. */
   usage?: object
+  /** Of each transcription. */
+  transcriptionUsage?: Record<string, unknown>
   /** The server that answers all other paths, with `/v1`; without one they are a 404. */
   elsewhere?: string
 }
@@ -34,12 +36,23 @@ const USAGE = {
 }
 /** What a client says to get a response that does not end. */
 export const ENDLESS = 'endless'
+/** What a client says to get an error in place of a response. */
+export const INVALID = 'invalid'
 
-export function startRealtime({ apiKey, usage = {}, elsewhere }: RealtimeOptions = {}): RealtimeUpstream {
+const TRANSCRIPTION_USAGE = { type: 'duration', seconds: 3 }
+
+export function startRealtime({
+  apiKey,
+  usage = {},
+  transcriptionUsage = TRANSCRIPTION_USAGE,
+  elsewhere,
+}: RealtimeOptions = {}): RealtimeUpstream {
   const sockets = new Set<Bun.ServerWebSocket<undefined>>()
   const opened: RealtimeUpstream['opened'] = []
   const received: RealtimeUpstream['received'] = []
   const ended: RealtimeUpstream['ended'] = []
+  /** Responses without an end, until they are cancelled. */
+  const endless = new Map<unknown, object>()
   let serial = 0
 
   /** The events of one response, until its end. */
@@ -50,11 +63,25 @@ export function startRealtime({ apiKey, usage = {}, elsewhere }: RealtimeOptions
     send({ type: 'response.created', response: { id, object: 'realtime.response', status: 'in_progress', output: [] } })
     send({ type: 'response.output_item.added', response_id: id, output_index: 0, item })
     for (const delta of ['Hello', ' from', ' here.']) send({ type: 'response.output_text.delta', ...at, delta })
-    if (instructions === ENDLESS) return
+    if (instructions === ENDLESS) return void endless.set(id, item)
     send({ type: 'response.output_text.done', ...at, text: 'Hello from here.' })
     const status = instructions === 'fail' ? 'failed' : 'completed'
     const used = status === 'failed' ? null : { ...USAGE, ...usage }
     send({ type: 'response.done', response: { id, object: 'realtime.response', status, output: [item], usage: used } })
+  }
+
+  /** As OpenAI does, it reports what was used by then. */
+  function cancel(send: (event: object) => void, id: unknown): void {
+    const response = { id, object: 'realtime.response', status: 'cancelled', output: [endless.get(id)] }
+    if (endless.delete(id)) send({ type: 'response.done', response: { ...response, usage: { ...USAGE, ...usage } } })
+    else send({ type: 'error', error: { code: 'response_cancel_not_active' } })
+  }
+
+  /** Audio that was sent until now has become an item of the conversation. */
+  function transcribe(send: (event: object) => void): void {
+    const type = 'conversation.item.input_audio_transcription.completed'
+    const item = { item_id: `item_standin${++serial}`, content_index: 0, transcript: 'Hello?' }
+    send({ type, ...item, usage: transcriptionUsage })
   }
 
   const server = Bun.serve({
@@ -83,8 +110,13 @@ export function startRealtime({ apiKey, usage = {}, elsewhere }: RealtimeOptions
         const event = JSON.parse(String(message)) as Record<string, unknown>
         received.push(event)
         const response = event.response as { instructions?: unknown } | undefined
-        if (event.type === 'response.create') respond(each => send(socket, each), response?.instructions)
-        if (event.type === 'session.update') send(socket, { type: 'session.updated', session: event.session })
+        const reply = (each: object) => send(socket, each)
+        if (event.type === 'response.create' && response?.instructions === INVALID)
+          reply({ type: 'error', error: { code: 'invalid_value', event_id: event.event_id ?? null } })
+        else if (event.type === 'response.create') respond(reply, response?.instructions)
+        if (event.type === 'response.cancel') cancel(reply, event.response_id)
+        if (event.type === 'input_audio_buffer.commit') transcribe(reply)
+        if (event.type === 'session.update') reply({ type: 'session.updated', session: event.session })
       },
       close(socket, code, reason) {
         sockets.delete(socket)

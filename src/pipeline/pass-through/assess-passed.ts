@@ -1,16 +1,19 @@
 /** What the pipeline needs to know about a pass-through operation's JSON response. */
 import { isJsonObject, parseJson } from '../../formats/json/canonical.ts'
-import { readTranscript, type Transcript } from './read-transcript.ts'
+import { readTranscript, type Transcript, writeTranscript } from './read-transcript.ts'
 
 export interface PassedToAssess {
   /** What a request whose answers are stored asks about: each gets a result. */
   results: number
-  /** In which format a transcript was asked for; null: it is none. */
-  transcriptFormat: unknown
+  isTranscript: boolean
+  /** In which format a transcript in verbose JSON is to be written; null: it stays as it is. */
+  writtenFormat: string | null
 }
 
 export interface PassedAnswer {
   bytes: Uint8Array
+  /** Of a transcript that was written in another format; null for what stayed as it is. */
+  contentType: string | null
   isJson: boolean
   /** As the response reports it. */
   usage: unknown
@@ -28,6 +31,15 @@ export function assessPassed(bytes: Uint8Array, wanted: PassedToAssess): PassedA
   const body = parseJson(text)
   const { usage, results, error } = isJsonObject(body) ? body : {}
   const hasResults = Array.isArray(results) && results.length >= wanted.results && !isJsonObject(error)
-  const transcript = wanted.transcriptFormat === null ? null : readTranscript(body ?? text, wanted.transcriptFormat)
-  return { bytes, isJson: body !== undefined, usage, transcript, hasResults, hasFailed: isJsonObject(error) }
+  const transcript = wanted.isTranscript ? readTranscript(body ?? text) : null
+  const written = wanted.writtenFormat === null ? null : writeTranscript(body, wanted.writtenFormat)
+  return {
+    bytes: written ? new TextEncoder().encode(written.text) : bytes,
+    contentType: written?.contentType ?? null,
+    isJson: written ? wanted.writtenFormat === 'json' : body !== undefined,
+    usage,
+    transcript,
+    hasResults,
+    hasFailed: isJsonObject(error),
+  }
 }

@@ -20,6 +20,7 @@ import type { SpentUsage } from '../spent-usage.ts'
 import { assessPassed, type PassedAnswer, type PassedToAssess } from './assess-passed.ts'
 import {
   believedUsage,
+  isPricedBySecond,
   type PassedUsage,
   priceOfPassed,
   readPassedUsage,
@@ -28,6 +29,7 @@ import {
   withSeconds,
 } from './passed-usage.ts'
 import { readPassed } from './read-passed.ts'
+import { askVerbose, writtenFormat } from './read-transcript.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { relayKept } from './relay-kept.ts'
 import { type AnswerToKeep, serveStored, storePassed } from './stored-passed.ts'
@@ -54,10 +56,11 @@ async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
   const { request, query, provider, accounting, call } = context
   if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
   if (isOpenAis(query) && provider.kind !== 'openai') throw refuse('openAisAlone', { path: query.endpoint })
+  const format = formatToWrite(context, stages)
   const answer = await provider.pass({
     method: 'POST',
     path: `/${query.endpoint}`,
-    body: query.passed,
+    body: format === null ? query.passed : askVerbose(query.passed),
     headers: request.headers,
     leavesTrace: false,
     isDownload: false,
@@ -66,14 +69,25 @@ async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
   accounting.noteAnswered(answer)
   if (answer.status >= 400) return passOnError(context, answer)
   if (/^text\/event-stream/i.test(typeOf(answer))) return { response: answerInEvents(context, answer, stages) }
-  if (isJson(answer) || isTranscript(query)) return { response: await answerWhole(context, answer, stages) }
+  if (isJson(answer) || isTranscript(query)) return { response: await answerWhole(context, answer, format, stages) }
   return { response: answerAsItComes(context, answer, stages) }
 }
 
-async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stages: Stages): Promise<ProxyResponse> {
+/** In which the client gets a transcript that is asked for as verbose JSON, to learn its length; null: as its provider sends it. */
+function formatToWrite(context: PassedContext, stages: Stages): string | null {
+  const { query } = context
+  return isPricedBySecond(context, stages) && !query.isLarge ? writtenFormat(query.body) : null
+}
+
+async function answerWhole(
+  context: PassedContext,
+  answer: UpstreamAnswer,
+  format: string | null,
+  stages: Stages,
+): Promise<ProxyResponse> {
   const { provider, query } = context
-  const transcriptFormat = isTranscript(query) ? (query.body.response_format ?? 'json') : null
-  const wanted = { results: countAskedAbout(query.body.input), transcriptFormat }
+  const results = countAskedAbout(query.body.input)
+  const wanted = { results, isTranscript: isTranscript(query), writtenFormat: format }
   const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
   const read =
     'whole' in received
@@ -83,9 +97,10 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
           { parts: received.gathered.parts, ...wanted },
           { owner: context.account.project_id, transfer: received.gathered.buffers },
         )
-  const { bytes, hasResults } = read
+  const { bytes, hasResults, contentType } = read
   // Invalid JSON was probably cut.
-  if (!read.isJson && isJson(answer)) throw noResponse(provider.name, 'gave an answer that says it is JSON and is not')
+  if (!read.isJson && contentType === null && isJson(answer))
+    throw noResponse(provider.name, 'gave an answer that says it is JSON and is not')
   const reported = believedUsage(context, readPassedUsage(read.usage), stages)
   const usage = read.hasFailed
     ? spentBy(context, reported, stages, false)
@@ -93,7 +108,9 @@ async function answerWhole(context: PassedContext, answer: UpstreamAnswer, stage
   await passAnswer(context, read.isJson ? bytes : quote(bytes), usage)
   await keep(context, answer, { bytes, hasResults }, usage, stages)
   finishMiss(context, usage, !read.hasFailed)
-  return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body: bytes }
+  const headers = answeredHeaders(context, answer, usage, stages)
+  if (contentType !== null) headers['content-type'] = contentType
+  return { status: answer.status, headers, body: bytes }
 }
 
 /** A transcript may be no JSON. */

@@ -71,6 +71,11 @@ export function priceOfPassed(
   if (!model) return null
   if (model.inputUsdPerMillion === 0 && model.outputUsdPerMillion === 0) return 0
   if (isPaidByCharacter(model)) return spokenUsd(model, query.body.input)
+  return costOfPassed(model, usage)
+}
+
+/** What usage by tokens or seconds costs in US dollars; null when the price is unknown. */
+export function costOfPassed(model: CatalogueModel, usage: PassedUsage): number | null {
   if (usage === NO_USAGE || (usage.isMixed && !hasPricesFor(model, usage))) return null
   if (isPaidBySecond(model) !== (usage.seconds !== undefined)) return null
   if (usage.seconds !== undefined) return (usage.seconds * model.inputUsdPerMillion) / 1_000_000
@@ -78,8 +83,7 @@ export function priceOfPassed(
 }
 
 /**
- * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else as the sound was measured, else
- * estimated.
+ * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else an estimate.
  */
 export function withSeconds(
   { provider, query }: RoutedContext<PassedQuery>,
@@ -93,7 +97,7 @@ export function withSeconds(
   const reported = transcript?.seconds ?? null
   if (reported !== null) return { ...usage, seconds: reported }
   const seconds = chargedSeconds(query.sound, transcript?.toldSeconds)
-  return { ...usage, seconds, ...(query.sound.seconds === null && { estimate: MEASURED }) }
+  return { ...usage, seconds, estimate: MEASURED }
 }
 
 const MEASURED: Estimate = { reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 }
@@ -121,6 +125,15 @@ export function hasPricesFor({ unitPrices }: CatalogueModel, usage: PassedUsage)
     isKnown(usage.imagePromptTokens, unitPrices.image_input) &&
     isKnown(usage.audioCompletionTokens, unitPrices.audio_output)
   )
+}
+
+/** Whether the response costs what its seconds of audio cost. */
+export function isPricedBySecond(
+  { provider, query }: Pick<RoutedContext<PassedQuery>, 'provider' | 'query'>,
+  { catalogue }: Pick<Stages, 'catalogue'>,
+): boolean {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  return query.sound !== null && model !== undefined && isPaidBySecond(model)
 }
 
 /** Sound that is transcribed. */

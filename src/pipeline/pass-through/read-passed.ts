@@ -36,7 +36,7 @@ export async function readPassed(request: ProxyRequest, account: Account, stages
     const bytes = await renamePassed(read, model, account)
     return describe(await parsePassedBody(bytes, read.passed.contentType, { hold: body.hold, account, ...stages }))
   })
-  if (OPERATIONS[operation].hearsSound) query.sound = await measureForm(query.passed.form, account.project_id)
+  if (OPERATIONS[operation].hearsSound) query.sound = measureForm(query.passed.form)
   return query
 }
 
@@ -98,7 +98,8 @@ export interface PassedBodyRead {
 /** No name, number or boolean in a form is longer than this. */
 const MAX_VALUE_BYTES = 8_192
 /** Fields that decide here, or what it costs. A provider could read a repeated one, or a variant such as `model[]`, differently. */
-const DECISIVE = /^\s*(model|purpose|n|size|quality|partial_images|frame_count|output_format)\s*(?:\[.*)?$/
+const DECISIVE =
+  /^\s*(model|purpose|n|size|quality|partial_images|frame_count|output_format|response_format)\s*(?:\[.*)?$/
 
 /** Throws 400, 408, 413, 415 or 503. */
 export async function readPassedBody(

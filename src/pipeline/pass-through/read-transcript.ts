@@ -1,37 +1,84 @@
-/** What a transcript says of the sound that it was made of. */
-import { isJsonObject } from '../../formats/json/canonical.ts'
+/**
+ * Transcripts that are paid by the second are asked for as verbose JSON, which states the duration. The client gets the format that it asked
+ * for, written as OpenAI does.
+ */
+import { isJsonObject, type JsonObject, objectsOf } from '../../formats/json/canonical.ts'
+import { parseExactly } from '../../formats/json/exact-json.ts'
+import { readForm, withValue } from '../../formats/read-form.ts'
 import { readAmount } from '../../formats/usage/read-count.ts'
+import type { PassedBody } from '../../providers/upstream.ts'
 import { MOST_SECONDS } from './sound-length.ts'
 
 export interface Transcript {
   /** As the answer reports it; null where it does not. */
   seconds: number | null
-  /** Where the last subtitle ends, or else how long it takes to say all of it slowly. */
+  /** Where the last segment ends, or else how long it takes to say all of it slowly. */
   toldSeconds: number
 }
 
+/** What verbose JSON has and JSON does not. */
+const VERBOSE_FIELDS: readonly string[] = ['task', 'language', 'duration', 'segments', 'words']
+/** Formats that are written from verbose JSON. */
+const WRITTEN: readonly unknown[] = ['json', 'text', 'srt', 'vtt']
+const PLAIN_TYPE = 'text/plain; charset=utf-8'
 /** In any language: normal speech has thrice as many in UTF-8. */
 const SLOW_BYTES_A_SECOND = 5
-const ARROW = '-->'
-/** The end of a cue in SubRip and WebVTT. */
-const CUE_END = /^-->\s*(?:(\d{1,4}):)?(\d\d):(\d\d)[.,](\d{3})/
 
-/** `answer`: as it was parsed, or its text. */
-export function readTranscript(answer: unknown, format: unknown): Transcript {
-  if (!isJsonObject(answer)) return { seconds: null, toldSeconds: readCues(answer, format) ?? secondsToSay(answer) }
-  const { duration, text } = answer
-  // OpenAI wrote it as text before.
-  const given = typeof duration === 'string' && duration !== '' ? Number(duration) : duration
-  return { seconds: readAmount(given, MOST_SECONDS), toldSeconds: secondsToSay(text) }
+/** The format that is written here; null where the client gets what its provider sends. */
+export function writtenFormat({ response_format: format, stream }: JsonObject): string | null {
+  const name = format ?? 'json'
+  return WRITTEN.includes(name) && String(stream ?? false) === 'false' ? String(name) : null
 }
 
-function readCues(text: unknown, format: unknown): number | null {
-  if (typeof text !== 'string' || (format !== 'srt' && format !== 'vtt')) return null
-  const at = text.lastIndexOf(ARROW)
-  const [found, ...numbers] = (at < 0 ? null : CUE_END.exec(text.slice(at, at + 40))) ?? []
-  if (found === undefined) return null
-  const [hours = 0, minutes = 0, seconds = 0, milliseconds = 0] = numbers.map(number => Number(number ?? 0))
-  return hours * 3_600 + minutes * 60 + seconds + milliseconds / 1_000
+/** The same request for verbose JSON. */
+export function askVerbose(body: PassedBody): PassedBody {
+  const fields = { ...body.fields, response_format: 'verbose_json' }
+  if (!body.form) {
+    const exact = parseExactly(new TextDecoder().decode(body.bytes)) as JsonObject
+    return { ...body, fields, bytes: Buffer.from(JSON.stringify({ ...exact, response_format: 'verbose_json' })) }
+  }
+  const bytes = withValue(body.form, 'response_format', 'verbose_json')
+  return { ...body, fields, bytes, form: readForm(bytes, body.contentType) }
+}
+
+/** Null where it is no verbose JSON: then it is passed on as it is. */
+export function writeTranscript(body: unknown, format: string): { contentType: string; text: string } | null {
+  if (!isJsonObject(body) || typeof body.text !== 'string') return null
+  if (format === 'json') {
+    const plain = Object.fromEntries(Object.entries(body).filter(([name]) => !VERBOSE_FIELDS.includes(name)))
+    return { contentType: 'application/json', text: JSON.stringify(plain) }
+  }
+  if (format === 'text') return { contentType: PLAIN_TYPE, text: `${body.text.trim()}\n` }
+  if (!Array.isArray(body.segments)) return null
+  const cues = objectsOf(body.segments).map(({ start, end, text }, n) => {
+    const [from, to] = [start, end].map(seconds => clock(Number(seconds), format === 'srt' ? ',' : '.'))
+    const said = String(text ?? '')
+      .trim()
+      .replaceAll('-->', '->')
+    return `${format === 'srt' ? `${n + 1}\n` : ''}${from} --> ${to}\n${said}\n\n`
+  })
+  return { contentType: PLAIN_TYPE, text: `${format === 'vtt' ? 'WEBVTT\n\n' : ''}${cues.join('')}` }
+}
+
+/** Hours, minutes and seconds, with milliseconds. */
+function clock(seconds: number, separator: string): string {
+  const ms = Math.round((Number.isFinite(seconds) ? seconds : 0) * 1_000)
+  const parts = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1_000) % 60].map(part => twoDigits(Math.floor(part)))
+  return `${parts.join(':')}${separator}${String(ms % 1_000).padStart(3, '0')}`
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0')
+}
+
+/** `answer`: as it was parsed, or its text. */
+export function readTranscript(answer: unknown): Transcript {
+  const body: JsonObject = isJsonObject(answer) ? answer : { text: answer }
+  const { duration, text, segments } = body
+  // OpenAI wrote it as text before.
+  const given = typeof duration === 'string' && duration !== '' ? Number(duration) : duration
+  const ends = objectsOf(segments).map(({ end }) => readAmount(end, MOST_SECONDS) ?? 0)
+  return { seconds: readAmount(given, MOST_SECONDS), toldSeconds: Math.max(0, ...ends) || secondsToSay(text) }
 }
 
 function secondsToSay(text: unknown): number {

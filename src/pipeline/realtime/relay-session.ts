@@ -1,18 +1,19 @@
 /**
  * Relays a session's events between a client and its provider as they are, in both directions in their order. Of the client's, what they name
- * at the provider is checked; of the provider's, the beginnings and ends of responses are read. Either side's close ends the other.
+ * at the provider is checked, and what they may cost is reserved; of the provider's, those are read that say what was used. Either side's
+ * close ends the other.
  */
 import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { type JsonObject, parseJsonObject, parseObject } from '../../formats/json/canonical.ts'
-import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
-import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { checkReferences } from '../kept-objects/check-references.ts'
 import type { Stages } from '../request-context.ts'
 import { LOST, type SocketEnd, type UpstreamSocket } from './connect-upstream.ts'
-import type { Responses } from './count-responses.ts'
+import { type OpenSession, readmitSession } from './readmit-session.ts'
+import { isWatched, referencesOf } from './session-events.ts'
+import type { SessionSpending } from './session-spending.ts'
 
 /** The client's side. */
 export interface ClientSocket {
@@ -27,35 +28,48 @@ export const MOST_WAITING_BYTES = 32 * 1024 * 1024
 /** Without an event in either direction. */
 export const IDLE_LIMIT_MS = 15 * 60_000
 
+/** After its client has left or the session was ended, a response is cancelled, and its usage awaited for so long. */
+export const WIND_UP_MS = 5_000
+/** The database may not answer so many checks, one every half minute; then the session ends. */
+export const MOST_FAILED_CHECKS = 4
+
 const CLOSES = {
   stopping: { code: 1001, reason: 'The proxy is about to stop: connect again.' },
-  refused: { code: 1008, reason: 'A response was refused.' },
+  rejected: { code: 1008, reason: 'The session is not admitted any more.' },
   broken: { code: 1011, reason: 'The provider broke off.' },
   tooSlow: { code: 1013, reason: 'Too much waits to be taken by this client.' },
   tooFast: { code: 1013, reason: 'Too much waits to be taken by the provider.' },
   idle: { code: 1000, reason: 'Nothing was said for 15 minutes.' },
 } as const satisfies Record<string, SocketEnd>
 
-export interface SessionSides {
+export interface SessionSides extends OpenSession {
   upstream: UpstreamSocket
-  responses: Responses
-  account: Account
+  spending: SessionSpending
   provider: Provider
   /** Called once, when both sides have ended. */
   onEnd(): void
 }
 
+type SessionStages = Pick<Stages, 'admission' | 'database' | 'largeBodies' | 'modelRouter'>
+
 export class RealtimeSession {
   readonly #sides: SessionSides
-  readonly #stages: Pick<Stages, 'database' | 'largeBodies'>
+  readonly #stages: SessionStages
   readonly #idle: Timer
   #client: ClientSocket | null = null
+  /** The client's side has ended, and the provider's is ending. */
   #isOver = false
-  #isDraining = false
+  #hasUpstreamEnded = false
+  #hasFinished = false
+  #windUp: Timer | undefined
+  /** How the session ends once no response is in flight. */
+  #ending: { told: SocketEnd; failure?: Error } | null = null
   #waitingBytes = 0
   #sending = Promise.resolve()
+  #failedChecks = 0
+  #isChecking = false
 
-  constructor(sides: SessionSides, stages: Pick<Stages, 'database' | 'largeBodies'>) {
+  constructor(sides: SessionSides, stages: SessionStages) {
     this.#sides = sides
     this.#stages = stages
     this.#idle = setTimeout(() => this.#end(CLOSES.idle), IDLE_LIMIT_MS)
@@ -86,58 +100,106 @@ export class RealtimeSession {
     this.#end(told)
   }
 
-  /** Ends the session when no response is under way. */
+  /** Ends the session when no response is in flight. */
   drain(): void {
-    this.#isDraining = true
-    if (this.#sides.responses.underWay === 0) this.#end(CLOSES.stopping)
+    this.#endAfterResponses({ told: CLOSES.stopping })
   }
 
-  /** Ends the session at once. */
+  /** Ends the session at once, and waits for nothing. */
   cut(): void {
     this.#end(CLOSES.stopping)
+    this.#finish()
   }
 
-  /** What is refused is told to the client, and the session goes on. */
+  /**
+   * Checks that the session would be opened again. A key that is not active or not used from its address any more ends it at once; whatever
+   * else is not admitted, after the responses in flight. A database that does not answer is asked again at the next check.
+   */
+  async readmit(): Promise<void> {
+    if (this.#isChecking || this.#isOver) return
+    this.#isChecking = true
+    try {
+      await readmitSession(this.#sides, this.#stages, error => {
+        this.#tell(error)
+        this.#end(CLOSES.rejected, error)
+      })
+      this.#failedChecks = 0
+    } catch (error) {
+      const { status } = error instanceof ProxyError ? error : refuse('internal', null, error)
+      if (status >= 500 && ++this.#failedChecks < MOST_FAILED_CHECKS) return
+      this.#reject(error)
+    } finally {
+      this.#isChecking = false
+    }
+  }
+
+  /** What is not sent on is told to the client. What is rejected for its cost ends the session; a wrong event does not. */
   async #forward(text: string): Promise<void> {
-    const { upstream, account, provider } = this.#sides
+    const { upstream, spending, provider } = this.#sides
     let event: JsonObject = {}
     try {
       event = await this.#read(text)
-      await checkReferences(this.#stages.database, referencesOf(event), account, provider)
+      if (this.#ending && event.type !== 'response.cancel') return
+      await checkReferences(this.#stages.database, referencesOf(event), spending.account, provider)
     } catch (error) {
       return this.#tell(error, event.event_id)
     }
     if (this.#isOver) return
-    upstream.send(text)
+    const sent = await spending.beforeSending(event, text).catch(error => this.#rejectEvent(event, error))
+    if (this.#isOver || sent === undefined) return
+    upstream.send(sent)
     if (upstream.bufferedBytes > MOST_WAITING_BYTES) this.#end(CLOSES.tooFast)
   }
 
   /** Throws a 400 for what is no JSON object. A long one is read by a worker. */
   async #read(text: string): Promise<JsonObject> {
     if (text.length <= LONGEST_ON_LOOP) return parseObject(text)
-    const owner = this.#sides.account.project_id
+    const owner = this.#sides.spending.account.project_id
     return (await this.#stages.largeBodies.read(Buffer.from(text), { owner })).body
   }
 
   #deliver(client: ClientSocket, text: string): void {
-    if (this.#isOver) return
-    this.#idle.refresh()
-    client.send(text)
-    if (WATCHED.test(text)) this.#watch(parseJsonObject(text) ?? {})
+    const { spending } = this.#sides
+    const event = isWatched(text) ? (parseJsonObject(text) ?? {}) : null
+    if (!this.#isOver) {
+      this.#idle.refresh()
+      client.send(event ? spending.restoreEventId(event, text) : text)
+    }
+    spending.addReceived(text.length)
+    if (event) this.#watch(event)
     if (client.bufferedBytes > MOST_WAITING_BYTES) this.#end(CLOSES.tooSlow)
   }
 
   #watch(event: JsonObject): void {
-    const { responses } = this.#sides
-    if (event.type === 'response.created') {
-      responses.begin(event).catch(error => {
-        this.#tell(error)
-        this.#end(CLOSES.refused)
-      })
-    } else if (event.type === 'response.done') {
-      void responses.done(event)
-      if (this.#isDraining && responses.underWay === 0) this.#end(CLOSES.stopping)
-    }
+    const { spending } = this.#sides
+    const taken = spending.receive(event)
+    if (this.#isOver && event.type === 'response.created') this.#cancel(spending.inFlight)
+    taken.catch(error => {
+      this.#reject(error)
+      this.#cancel(spending.rejected)
+    })
+    if (this.#ending && !spending.isBusy) this.#end(this.#ending.told, this.#ending.failure)
+    if (this.#isOver && !spending.isBusy) this.#finish()
+  }
+
+  /** Has the provider stop: what the responses used by then is reported when they are done. */
+  #cancel(ids: readonly string[]): void {
+    if (this.#hasUpstreamEnded) return
+    for (const id of ids) this.#sides.upstream.send(JSON.stringify({ type: 'response.cancel', response_id: id }))
+  }
+
+  #rejectEvent(event: JsonObject, error: unknown): void {
+    const isSetting = String(event.type).endsWith('session.update')
+    if (isSetting) this.#tell(error, event.event_id)
+    else this.#reject(error, event.event_id)
+  }
+
+  /** The session begins no further response, and ends. */
+  #reject(error: unknown, eventId: unknown = null): void {
+    if (this.#ending) return
+    this.#tell(error, eventId)
+    const failure = error instanceof Error ? error : new ClientGone()
+    this.#endAfterResponses({ told: CLOSES.rejected, failure })
   }
 
   #tell(error: unknown, eventId: unknown = null): void {
@@ -146,36 +208,45 @@ export class RealtimeSession {
     if (!this.#isOver) this.#client?.send(JSON.stringify(event))
   }
 
-  /** As the provider's side has ended. */
-  #endAs(told: SocketEnd): void {
-    if (told.code !== LOST) {
-      this.#end(told, broken(this.#sides.provider.name, 'ended the session'))
-      return
-    }
-    const failure = broken(this.#sides.provider.name, 'broke off the session')
-    this.#tell(failure)
-    this.#end(CLOSES.broken, failure)
+  #endAfterResponses(ending: { told: SocketEnd; failure?: Error }): void {
+    this.#ending ??= ending
+    if (!this.#sides.spending.isBusy) this.#end(ending.told, ending.failure)
   }
 
-  /** Closes both sides. */
+  /** As the provider's side has ended. */
+  #endAs(told: SocketEnd): void {
+    this.#hasUpstreamEnded = true
+    const { name } = this.#sides.provider
+    const isLost = told.code === LOST
+    const failure = broken(name, isLost ? 'broke off the session' : 'ended the session')
+    if (isLost) this.#tell(failure)
+    this.#end(isLost ? CLOSES.broken : told, failure)
+    this.#finish(failure)
+  }
+
+  /** Closes the client's side, has the provider stop, and waits for what its responses used. */
   #end(told: SocketEnd, failure: Error = new ClientGone()): void {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#idle)
-    const { upstream, responses, onEnd } = this.#sides
-    upstream.close(told)
+    const { spending } = this.#sides
+    this.#ending = { told, failure }
     this.#client?.close(told)
-    void responses.end(failure)
+    spending.windUp(failure)
+    this.#cancel(spending.inFlight)
+    if (spending.isBusy) this.#windUp = setTimeout(() => this.#finish(), WIND_UP_MS)
+    else this.#finish()
+  }
+
+  /** Closes the provider's side. */
+  #finish(failure = this.#ending?.failure ?? new ClientGone()): void {
+    if (this.#hasFinished) return
+    this.#hasFinished = true
+    this.#hasUpstreamEnded = true
+    clearTimeout(this.#windUp)
+    const { upstream, spending, onEnd } = this.#sides
+    upstream.close(this.#ending?.told ?? CLOSES.stopping)
+    spending.end(failure)
     onEnd()
   }
-}
-
-/** The events that begin and end a response; any other is not parsed. */
-const WATCHED = /"response\.(?:created|done)"/
-
-/** Whether a response belongs to the session's conversation is said in words, where other APIs name one. */
-const NO_NAMES: readonly string[] = ['auto', 'none']
-
-function referencesOf(event: JsonObject): KeptReference[] {
-  return findKeptReferences(event, null).filter(({ id }) => !NO_NAMES.includes(id))
 }

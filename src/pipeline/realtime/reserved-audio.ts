@@ -1,0 +1,45 @@
+/** Audio that was sent may all be transcribed: of the price of that, blocks are reserved until the session ends. */
+import type { Largest } from '../../admission/budgets.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { RequestAccounting } from '../request-accounting.ts'
+import { AUDIO_BLOCK_SECONDS, CHARACTERS_A_SECOND } from './session-prices.ts'
+
+interface AudioReservation {
+  account(): Pick<Account, 'has_budgets'>
+  open(model: string): RequestAccounting
+  /** Of one block. */
+  largest(model: string): Largest | null
+}
+
+export class ReservedAudio {
+  /** The model that transcribes the session's input; null: it is not transcribed. */
+  model: string | null = null
+  readonly #options: AudioReservation
+  #accounting: RequestAccounting | null = null
+  #seconds = 0
+  #blocks = 0
+  #hasEnded = false
+
+  constructor(options: AudioReservation) {
+    this.#options = options
+  }
+
+  /** Reserves for further characters of audio, transcribed by this model from now on. Throws 400, 429 or 503. */
+  async reserve(model: string, characters: number): Promise<void> {
+    const { account, open, largest } = this.#options
+    if (model !== this.model) this.#seconds = this.#blocks = 0
+    this.#seconds += characters / CHARACTERS_A_SECOND
+    while (account().has_budgets && this.#blocks * AUDIO_BLOCK_SECONDS < this.#seconds) {
+      if (!this.#accounting?.spending?.hasBudgets) this.#accounting = open(model)
+      await this.#accounting.spending?.reserveMoney(model, largest(model))
+      this.#blocks++
+    }
+    this.model = model
+    if (this.#hasEnded) this.end()
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    this.#accounting?.spending?.release()
+  }
+}

@@ -1,0 +1,120 @@
+/** What a session's usage costs, as reported and as estimated, and the most that its next response or transcription may cost. */
+import type { Largest } from '../../admission/budgets.ts'
+import { type Catalogue, costUsd } from '../../catalogue/catalogue.ts'
+import { readBounds } from '../../formats/bounds/read-bounds.ts'
+import { isJsonObject } from '../../formats/json/canonical.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import { largestCost } from '../largest-cost.ts'
+import {
+  believedUsage,
+  costOfPassed,
+  hasPricesFor,
+  type PassedUsage,
+  readPassedUsage,
+  withCost,
+} from '../pass-through/passed-usage.ts'
+import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from '../spent-usage.ts'
+
+/** Base64 has four characters for three bytes. A second of the shortest format, G.711, has 8,000 bytes. */
+export const CHARACTERS_A_SECOND = (8_000 * 4) / 3
+/** As OpenAI counts audio: a token for 100 ms that are heard, and for 50 ms that are spoken. */
+const HEARD_TOKENS_A_SECOND = 10
+const SPOKEN_TOKENS_A_SECOND = 20
+/** The transcription of so much audio is reserved at a time. */
+export const AUDIO_BLOCK_SECONDS = 600
+
+/** Tokens that characters of the client's come to, if they are audio. */
+export function heardTokens(characters: number): number {
+  return (characters / CHARACTERS_A_SECOND) * HEARD_TOKENS_A_SECOND
+}
+
+/** What a response has read and received, as far as the session knows. */
+export interface Crossed {
+  /** As the last event that named it reported. */
+  usage: unknown
+  promptTokens: number
+  receivedCharacters: number
+}
+
+export class SessionPrices {
+  readonly #model: string
+  readonly #provider: Provider
+  readonly #catalogue: Catalogue
+
+  constructor(model: string, provider: Provider, catalogue: Catalogue) {
+    this.#model = model
+    this.#provider = provider
+    this.#catalogue = catalogue
+  }
+
+  /** Whoever asks for it, a response may read all that its model takes. Null where the provider is free. */
+  largestResponse(): Largest | null {
+    if (this.#provider.pricedAs === null) return null
+    const model = this.#find(this.#model)
+    if (!model) return { usd: null, tokens: null, unknown: this.#model }
+    const { contextTokens: read, maxOutputTokens: written, unitPrices } = model
+    if (read === null || written === null) return { usd: null, tokens: null }
+    const { audio_input, audio_output, image_input = 0 } = unitPrices
+    if (audio_input === undefined || audio_output === undefined)
+      return { usd: null, tokens: read + written, unknown: `audio with ${this.#model}` }
+    const timesMillion =
+      read * Math.max(model.inputUsdPerMillion, audio_input, image_input) +
+      written * Math.max(model.outputUsdPerMillion, audio_output)
+    return { usd: Math.ceil(timesMillion * 1_000) / 1_000_000_000, tokens: read + written }
+  }
+
+  /** Of a block of audio. Null where the provider is free. */
+  largestTranscription(model: string): Largest | null {
+    const endpoint = 'audio/transcriptions'
+    const bounds = readBounds(endpoint, {}, { isLenient: true })
+    const size = { endpoint, model, bytes: 0, seconds: AUDIO_BLOCK_SECONDS, bounds }
+    return largestCost(size, this.#provider, this.#catalogue)
+  }
+
+  /** As the provider reports it. Null where nothing was reported. */
+  read(model: string, reported: unknown): SpentUsage | null {
+    const routed = { provider: this.#provider, query: { model } }
+    const usage = believedUsage(routed, readPassedUsage(reported), { catalogue: this.#catalogue })
+    return usage === NO_USAGE ? null : withCost(usage, this.#priceOf(model, usage))
+  }
+
+  /** Of a response that ended with this status. `isFailed`: it failed, and reported no usage. */
+  ofResponse(crossed: Crossed, status: unknown): { usage: SpentUsage; isReported: boolean; isFailed: boolean } {
+    const reported = this.read(this.#model, crossed.usage)
+    const isFailed = reported === null && status === 'failed'
+    // Nothing is what a response reports that was cancelled before it began to read.
+    const isUnused = isFailed || (status === 'cancelled' && isJsonObject(crossed.usage))
+    const usage = reported ?? (isUnused ? NO_USAGE : this.estimate(crossed))
+    return { usage, isReported: reported !== null, isFailed }
+  }
+
+  /** Of a response whose end nobody saw: what was sent and received, as if all of it were audio. */
+  estimate({ promptTokens, receivedCharacters }: Crossed, reason: EstimateReason = 'not_reported'): SpentUsage {
+    const model = this.#find(this.#model)
+    const spoken = Math.ceil((receivedCharacters / CHARACTERS_A_SECOND) * SPOKEN_TOKENS_A_SECOND)
+    const read = Math.ceil(Math.min(promptTokens, model?.contextTokens ?? promptTokens))
+    const written = Math.min(spoken, model?.maxOutputTokens ?? spoken)
+    const counts = { promptTokens: read, audioPromptTokens: read, completionTokens: written }
+    const usage = { ...NO_USAGE, ...counts, audioCompletionTokens: written }
+    const charged = withCost(usage, this.#priceOf(this.#model, usage))
+    const most = this.largestResponse()
+    if (most === null) return charged
+    const doubtfulUsd = Math.max(0, (most.usd ?? MOST_USD) - (charged.reportedCostUsd ?? 0))
+    const doubtfulTokens = Math.max(0, (most.tokens ?? MOST_TOKENS) - read - written)
+    return { ...charged, estimate: { reason, doubtfulUsd, doubtfulTokens } }
+  }
+
+  #find(model: string) {
+    const { pricedAs } = this.#provider
+    return pricedAs === null ? undefined : this.#catalogue.find(pricedAs, model)
+  }
+
+  /** Null where a price is not known. */
+  #priceOf(name: string, usage: PassedUsage): number | null {
+    if (this.#provider.pricedAs === null) return 0
+    const model = this.#find(name)
+    if (model?.kind === 'transcription') return costOfPassed(model, usage)
+    return model && hasPricesFor(model, usage) ? costUsd(model, usage) : null
+  }
+}
