@@ -1,6 +1,7 @@
 /** What a response used: as its provider reported it, else as it is counted or presumed. */
 import { costOfAnswer } from '../catalogue/catalogue.ts'
 import { checkReportedCost } from '../catalogue/reported-cost.ts'
+import { readLimit } from '../formats/bounds/read-bounds.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import {
   fillMissing,
@@ -16,12 +17,14 @@ import { estimateTextTokens } from '../formats/tokens/estimate-text.ts'
 import type { Counted } from '../formats/tokens/jobs.ts'
 import type { ResponseReading } from '../providers/read-response.ts'
 import type { Endpoint } from '../providers/upstream.ts'
+import { exceedsLimit } from './largest-tokens.ts'
 import {
   type AskedCall,
   isPromptOfText,
   presumeBeside,
   presumeMost,
   presumeUpTo,
+  priced,
   pricedName,
   withCounted,
   withMargin,
@@ -50,6 +53,7 @@ export interface CallReport extends Pick<ResponseReading, 'usage' | 'hasBegun' |
 export async function usageOf(call: AskedCall, report: CallReport, owner: number): Promise<SpentUsage> {
   const { usage, hasBegun, mayHaveBegun = false, cut, model, text, isProviderFailure = false } = report
   const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
+  if (usage) checkLimit(call, usage)
   if (!hasBegun && !mayHaveBegun) return usage ? asReported(call, usage, model) : NO_USAGE
   const told = usage && markZeros(believed(call, usage, model, true), { hasOutput: hasBegun })
   // What was written after that was not counted yet.
@@ -69,6 +73,14 @@ export async function usageOf(call: AskedCall, report: CallReport, owner: number
   const isUnpriced = most.isUnpriced === true && !isCostKnown
   if (!isEstimated) return { ...arrived, isUnpriced, ...answeredAs }
   return { ...arrived, reportedCostUsd: usd, isUnpriced, isPresumed: true, ...answeredAs }
+}
+
+/** Records a response that was longer than its request allowed. */
+function checkLimit(call: AskedCall, { completionTokens }: TokenUsage): void {
+  const limit = readLimit(call.endpoint, call.body)
+  if (limit === null || completionTokens <= limit) return
+  const model = priced(call)
+  if (model && exceedsLimit(call.size(), completionTokens)) call.catalogue.recordExceededLimit?.(model)
 }
 
 /** No less than what the provider reported by then. */
