@@ -1,7 +1,8 @@
 -- Vendors that projects reach with keys of their own. One that speaks a known format is a row here, and nothing else; its models and their
 -- prices, where they are known, are rows of models.
 insert into vendors (
-    name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent, output_limits, place
+    name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent,
+    output_limits, place
 )
 select v.*, row_number() over ()
 from (values

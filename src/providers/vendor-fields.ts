@@ -1,4 +1,4 @@
-/** Fields that providers take differently, written as this one takes them. All else stays as the client wrote it, down to the last digit. */
+/** Fields that providers take differently, written as this one takes them. All others stay as the client wrote them. */
 import { Job } from '../event-loop/off-loop.ts'
 import { isTranslated } from '../formats/format-of.ts'
 import { isGiven, isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
