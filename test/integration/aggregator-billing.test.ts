@@ -158,13 +158,15 @@ describeOnce('what an aggregator can bill', backend => {
   const AT_ONCE = 30
 
   test.each(Object.entries(CASES))('%s: many at once are billed no more than their budget', async (_, fields) => {
+    // Far less than all of them cost at another host.
+    const usd = 'provider' in fields ? 0.005 : 1
     for (const proxy of [openRouter, other]) {
       bodies = []
       billedUsd = 0
-      await budget((await spent()) + 1)
+      await budget((await spent()) + usd)
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => send(proxy, fields)))
       for (const { status, text } of answers) expect([200, 400, 404, 429], text).toContain(status)
-      expect(billedUsd).toBeLessThanOrEqual(1)
+      expect(billedUsd).toBeLessThanOrEqual(usd)
     }
   })
 
