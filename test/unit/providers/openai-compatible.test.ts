@@ -71,7 +71,7 @@ test.each([
   [{ max_tokens: 7, max_completion_tokens: 9 }, null, {}],
   [{}, null, {}],
 ] as const)('the limits %j change for a provider that takes %j: %j', (body, outputLimits, expected) => {
-  expect(changesFor(asked(body), { ...UNKNOWN, outputLimits })).toEqual(expected)
+  expect(changesFor(asked(body), { ...UNKNOWN, outputLimits })).toStrictEqual(expected)
   expect(changesFor(asked(body, { endpoint: 'completions' }), { ...UNKNOWN, outputLimits })).toEqual({})
 })
 
