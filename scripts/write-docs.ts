@@ -139,7 +139,7 @@ function writeRequestFields(): string {
     '# Request fields',
     '[Clients](clients.md) lists which endpoint is translated for which provider. What cannot be is refused with a 400 that names the field, or dropped where that does not change the answer.',
     '## `/v1/chat/completions`, at Anthropic',
-    'OpenAI, Groq and the aggregator get each field as sent, but `stream_options` with `include_usage` on. Usage goes to clients that ask for it, there or by OpenRouter’s `usage: {include: true}`, or use its packages or `/api/v1`. At Anthropic:',
+    'OpenAI, Groq and the aggregator get each field as sent, but `stream_options` with `include_usage` on; the aggregator also the limit of the response under [its name](providers.md) and, under a [budget](budgets.md), `provider.max_price`. Usage goes to clients that ask for it, there or by OpenRouter’s `usage: {include: true}`, or use its packages or `/api/v1`. At Anthropic:',
     writeFieldLists(FIELD_RULES),
     'Anthropic’s own fields are sent; any other is refused by name.',
     '## `/v1/responses`, where it is translated',

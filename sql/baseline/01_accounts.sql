@@ -173,7 +173,9 @@ create table vendors (
     prefixes_models boolean not null,
     makes_models boolean not null,
     client_agent text,
-    place integer not null
+    place integer not null,
+    output_limits text[]
+        check (output_limits <@ array['max_tokens', 'max_completion_tokens'] and cardinality(output_limits) > 0)
 );
 
 comment on table vendors is 'Whom projects can reach with keys of their own; rows of sql/seed.';
@@ -189,6 +191,7 @@ comment on column vendors.model_names is 'What the native names of its models lo
 comment on column vendors.prefixes_models is 'Whether some of its models have its own name in front, such as groq/compound.';
 comment on column vendors.makes_models is 'Whether aggregators name models after it.';
 comment on column vendors.client_agent is 'What the user agent of its own clients looks like, as a regular expression; null: it has none.';
+comment on column vendors.output_limits is 'The names by which it takes the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit under another name is renamed. Null: not known; then both are sent.';
 comment on column vendors.place is 'In order of preference, in case two have a native model of one name.';
 
 create table provider_keys (

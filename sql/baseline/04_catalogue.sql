@@ -27,6 +27,7 @@ create table models (
     cache_write_hour_usd_per_million usd_per_million,
     retires_on date,
     successor text,
+    exceeded_limit_at timestamptz,
     primary key (provider, model)
 );
 
@@ -47,6 +48,7 @@ comment on column models.listed is 'Whether the provider still offers it. What i
 comment on column models.cache_write_hour_usd_per_million is 'US dollars per million prompt tokens that the provider''s cache keeps for an hour; null: as other writes.';
 comment on column models.retires_on is 'Day from which the provider does not offer it; null: none is known. From then on it is not listed.';
 comment on column models.successor is 'The model that the provider recommends in its place, once retires_on is known; null: none is known.';
+comment on column models.exceeded_limit_at is 'When a response was first longer than its request allowed: since then, budgets reserve the longest answer that the model can give, whatever a request allows. Null: none was; an operator may set it to null again.';
 
 create table model_prices (
     provider text not null,

@@ -1,7 +1,8 @@
 -- Vendors that projects reach with keys of their own. One that speaks a known format is a row here, and nothing else; its models and their
 -- prices, where they are known, are rows of models.
 insert into vendors (
-    name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent, place
+    name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent,
+    output_limits, place
 )
 select v.*, row_number() over ()
 from (values
@@ -10,22 +11,23 @@ from (values
         '{files,batches}'::text[], '{idempotency-key,openai-beta,openai-organization,openai-project}'::text[],
         -- It does not serve its own open-weight models.
         '^(?:gpt-(?!oss)|chatgpt-|o\d|ft:|codex-|computer-use-|text-|omni-|tts-|whisper-(?!large)|dall-e-|davinci-|babbage-)',
-        false, true, null
+        false, true, null, '{max_completion_tokens,max_tokens}'::text[]
     ),
     (
         'anthropic', 'Anthropic', 'https://api.anthropic.com', 'anthropic', '{messages}', '{/messages/batches,/files}',
         '{message_batches,anthropic_files}', '{anthropic-beta,anthropic-version,anthropic-workspace-id,idempotency-key}',
         '^claude-',
-        false, true, null
+        false, true, null, '{max_tokens}'
     ),
     (
         'groq', 'Groq', 'https://api.groq.com/openai/v1', 'openai', '{chat}', '{/audio/,/files,/batches}',
         '{files,batches}', '{groq-model-version,idempotency-key}',
         '^(?:llama|gemma\d?|mixtral|mistral-saba|qwen|deepseek-r1-distill|allam|compound|whisper-large|distil-whisper|playai)-',
-        true, false, '^(?:Async)?Groq/'
+        true, false, '^(?:Async)?Groq/', '{max_completion_tokens,max_tokens}'
     )
 ) as v (
-    name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent
+    name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent,
+    output_limits
 )
 on conflict (name) do update
 set title = excluded.title,
@@ -39,4 +41,5 @@ set title = excluded.title,
     prefixes_models = excluded.prefixes_models,
     makes_models = excluded.makes_models,
     client_agent = excluded.client_agent,
+    output_limits = excluded.output_limits,
     place = excluded.place;

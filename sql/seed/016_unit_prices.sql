@@ -24,6 +24,8 @@ from (values
     ('openai', 'gpt-realtime-2.1-mini', 'cached_audio_input', 0.3, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
     ('openai', 'gpt-realtime-2.1-mini', 'audio_output', 20, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
     ('openai', 'gpt-realtime-2.1-mini', 'image_input', 0.8, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
+    ('aggregator', 'perplexity/sonar', 'request', 0.005, 'openrouter.ai/perplexity/sonar', date '2026-11-28'),
+    ('aggregator', 'perplexity/sonar-pro', 'request', 0.005, 'openrouter.ai/perplexity/sonar-pro', date '2026-11-28'),
     -- For every chat model of the vendor's: a thousand searches are 10 dollars. OpenAI's web_search_preview is 25 with models that do not reason.
     ('anthropic', null, 'search', 0.01, 'platform.claude.com/docs/en/about-claude/pricing, via claudecodeguides.com', date '2026-11-23'),
     ('openai', null, 'search', 0.01, 'developers.openai.com/api/docs/pricing, via modelcostwatch.com', date '2026-03-12'),

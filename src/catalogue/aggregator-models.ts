@@ -11,6 +11,8 @@ export interface OfferedModel {
   cached_input_usd_per_million: number | null
   cache_write_usd_per_million: number | null
   output_usd_per_million: number
+  /** For each request, in US dollars. */
+  request_usd: number
   /** Sorted. */
   capabilities: string[]
 }
@@ -24,6 +26,7 @@ export interface ModelPage {
 const MAX_INTEGER = 2_147_483_647
 /** A higher price can only be a mistake in the unit. */
 const MAX_USD_PER_MILLION = 100_000
+const MAX_REQUEST_USD = 1_000
 
 /** Throws when the body is not a list of models. */
 export function readModelPage(body: unknown): ModelPage {
@@ -38,7 +41,8 @@ function readModel(item: unknown): OfferedModel | null {
   if (typeof id !== 'string' || !/^\S{1,250}$/.test(id)) return null
   const input = readPrice(pricing.prompt)
   const output = readPrice(pricing.completion)
-  if (input === null || output === null) return null
+  const request = readFee(pricing.request, SEARCHING.test(id) ? pricing.web_search : 0)
+  if (input === null || output === null || request === null) return null
   const architecture = isJsonObject(item.architecture) ? item.architecture : {}
   const provider = isJsonObject(item.top_provider) ? item.top_provider : {}
   return {
@@ -51,6 +55,7 @@ function readModel(item: unknown): OfferedModel | null {
     cached_input_usd_per_million: readPrice(pricing.input_cache_read) || null,
     cache_write_usd_per_million: readPrice(pricing.input_cache_write) || null,
     output_usd_per_million: output,
+    request_usd: request,
     capabilities: readCapabilities(architecture.input_modalities, item.supported_parameters),
   }
 }
@@ -76,6 +81,17 @@ function readPrice(usdPerToken: unknown): number | null {
   if (typeof usdPerToken !== 'string' || usdPerToken.trim() === '') return null
   const usdPerMillion = Math.round(Number(usdPerToken) * 1e12) / 1e6
   return usdPerMillion >= 0 && usdPerMillion <= MAX_USD_PER_MILLION ? usdPerMillion : null
+}
+
+/** Models that search the web for every request. */
+const SEARCHING = /^perplexity\/|-search-preview/
+
+/** Of US dollars for each request, as text; none where one is left out. Null for a varying fee. */
+function readFee(...usd: readonly unknown[]): number | null {
+  const fees = usd.map(each => Number(each ?? 0))
+  const fee = Math.round(fees.reduce((sum, each) => sum + each, 0) * 1e6) / 1e6
+  if (fees.some(each => each < 0)) return null
+  return fee >= 0 && fee <= MAX_REQUEST_USD ? fee : null
 }
 
 function readCount(value: unknown): number | null {

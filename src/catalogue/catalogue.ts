@@ -3,8 +3,11 @@
 import { VENDORS } from '../config/vendors.ts'
 import { nowIso } from '../event-loop/clock.ts'
 import { type TokenUsage, type ToolCalls, USUAL_TIERS } from '../formats/token-usage.ts'
+import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
+import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Log } from '../telemetry/log.ts'
 import { aggregatorNames, familyOf, isOwnName, nativeName, providerOfName } from './native-names.ts'
 import type { NameList } from './offered-names.ts'
 
@@ -139,11 +142,25 @@ export interface Catalogue {
   directProvidersOf(model: string): readonly string[]
   /** Models that a provider (or AGGREGATOR) offers. */
   listedBy(provider: string): readonly CatalogueModel[]
+  /**
+   * A response of the model was longer than its request allowed. From then on its requests' limits do not count, in all processes as soon as
+   * they read the catalogue again.
+   */
+  recordExceededLimit(model: CatalogueModel): void
   close(): void
 }
 
-export async function loadCatalogue(database: Database): Promise<Catalogue> {
+export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn'>): Promise<Catalogue> {
   let models = index(await listModels(database))
+
+  async function recordExceededLimit(found: CatalogueModel): Promise<void> {
+    if (found.exceedsLimits) return
+    found.exceedsLimits = true
+    const { provider, model } = found
+    const isFirst = await call(database, 'record_exceeded_limit', { of_provider: provider, of_model: model })
+    if (isFirst) log?.warn({ provider, model }, 'a response exceeded its limit: budgets now reserve the longest answer')
+  }
+
   const timer = setInterval(async () => {
     // While the database is unavailable, the last prices stay.
     models = await listModels(database).then(index, () => models)
@@ -155,6 +172,10 @@ export async function loadCatalogue(database: Database): Promise<Catalogue> {
     nativeOf: (provider, model) => nativeOf(models, provider, model),
     directProvidersOf: model => models.direct.get(model) ?? [],
     listedBy: provider => models.listed.get(provider) ?? [],
+    recordExceededLimit: model =>
+      void recordExceededLimit(model).catch(error =>
+        log?.warn({ model: model.model, cause: describeCause(error) }, 'an exceeded limit could not be recorded'),
+      ),
     close: () => clearInterval(timer),
   }
 }

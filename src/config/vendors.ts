@@ -19,6 +19,7 @@ export interface Vendor {
   readonly prefixes_models: boolean
   readonly makes_models: boolean
   readonly client_agent: string | null
+  readonly output_limits: readonly ('max_tokens' | 'max_completion_tokens')[] | null
 }
 
 /** In order of preference, in case two have a native model of one name. */

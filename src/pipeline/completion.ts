@@ -6,6 +6,7 @@ import { isEventStream, type UpstreamAnswer } from '../providers/upstream.ts'
 import { failedResponse } from '../providers/upstream-failure.ts'
 import { passAnswer } from './checks/pass-answer.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, passOnError, priceOf, storeResponse } from './complete-call.ts'
+import { maxPriceOf, sizeOf } from './largest-cost.ts'
 import { shareBytes } from './own-fields.ts'
 import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
@@ -31,11 +32,13 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const { endpoint, body, bytes, stream } = query
   const refusesTools = account.unsupported_tools === 'refuse'
   const marksCache = account.anthropic_cache_marks === 'on'
+  const size = () => sizeOf(query, { isLenient: true })
   const asked = {
     ...{ endpoint, headers: request.headers, stream, refusesTools, marksCache },
     owner: account.project_id,
     signal: call.signal,
     isLeft: call.isLeft,
+    maxPrice: accounting.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
   }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
   accounting.noteAnswered(answer)

@@ -1,14 +1,14 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { Largest } from '../admission/budgets.ts'
-import { type Catalogue, findTier, toolsUsd } from '../catalogue/catalogue.ts'
-import { type RequestBounds, readBounds, type TopContent } from '../formats/bounds/read-bounds.ts'
-import { type HostedTool, mostCalls } from '../formats/bounds/tool-bounds.ts'
+import { AGGREGATOR, type Catalogue, findTier, toolsUsd } from '../catalogue/catalogue.ts'
+import { type RequestBounds, readBounds } from '../formats/bounds/read-bounds.ts'
+import type { HostedTool, TopContent } from '../formats/bounds/read-content.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { USUAL_PICTURES } from '../formats/responses/responses-format.ts'
 import type { ToolCalls } from '../formats/token-usage.ts'
 import type { CatalogueModel, PricedUnit } from '../postgres/list-models.ts'
-import type { Provider } from '../providers/upstream.ts'
-import { type LargestTokens, largestTokens, picturesTokens, type RequestSize } from './largest-tokens.ts'
+import type { MaxPrice, Provider } from '../providers/upstream.ts'
+import { type LargestTokens, largestTokens, mostCalls, picturesTokens, type RequestSize } from './largest-tokens.ts'
 import { isPaidBySecond } from './pass-through/passed-usage.ts'
 import { MOST_SECONDS } from './pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
@@ -19,7 +19,8 @@ export function sizeOf(query: CompletionQuery | PassedQuery, { isLenient = false
   if (query.kind === 'passed') {
     const { passed, sound } = query
     const bounds = readBounds(endpoint, body, { isForm: passed.form !== null, isLenient })
-    return { endpoint, model, bounds, bytes: passed.bytes.length, seconds: sound?.mostSeconds ?? MOST_SECONDS }
+    const seconds = sound?.mostSeconds ?? MOST_SECONDS
+    return { endpoint, model, bounds, bytes: passed.bytes.length, seconds, isPassed: true }
   }
   const bytes = query.bytes?.length ?? Buffer.byteLength(query.text)
   return { ...sizeOfBody(endpoint, body, bytes, { top: query.top, isLenient }), model }
@@ -36,12 +37,6 @@ export function sizeOfBody(
   return { endpoint, model, bytes, bounds: readBounds(endpoint, body, { top, isLenient }), seconds: 0 }
 }
 
-/** The same request with another limit on its answer; null: with none. A limit holds for all of what was written. */
-export function withLongestAnswer(size: RequestSize, tokens: number | null): RequestSize {
-  const answers = tokens === null ? size.bounds.answers : 1
-  return { ...size, bounds: { ...size.bounds, longestAnswer: tokens, answers } }
-}
-
 type Find = (model: string) => CatalogueModel | undefined
 
 /** Null when the provider is free. What has no price that is known is named in `unknown`. */
@@ -49,11 +44,38 @@ export function largestCost(size: RequestSize, provider: Provider, catalogue: Pi
   const { pricedAs } = provider
   if (pricedAs === null) return null
   const find: Find = model => catalogue.find(pricedAs, model)
-  const { alternatives, fallbacks } = size.bounds
+  const { alternatives, fallbacks, aggregated } = size.bounds
+  const max = maxPriceOf(() => size, provider, catalogue)
+  const extra = aggregated.find(field => field !== 'provider' || max === undefined)
+  if (pricedAs === AGGREGATOR && extra !== undefined) return { usd: null, tokens: null, unknown: extra }
   // Of several models that may answer, the dearest counts; of those that are asked one after the other, all.
-  const either = [size.model, ...alternatives].map(model => largestOf(size, model, find))
-  const also = fallbacks.map(model => largestOf(size, model, find))
+  const either = [size.model, ...alternatives].map(model => largestOf(size, model, find, max))
+  const also = fallbacks.map(model => largestOf(size, model, find, max))
   return [largestAmong(either), ...also].reduce(addLargest)
+}
+
+/**
+ * The prices up to which an aggregator may choose hosts for the request: those by which its cost is bounded. Undefined where the aggregator
+ * does not limit prices, or a price is not known.
+ */
+export function maxPriceOf(
+  sizeOf: () => RequestSize,
+  { pricedAs, limitsPrices = false }: Provider,
+  catalogue: Pick<Catalogue, 'find'>,
+): MaxPrice | undefined {
+  if (pricedAs === null || !limitsPrices) return undefined
+  const size = sizeOf()
+  if (size.isPassed) return undefined
+  const models = [size.model, ...size.bounds.alternatives, ...size.bounds.fallbacks].flatMap(name => {
+    const model = catalogue.find(pricedAs, name)
+    return model ? [{ rows: pricesThatMayApply(model, size.bounds, largestTokens(size, model).prompt), model }] : []
+  })
+  if (models.length === 0) return undefined
+  return {
+    prompt: Math.max(...models.flatMap(({ rows }) => rows.map(row => row.inputUsdPerMillion))),
+    completion: Math.max(...models.flatMap(({ rows }) => rows.map(row => row.outputUsdPerMillion))),
+    request: Math.max(...models.map(({ model }) => model.unitPrices.request ?? 0)),
+  }
 }
 
 function largestAmong(each: readonly Largest[]): Largest {
@@ -75,22 +97,27 @@ export function addLargest(one: Largest, other: Largest): Largest {
   }
 }
 
-function largestOf(size: RequestSize, named: string, find: Find): Largest {
+function largestOf(size: RequestSize, named: string, find: Find, max: MaxPrice | undefined): Largest {
   const { bounds } = size
   const model = find(named)
   const { prompt, output } = largestTokens(size, model)
   const tokens = prompt === null || output === null ? null : prompt + output
-  if (bounds.unbounded !== null) return { usd: null, tokens: null, unknown: bounds.unbounded }
+  if (bounds.unpriced !== null) return { usd: null, tokens: null, unknown: bounds.unpriced }
   if (!model) return { usd: null, tokens, unknown: tellName(named) }
   if (prompt === null || output === null) return { usd: null, tokens }
   const unknown = unpricedPart(size, model)
   if (unknown !== null) return { usd: null, tokens, unknown: `${unknown} with ${tellName(named)}` }
-  const own: Largest = { usd: dollars(priceOf(size, model, { prompt, output })), tokens }
+  const own: Largest = { usd: dollars(priceOf(size, model, { prompt, output }, max)), tokens }
   return bounds.hosted.map(tool => largestOfTool(tool, bounds, find)).reduce(addLargest, own)
 }
 
-/** In millionths of a dollar. */
-function priceOf(size: RequestSize, model: CatalogueModel, { prompt, output }: { prompt: number; output: number }) {
+/** In millionths of a dollar. `max`: the prices that another host may ask for the model. */
+function priceOf(
+  size: RequestSize,
+  model: CatalogueModel,
+  { prompt, output }: { prompt: number; output: number },
+  max?: MaxPrice,
+) {
   const { kind, inputUsdPerMillion, outputUsdPerMillion, unitPrices } = model
   if (kind === 'speech' && outputUsdPerMillion === 0) return size.bytes * inputUsdPerMillion
   if (isPaidBySecond(model)) return size.seconds * inputUsdPerMillion
@@ -103,22 +130,16 @@ function priceOf(size: RequestSize, model: CatalogueModel, { prompt, output }: {
     ]),
   )
   const { audio_input = 0, image_input = 0, audio_output = 0, request = 0 } = unitPrices
-  const read = Math.max(input, audio_input, image_input)
-  const written = Math.max(audio_output, ...prices.map(row => row.outputUsdPerMillion))
-  const apart = request + toolsUsd(unitPrices, mostPricedCalls(size.bounds))
+  const read = Math.max(input, audio_input, image_input, max?.prompt ?? 0)
+  const written = Math.max(audio_output, max?.completion ?? 0, ...prices.map(row => row.outputUsdPerMillion))
+  const apart = Math.max(request, max?.request ?? 0) + toolsUsd(unitPrices, mostPricedCalls(size.bounds))
   return prompt * read + output * written + apart * 1_000_000
 }
 
-function mostPricedCalls(bounds: RequestBounds): ToolCalls {
-  const callsOf = (kind: string) =>
-    mostCalls(
-      bounds.hosted.filter(({ price }) => price === kind),
-      bounds.mostToolCalls,
-    )
-  const container = bounds.hosted.reduce(
-    (sum, { price, gigabytes }) => sum + (price === 'container' ? gigabytes : 0),
-    0,
-  )
+function mostPricedCalls({ hosted, mostToolCalls }: RequestBounds): ToolCalls {
+  const priced = (kind: string) => hosted.filter(({ price }) => price === kind)
+  const callsOf = (kind: string) => mostCalls(priced(kind), mostToolCalls)
+  const container = priced('container').reduce((sum, { gigabytes }) => sum + gigabytes, 0)
   return { search: callsOf('search'), file_search: callsOf('file_search'), container }
 }
 
@@ -159,15 +180,16 @@ function isPricedUnit(price: string): price is 'search' | 'file_search' | 'conta
 }
 
 /** The answer's tier and region decide. Where the request names none, any may be the project's own at its provider. */
-function pricesThatMayApply(model: CatalogueModel, { tier, geo }: RequestBounds, prompt: number) {
+function pricesThatMayApply(model: CatalogueModel, { tier, geo, hasUnknown }: RequestBounds, prompt: number | null) {
   const asked = tier === null || tier === 'auto' ? null : findTier(model, tier)
   const mayBe = (row: string) => {
     if (geo === 'global' && /^(?:.*-)?us$/.test(row)) return false
     // No project has Anthropic's fast mode of itself.
     if (row.startsWith('fast')) return asked === 'fast'
-    return row !== 'priority' || asked === null || asked === 'priority'
+    return row !== 'priority' || asked === null || asked === 'priority' || hasUnknown
   }
-  return [model, ...model.conditionalPrices.filter(row => prompt > row.abovePromptTokens && mayBe(row.tier))]
+  const longest = prompt ?? Number.POSITIVE_INFINITY
+  return [model, ...model.conditionalPrices.filter(row => longest > row.abovePromptTokens && mayBe(row.tier))]
 }
 
 /** A name that a client chose, as far as it may be repeated. */

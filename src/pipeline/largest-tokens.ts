@@ -1,6 +1,6 @@
-/** The most tokens that a request may take, by what kind of model answers it. */
+/** The most tokens that a request may take, by the kind of model that answers it. */
 import type { RequestBounds } from '../formats/bounds/read-bounds.ts'
-import { mostCalls } from '../formats/bounds/tool-bounds.ts'
+import type { HostedTool } from '../formats/bounds/read-content.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 
 /** A request's size, as far as it bounds its cost. */
@@ -13,6 +13,16 @@ export interface RequestSize {
   bounds: RequestBounds
   /** Of sound that is sent: no more than these. */
   seconds: number
+  /** Whether `bounds.longestAnswer` was counted, and not merely asked for. */
+  isCounted?: boolean
+  /** Whether it is passed through: no price limit can be sent with it. */
+  isPassed?: boolean
+}
+
+/** The same request where these output tokens were counted; null: without a limit. A count holds for all of what was written. */
+export function withLongestAnswer(size: RequestSize, tokens: number | null): RequestSize {
+  const answers = tokens === null ? size.bounds.answers : 1
+  return { ...size, bounds: { ...size.bounds, longestAnswer: tokens, answers }, isCounted: tokens !== null }
 }
 
 /** Null for what is not known. */
@@ -42,16 +52,20 @@ export function largestTokens(size: RequestSize, model: CatalogueModel | undefin
   if (kind === 'image') return picturesTokens(bounds, bytes, endpoint === 'images/generations' ? 0 : MOST_PICTURES_READ)
   if (kind === 'speech') return { prompt: bytes, output: Math.ceil(bytes * SPOKEN_TOKENS_A_BYTE * bounds.slowness) }
   if (kind === 'transcription') return { prompt: HEARD_TOKENS, output: TRANSCRIBED_TOKENS }
+  // Each input that is not text may fill the model's context.
+  if (kind === 'embedding' && endpoint === 'embeddings' && !bounds.isText)
+    return { prompt: model?.contextTokens ? model.contextTokens * bounds.answers : null, output: 0 }
   if (kind === 'embedding' || kind === 'moderation' || kind === 'rerank') return { prompt: bytes, output: 0 }
   return largestOfText(size, model)
 }
 
-function largestOfText({ bytes, bounds }: RequestSize, model: CatalogueModel | undefined): LargestTokens {
+function largestOfText(size: RequestSize, model: CatalogueModel | undefined): LargestTokens {
+  const { bytes, bounds } = size
   const { isText, isCompacted, hosted, answers, hasPrediction } = bounds
   const most = model?.contextTokens ?? null
   const told = bytes + (bounds.hasTools ? TOOL_TOKENS : 0)
   const once = isText && !isCompacted ? Math.min(told, most ?? told) : most
-  const single = bounds.longestAnswer ?? model?.maxOutputTokens ?? most
+  const single = (isLimited(size, model) ? bounds.longestAnswer : null) ?? model?.maxOutputTokens ?? most
   if (once === null || single === null) return { prompt: once, output: single }
   // After each call of a tool that the provider runs, the model reads all once more; and all before it sums up what was said.
   const rounds = 1 + mostCalls(hosted, bounds.mostToolCalls)
@@ -60,6 +74,33 @@ function largestOfText({ bytes, bounds }: RequestSize, model: CatalogueModel | u
     prompt: once * rounds * (isCompacted ? 2 : 1),
     output: (single + (hasPrediction ? bytes : 0)) * answers + summaries,
   }
+}
+
+/** Without a limit of its own, a request has each tool that its provider runs called no more often than this. */
+export const USUAL_TOOL_CALLS = 10
+
+/** How often these tools may be called. `most`: of all tools together; null where the request does not say. */
+export function mostCalls(tools: readonly HostedTool[], most: number | null): number {
+  const sum = tools.reduce((calls, { uses }) => calls + (uses ?? USUAL_TOOL_CALLS), 0)
+  return Math.min(most ?? sum, sum)
+}
+
+/** Whether the request's limit can be relied on: nothing unknown may lift it, and the model has not exceeded one before. */
+function isLimited({ bounds, isCounted = false }: RequestSize, model: CatalogueModel | undefined): boolean {
+  return isCounted || (!bounds.hasUnknown && model?.exceedsLimits !== true)
+}
+
+/** Providers count a few tokens more than they were allowed, and some never stop before the sixteenth. */
+const TOLERATED_SHARE = 1.1
+const LEAST_LIMIT = 16
+
+/** Whether a response with so many output tokens was longer than the request alone allowed. */
+export function exceedsLimit({ bytes, bounds }: RequestSize, written: number): boolean {
+  const { longestAnswer, answers, hasPrediction, hasUnknown, isCompacted, hosted, alternatives, fallbacks } = bounds
+  if (longestAnswer === null || hasUnknown || isCompacted) return false
+  if (hosted.length + alternatives.length + fallbacks.length > 0) return false
+  const allowed = (Math.max(longestAnswer, LEAST_LIMIT) + (hasPrediction ? bytes : 0)) * answers
+  return written > allowed * TOLERATED_SHARE
 }
 
 export function picturesTokens({ picture, answers }: RequestBounds, bytes: number, read = MOST_PICTURES_READ) {

@@ -8,12 +8,14 @@ import { type MissingCount, NO_USAGE, type TokenUsage, USUAL_TIERS } from '../fo
 import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import type { Provider } from '../providers/upstream.ts'
-import { largestCost, sizeOf, withLongestAnswer } from './largest-cost.ts'
-import { largestTokens, type RequestSize } from './largest-tokens.ts'
+import { largestCost, sizeOf } from './largest-cost.ts'
+import { largestTokens, type RequestSize, withLongestAnswer } from './largest-tokens.ts'
 import { alternativesOf } from './parse-request.ts'
 import { chargedSeconds } from './pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from './query.ts'
 import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from './spent-usage.ts'
+
+export type Prices = Pick<Catalogue, 'find'> & Partial<Pick<Catalogue, 'recordExceededLimit'>>
 
 /** A provider that was asked something, and the prices. */
 export interface AskedCall {
@@ -23,7 +25,7 @@ export interface AskedCall {
   /** Worked out where it matters. */
   size: () => RequestSize
   provider: Provider
-  catalogue: Pick<Catalogue, 'find'>
+  catalogue: Prices
   /** Of the prompt, as the tokenizer counts it; null: not counted. */
   promptTokens?: number
 }
@@ -32,11 +34,7 @@ export interface AskedCall {
  * A number that cannot be read limits nothing. Audio is as long as it would be charged. Where the request leaves the tier to the provider's
  * settings, the standard one is charged.
  */
-export function askedCall(
-  query: CompletionQuery | PassedQuery,
-  provider: Provider,
-  catalogue: Pick<Catalogue, 'find'>,
-): AskedCall {
+export function askedCall(query: CompletionQuery | PassedQuery, provider: Provider, catalogue: Prices): AskedCall {
   const { endpoint, model, body } = query
   const heard = query.kind === 'passed' && query.sound ? { seconds: chargedSeconds(query.sound) } : {}
   const size = () => {

@@ -1,6 +1,6 @@
 /** What a request asks, once its body is read: as far as the proxy relies on it. */
 import type { CacheControl } from '../cache/cache-control.ts'
-import type { TopContent } from '../formats/bounds/read-bounds.ts'
+import type { TopContent } from '../formats/bounds/read-content.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import type { KeptReference } from '../formats/kept-references.ts'
 import type { Alias } from '../providers/aliases.ts'

@@ -1,5 +1,6 @@
 /** What a response used: as its provider reported it, else as it is counted or estimated. */
 import { checkReportedCost } from '../catalogue/reported-cost.ts'
+import { readLimit } from '../formats/bounds/read-bounds.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { fillMissing, markZeros, NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import { countAside } from '../formats/tokens/count-aside.ts'
@@ -8,11 +9,13 @@ import { estimateTextTokens } from '../formats/tokens/estimate-text.ts'
 import type { Counted } from '../formats/tokens/jobs.ts'
 import type { ResponseReading } from '../providers/read-response.ts'
 import type { Endpoint } from '../providers/upstream.ts'
+import { exceedsLimit } from './largest-tokens.ts'
 import {
   type AskedCall,
   EITHER,
   estimateUsage,
   isPromptOfText,
+  priced,
   pricedName,
   unreported,
   withCounted,
@@ -42,6 +45,7 @@ export interface CallReport extends Pick<ResponseReading, 'usage' | 'hasBegun' |
 export async function usageOf(call: AskedCall, report: CallReport, owner: number): Promise<SpentUsage> {
   const { usage, hasBegun, mayHaveBegun = false, cut, model, text, reason = 'not_reported' } = report
   const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
+  if (usage) checkLimit(call, usage)
   if (!hasBegun && !mayHaveBegun) return usage ? asReported(call, usage, model) : NO_USAGE
   const told = usage && markZeros(believed(call, usage, model, true), { hasOutput: hasBegun })
   // What was written after that was not counted yet.
@@ -60,6 +64,14 @@ export async function usageOf(call: AskedCall, report: CallReport, owner: number
   const { estimate: _estimate, ...used } = charged
   const reportedCostUsd = reported?.reportedCostUsd ?? null
   return { ...used, reportedCostUsd, isUnpriced: charged.isUnpriced === true && !isCostKnown, ...answeredAs }
+}
+
+/** Records a response that was longer than its request allowed. */
+function checkLimit(call: AskedCall, { completionTokens }: TokenUsage): void {
+  const limit = readLimit(call.endpoint, call.body)
+  if (limit === null || completionTokens <= limit) return
+  const model = priced(call)
+  if (model && exceedsLimit(call.size(), completionTokens)) call.catalogue.recordExceededLimit?.(model)
 }
 
 /** Tokens of the output, as far as the provider reported them. */

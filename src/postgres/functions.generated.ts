@@ -312,6 +312,8 @@ export const FUNCTIONS = {
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
   /** Keeps what requests said and got, sealed: objects with the columns of request_contents. */
   record_contents: { takes: { contents: 'json' }, gives: 'void' },
+  /** Records that a response of the model was longer than its request allowed. Returns whether it is the first one. */
+  record_exceeded_limit: { takes: { of_provider: 'text', of_model: 'text' }, gives: 'boolean' },
   /** Adds the requests that a proxy refused since its last call to the sums of this hour; reasons must be distinct. */
   record_refusals: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
   /** Records semantic hits and near misses, objects with the columns of semantic_hits, so that people can say whether the response was, or would have been, right. */

@@ -43,6 +43,8 @@ export interface CatalogueModel extends TokenPrices {
   conditionalPrices: readonly ConditionalPrices[]
   /** In US dollars: for a million tokens, or for one search or request. Without one, tokens cost as text, and others nothing. */
   unitPrices: Readonly<Partial<Record<PricedUnit, number>>>
+  /** Whether a response has been longer than its request allowed. */
+  exceedsLimits: boolean
   /** Whether the provider still offers it. */
   listed: boolean
   /** Day from which it does not, `YYYY-MM-DD`; null when none is known. */
@@ -64,6 +66,7 @@ select to_json(entry) as model
 from (
     select m.provider, m.model, m.kind, m.context_tokens as "contextTokens", m.max_output_tokens as "maxOutputTokens",
       m.capabilities, m.listed, m.retires_on as "retiresOn", m.successor, m.as_of as "asOf",
+      m.exceeded_limit_at is not null as "exceedsLimits",
       ${pricesOf('m')},
       (
         select coalesce(json_agg(c), '[]')

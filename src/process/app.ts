@@ -169,7 +169,7 @@ export async function createApp(given: AppOptions): Promise<App> {
 
 /** Whom requests are put to. */
 async function reachAsked({ config, database, log }: AppOptions, metrics: ProxyMetrics) {
-  const catalogue = await loadCatalogue(database)
+  const catalogue = await loadCatalogue(database, log)
   const providers = reachProviders({ config, database, catalogue, log })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
   const hook = config.hook && createHook({ config: config.hook, log, metrics })

@@ -11,7 +11,7 @@ import { type RenameInput, writeRenamed } from './rename-model.ts'
 import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/answer.ts'
 import { type PlainAnswer, translateBytes } from './translations/translate-answer.ts'
 import type { LongTranslated, ToCount, ToTell, ToTranslate } from './translations/translate-request.ts'
-import { dropUsage } from './usage-wish.ts'
+import { type SetFieldsInput, setFields as setInText } from './vendor-fields.ts'
 
 // The sandbox counts all that it writes.
 export { prepare } from '../formats/tokens/jobs.ts'
@@ -44,9 +44,9 @@ export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobD
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
 }
 
-/** Takes a wish for usage out of a request. */
-export function dropUsageWish({ bytes }: { bytes: Uint8Array }): JobDone<Uint8Array> {
-  const output = new TextEncoder().encode(dropUsage(new TextDecoder().decode(bytes)))
+/** Sets and removes fields of a request. */
+export function setFields({ bytes, changes }: SetFieldsInput): JobDone<Uint8Array> {
+  const output = new TextEncoder().encode(setInText(new TextDecoder().decode(bytes), changes))
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 

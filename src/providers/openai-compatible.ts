@@ -8,10 +8,10 @@ import { forwardedHeaders } from './forwarded-headers.ts'
 import { isLong, type LongRequest } from './long-body.ts'
 import { type ProviderOptions, sendAsked, sendPassed } from './send-passed.ts'
 import type { Endpoint, Provider, RealtimeAsked, StoredRequest, UpstreamRequest } from './upstream.ts'
-import { withoutUsageWish } from './usage-wish.ts'
+import { changesFor, type FieldTraits, readRejection, withFields, withoutRejectedLimit } from './vendor-fields.ts'
 
 /** The base address ends before `/chat/completions`. */
-export interface OpenAiCompatibleOptions extends Omit<ProviderOptions, 'apiKey'> {
+export interface OpenAiCompatibleOptions extends Omit<ProviderOptions, 'apiKey'>, Partial<FieldTraits> {
   /** Null for one that needs none. */
   apiKey: string | null
   /** Those that it has; any by default. */
@@ -35,7 +35,8 @@ const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_toke
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
   const { name, kind, pricedAs, projectId, baseUrl, apiKey, title = name, endpoints, isOpenAi, passes } = options
-  const { keepsResponses = isOpenAi } = options
+  const { keepsResponses = isOpenAi, outputLimits = null, limitsPrices = false } = options
+  const { takesUsageWish = kind === 'aggregator' } = options
   const own: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
   const credentials = new Credentials(apiKey === null ? [] : [apiKey])
   const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own, credentials })
@@ -44,6 +45,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     name,
     kind,
     pricedAs,
+    limitsPrices,
     async pass(request) {
       const { path } = request
       if (passes?.every(known => !path.startsWith(known))) throw refuse('pathUnsupported', { vendor: title, path })
@@ -67,8 +69,13 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const { endpoint, onlyCounts } = request
       if (endpoints?.includes(endpoint) === false) throw refuse('endpointUnsupported', { vendor: title, endpoint })
       const path = `${PATHS[endpoint]}${onlyCounts ? COUNT_PATHS[endpoint] : ''}`
-      const known = kind === 'aggregator' ? request : await withoutUsageWish(request)
-      return sendAsked(request, await writeBody(known), recipient(path))
+      const send = async (asked: UpstreamRequest) => sendAsked(asked, await writeBody(asked), recipient(path))
+      const changes = changesFor(request, { outputLimits, takesUsageWish, limitsPrices })
+      const sent = await withFields(request, changes)
+      const answer = await send(sent)
+      const rejection = outputLimits === null ? await readRejection(answer) : null
+      const again = rejection === null ? null : withoutRejectedLimit(rejection, changes)
+      return again === null ? answer : send(await withFields(sent, again))
     },
   }
 }

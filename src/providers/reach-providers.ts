@@ -73,12 +73,12 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
       log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key rests'),
     connect(name, apiKey, projectId) {
       const { baseUrl } = config.direct[name]
-      const { title, endpoints, passes, format } = VENDOR[name]
+      const { title, endpoints, passes, format, output_limits: outputLimits } = VENDOR[name]
       const named = { name, kind: name, pricedAs: name, title, endpoints, passes }
       const options = { ...named, projectId, baseUrl, apiKey, limits, probe }
       const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
       const formats: Record<Vendor['format'], () => Provider> = {
-        openai: () => createOpenAiCompatibleProvider({ ...options, isOpenAi: name === 'openai' }),
+        openai: () => createOpenAiCompatibleProvider({ ...options, outputLimits, isOpenAi: name === 'openai' }),
         anthropic: () => createAnthropicProvider({ ...options, maxOutputTokensOf }),
       }
       return translating(formats[format](), DIRECT_HAS[name])
@@ -95,10 +95,10 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
 
   /** All projects share one key but not one circuit: a model that fails for one project must not block another. */
   function createAggregator(): ModelRouterOptions['aggregatorFor'] {
-    const { name, baseUrl, apiKey, isSet, speaks } = config.aggregator
+    const { name, baseUrl, apiKey, isSet, speaks, isOpenRouter: limitsPrices, outputLimits } = config.aggregator
     if (!isSet) return null
     const has = SPOKEN[speaks]
-    const at = { baseUrl, apiKey, limits, probe, keepsResponses: has.includes('responses') }
+    const at = { baseUrl, apiKey, limits, probe, outputLimits, limitsPrices, keepsResponses: has.includes('responses') }
     const shared = { ...at, name, kind: AGGREGATOR, pricedAs: AGGREGATOR } as const
     const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: apiKey !== null, log })
     const byProject = new LRUCache<number, Provider>({ max: MAX_PROJECTS })

@@ -10,6 +10,13 @@ export type ProviderKind = DirectProvider | 'aggregator'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
+/** Prices up to which an aggregator may choose a host, in US dollars: for a million tokens, and for a request. */
+export interface MaxPrice {
+  prompt: number
+  completion: number
+  request: number
+}
+
 export interface UpstreamRequest {
   endpoint: Endpoint
   /** The body as the client sent it; changed only where the provider needs it. */
@@ -23,6 +30,8 @@ export interface UpstreamRequest {
   stream: boolean
   /** Only counts the prompt's tokens. For Responses and Messages. */
   onlyCounts?: boolean
+  /** Sent to a provider that limits prices. */
+  maxPrice?: MaxPrice | undefined
   /** Whether the project wants no tools left out that the provider cannot run. */
   refusesTools?: boolean
   /** Whether its answer is translated from chat: then a plain one also says in which order its parts came. */
@@ -140,6 +149,8 @@ export interface Provider {
   readonly kind?: ProviderKind
   /** The provider's name in the catalogue's prices; null when it is free of charge. */
   readonly pricedAs: string | null
+  /** Whether it chooses no host that asks more than a request's `maxPrice`. */
+  readonly limitsPrices?: boolean
   /** Operations besides chat that it supports natively; by default those of its vendor. */
   readonly has?: readonly Endpoint[]
   /** Throws a ProxyError: 502 when unreachable or broken, 504 when it timed out. */

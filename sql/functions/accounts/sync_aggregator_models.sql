@@ -21,6 +21,7 @@ begin
         o.cached_input_usd_per_million,
         o.cache_write_usd_per_million,
         o.output_usd_per_million,
+        o.request_usd,
         o.capabilities
     from json_to_recordset(offered) as o (
         model text,
@@ -31,6 +32,7 @@ begin
         cached_input_usd_per_million numeric(12, 6),
         cache_write_usd_per_million numeric(12, 6),
         output_usd_per_million numeric(12, 6),
+        request_usd numeric(12, 6),
         capabilities text[]
     )
     left join models k on k.provider = 'aggregator' and k.model = o.model;
@@ -50,7 +52,12 @@ begin
             k.listed as was_listed,
             format('input %s, output %s', trim_scale(o.input_usd_per_million), trim_scale(o.output_usd_per_million)) as prices
         from offered_models o
-        full join (select * from models where provider = 'aggregator') k on k.model = o.model
+        full join (
+            select m.*, coalesce(u.usd, 0) as request_usd
+            from models m
+            left join model_unit_prices u on u.provider = m.provider and u.model = m.model and u.unit = 'request'
+            where m.provider = 'aggregator'
+        ) k on k.model = o.model
         -- A list without any model of a kind says nothing about that kind.
         where o.model is not null or k.kind in (select kind from offered_models)
     )
@@ -87,6 +94,24 @@ begin
             source = excluded.source,
             as_of = excluded.as_of
         where models.source <> 'operator';
+
+        delete from model_unit_prices u
+        using offered_models o
+        where u.provider = 'aggregator'
+            and u.model = o.model
+            and u.unit = 'request'
+            and u.source <> 'operator'
+            and o.request_usd = 0;
+
+        insert into model_unit_prices (provider, model, unit, usd, source, checked_at)
+        select 'aggregator', o.model, 'request', o.request_usd, read_from, current_date
+        from offered_models o
+        where o.request_usd > 0
+        on conflict on constraint model_unit_prices_pkey do update
+        set usd = excluded.usd,
+            source = excluded.source,
+            checked_at = excluded.checked_at
+        where model_unit_prices.source <> 'operator';
 
         update models k
         set listed = false

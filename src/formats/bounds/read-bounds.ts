@@ -1,28 +1,28 @@
-/** Reads from a parsed request all that bounds what it may cost: small, so that it may come from a worker in place of the request. */
+/** Reads from a parsed request everything that bounds its cost: small, so that a worker can return it in place of the request. */
 import { invalidRequest } from '../../errors/errors.ts'
-import { isGiven, isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { findKeptReferences } from '../kept-references.ts'
-import { boundOf, isCompaction } from './field-bounds.ts'
-import { type Content, readContent } from './text-alone.ts'
-import { type HostedTool, hostedTool, isPlainTool, readHostedTool } from './tool-bounds.ts'
+import { isGiven, isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
+import * as known from './allow-list.ts'
+import { type HostedTool, parsesForFree, type ReadWhole, readHosted, readTop, type TopContent } from './read-content.ts'
 
 export interface RequestBounds {
-  /** Whether what the model reads is the request's own text alone. */
+  /** Whether the model reads the request's own text alone, of which a token has at least a byte. */
   isText: boolean
+  /** Whether it holds a field or content that is not known: then its own limits and tier do not count. */
+  hasUnknown: boolean
   /** Whether the model hears or speaks, which have prices of their own. */
   hasSoundInput: boolean
   hasSoundOutput: boolean
-  /** Answers to be made: of each prompt, as many as are wanted, or as the best is taken from. Of pictures likewise. */
+  /** Responses to be written: for each prompt, as many as are wanted, or as the best is chosen from. Of pictures and vectors likewise. */
   answers: number
-  /** The longest answer in tokens; null where the request does not say. */
+  /** The longest response in tokens; null where the request has no limit. */
   longestAnswer: number | null
-  /** Whether answers may hold the request's prediction, too. */
+  /** Whether responses may hold the request's prediction, too. */
   hasPrediction: boolean
   hasTools: boolean
   hosted: HostedTool[]
   /** Of all hosted tools together; null where the request does not say. */
   mostToolCalls: number | null
-  /** Whether the provider may sum up the conversation before each answer. */
+  /** Whether the provider may sum up the conversation before each response. */
   isCompacted: boolean
   /** The service tier that is asked for, Anthropic's fast mode included; null where the request does not say. */
   tier: string | null
@@ -32,20 +32,16 @@ export interface RequestBounds {
   alternatives: string[]
   /** Each of them may be asked after the others. */
   fallbacks: string[]
-  picture: PictureBounds
+  picture: { pixels: number | null; frames: number; partial: number }
   /** How much slower than usual speech is to be. */
   slowness: number
-  /** A field whose price nobody knows; null for none. */
-  unbounded: string | null
+  /** A field that has no known price; null for none. */
+  unpriced: string | null
+  /** Fields and content that an aggregator charges for beside the model's tokens: `provider`, `preset`, `file`. */
+  aggregated: string[]
 }
 
-export interface PictureBounds {
-  pixels: number | null
-  frames: number
-  partial: number
-}
-
-/** The fields that limit an answer. At another endpoint they are not known, or dropped, and limit nothing. */
+/** The fields that limit a response. At another endpoint they are not known, or dropped, and limit nothing. */
 const ANSWER_LIMITS: ReadonlyMap<string, readonly string[]> = new Map([
   ['chat', ['max_tokens', 'max_completion_tokens']],
   ['completions', ['max_tokens']],
@@ -69,11 +65,11 @@ export function readBounds(
   { isForm = false, isLenient = false, top = readTop(endpoint, body) }: BoundsOptions = {},
 ): RequestBounds {
   const whole = (value: unknown, field: string) => readWhole(value, field, { isForm, isLenient })
-  const { content, unbounded } = top
-  const hosted = readHosted(endpoint, body, content, whole)
+  const hosted = readHosted(endpoint, body, top, whole)
   return {
-    isText: content.isText && hosted.length === 0,
-    hasSoundInput: content.hasSound,
+    isText: top.isText && hosted.length === 0,
+    hasUnknown: top.hasUnknown,
+    hasSoundInput: top.hasSound,
     hasSoundOutput: speaks(body),
     answers: readAnswers(endpoint, body, whole),
     longestAnswer: readLongest(endpoint, body, whole),
@@ -87,45 +83,20 @@ export function readBounds(
     ...readOthers(body),
     picture: readPicture(body, whole),
     slowness: readSlowness(endpoint, body, isLenient),
-    unbounded: unbounded ?? unboundedValue(body),
+    unpriced: /^images\//.test(endpoint) ? unpricedPicture(body) : unpricedField(body),
+    aggregated: [
+      ...['provider', 'preset'].filter(field => isGiven(body[field])),
+      ...(top.hasFile && !objectsOf(body.plugins).some(parsesForFree) ? ['file'] : []),
+    ],
   }
 }
 
-/** What takes as long as the request is large to find. */
-export interface TopContent {
-  content: Content
-  unbounded: string | null
-}
-
-export function readTop(endpoint: string, body: JsonObject): TopContent {
-  const content: Content = { isText: true, hasSound: false, tools: [] }
-  let unbounded: string | null = null
-  for (const [field, value] of Object.entries(body)) {
-    if (!isGiven(value)) continue
-    const bound = boundOf(endpoint, field)
-    if (bound === 'content' || field === 'tools') readContent(value, content)
-    else if (bound === 'open') content.isText = false
-    else if (bound === 'unbounded') unbounded ??= field
-  }
-  const tools = [...(Array.isArray(body.tools) ? body.tools : []), ...content.tools]
-  // What stands for an item that its provider keeps is longer than its name.
-  const isWhole = endpoint !== 'responses' || findKeptReferences(body, '').length === 0
-  return { content: { ...content, tools, isText: content.isText && isWhole && tools.every(isPlainTool) }, unbounded }
-}
-
-/** What stands for some tools of its own counts as one of each. */
-function readHosted(endpoint: string, body: JsonObject, { tools }: Content, whole: ReadWhole): HostedTool[] {
-  const hosted = tools.flatMap(tool => readHostedTool(endpoint, tool, whole) ?? [])
-  if (isGiven(body.web_search_options)) hosted.push(hostedTool('web_search'))
-  if (Array.isArray(body.plugins)) hosted.push(...body.plugins.map(() => hostedTool('plugin')))
-  if (Array.isArray(body.mcp_servers)) hosted.push(...body.mcp_servers.map(() => hostedTool('mcp_toolset')))
-  if (isJsonObject(body.prompt))
-    hosted.push(...['web_search', 'file_search', 'code_interpreter', 'image_generation'].map(hostedTool))
-  return hosted
+/** The limit on a response alone, without the rest of the request; null for none. */
+export function readLimit(endpoint: string, body: JsonObject): number | null {
+  return readLongest(endpoint, body, (value, field) => readWhole(value, field, { isForm: false, isLenient: true }))
 }
 
 type ReadOptions = Required<Pick<BoundsOptions, 'isForm' | 'isLenient'>>
-type ReadWhole = (value: unknown, field: string) => number | null
 
 /** Null for what is not given, or limits nothing: zero, or below. */
 function readWhole(value: unknown, field: string, { isForm, isLenient }: ReadOptions): number | null {
@@ -137,10 +108,10 @@ function readWhole(value: unknown, field: string, { isForm, isLenient }: ReadOpt
   return number > 0 ? Math.ceil(number) : null
 }
 
-function readAnswers(endpoint: string, { n, best_of, prompt }: JsonObject, whole: ReadWhole): number {
+function readAnswers(endpoint: string, { n, best_of, prompt, input }: JsonObject, whole: ReadWhole): number {
   const each = Math.max(whole(n, 'n') ?? 1, whole(best_of, 'best_of') ?? 1)
-  const isList = endpoint === 'completions' && Array.isArray(prompt) && typeof prompt[0] !== 'number'
-  return each * (isList ? Math.max(1, prompt.length) : 1)
+  const list = endpoint === 'completions' ? prompt : endpoint === 'embeddings' ? input : null
+  return each * (Array.isArray(list) && typeof list[0] !== 'number' ? Math.max(1, list.length) : 1)
 }
 
 /** A fallback may have a limit of its own, and thinking a budget beyond it. */
@@ -148,10 +119,14 @@ function readLongest(endpoint: string, body: JsonObject, whole: ReadWhole): numb
   const fields = ANSWER_LIMITS.get(endpoint) ?? []
   const own = fields.flatMap(field => whole(body[field], field) ?? [])
   if (own.length === 0) return null
-  const others = [body.fallbacks].flat().filter(isJsonObject)
+  const others = objectsOf([body.fallbacks].flat())
   const theirs = others.flatMap(each => fields.flatMap(field => whole(each[field], `fallbacks[].${field}`) ?? []))
-  const thinking = isJsonObject(body.thinking) ? whole(body.thinking.budget_tokens, 'thinking.budget_tokens') : null
-  return Math.max(...own, ...theirs, thinking ?? 0)
+  const { thinking, reasoning } = body
+  const budgets = [
+    isJsonObject(thinking) ? whole(thinking.budget_tokens, 'thinking.budget_tokens') : null,
+    isJsonObject(reasoning) ? whole(reasoning.max_tokens, 'reasoning.max_tokens') : null,
+  ]
+  return Math.max(...own, ...theirs, ...budgets.map(tokens => tokens ?? 0))
 }
 
 function speaks({ audio, modalities }: JsonObject): boolean {
@@ -163,12 +138,12 @@ function compacts(endpoint: string, management: unknown): boolean {
   if (!isGiven(management)) return false
   if (endpoint === 'responses') return true
   const edits = isJsonObject(management) ? (management.edits ?? []) : null
-  return !Array.isArray(edits) || edits.some(edit => isCompaction(isJsonObject(edit) ? edit.type : null))
+  return !Array.isArray(edits) || edits.some(edit => !isJsonObject(edit) || !known.isFreeEdit(edit.type))
 }
 
 /** Fast mode is a tier by its price. A fallback inherits it, or has its own. */
 function readTier(endpoint: string, { service_tier: tier, speed, fallbacks }: JsonObject): string | null {
-  const theirs = [fallbacks].flat().map(each => (isJsonObject(each) ? each.speed : null))
+  const theirs = objectsOf([fallbacks].flat()).map(each => each.speed)
   const fast =
     endpoint === 'audio/speech' ? null : [speed, ...theirs].find(each => isGiven(each) && each !== 'standard')
   return nameOf(fast) ?? nameOf(tier)
@@ -195,12 +170,11 @@ export function readOthers({ models, fallbacks }: JsonObject): Pick<RequestBound
 /** Frames that are made where an animation does not say how many. */
 const USUAL_FRAMES = 9
 
-function readPicture(body: JsonObject, whole: ReadWhole): PictureBounds {
+function readPicture(body: JsonObject, whole: ReadWhole): RequestBounds['picture'] {
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(typeof body.size === 'string' ? body.size : '') ?? []
-  const frames = whole(body.frame_count, 'frame_count')
   return {
     pixels: width === undefined ? null : Number(width) * Number(height),
-    frames: frames ?? (body.output_format === 'gif' ? USUAL_FRAMES : 1),
+    frames: whole(body.frame_count, 'frame_count') ?? (body.output_format === 'gif' ? USUAL_FRAMES : 1),
     partial: whole(body.partial_images, 'partial_images') ?? 0,
   }
 }
@@ -213,12 +187,17 @@ function readSlowness(endpoint: string, { speed }: JsonObject, isLenient: boolea
   return Math.max(1, 1 / speed)
 }
 
-/** Values of known fields that the catalogue's prices do not cover. */
-const QUALITIES: readonly unknown[] = ['low', 'medium', 'high', 'auto', 'standard', 'hd']
+function unpricedPicture(body: JsonObject): string | null {
+  const isUnpriced = ([field, value]: [string, unknown]) =>
+    isGiven(value) &&
+    (!known.PICTURE_FIELDS.has(field.replace(/\[\]$/, '')) ||
+      known.PICTURE_VALUES[field]?.has(value as string) === false)
+  return Object.entries(body).find(isUnpriced)?.[0] ?? null
+}
 
-function unboundedValue({ quality, output_format, reasoning }: JsonObject): string | null {
-  if (isGiven(quality) && !QUALITIES.includes(quality)) return 'quality'
-  if (output_format === 'svg') return 'output_format'
-  const mode = isJsonObject(reasoning) ? reasoning.mode : undefined
+/** As many agents as the model likes; a mode of reasoning that runs the model several times. */
+function unpricedField({ multi_agent, reasoning }: JsonObject): string | null {
+  if (isGiven(multi_agent)) return 'multi_agent'
+  const mode = isJsonObject(reasoning) ? reasoning.mode : null
   return isGiven(mode) && mode !== 'standard' ? 'reasoning.mode' : null
 }

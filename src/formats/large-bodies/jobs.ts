@@ -1,7 +1,7 @@
 /** The worker's job that decodes, checks, parses and hashes a large body. */
 import { invalidRequest } from '../../errors/errors.ts'
 import type { JobDone } from '../../event-loop/off-loop.ts'
-import { readTop } from '../bounds/read-bounds.ts'
+import { readTop } from '../bounds/read-content.ts'
 import { canonicalizeBody, decodeUtf8, hasInexactNumber, parseObject, sha256 } from '../json/canonical.ts'
 import { findKeptReferences } from '../kept-references.ts'
 import {

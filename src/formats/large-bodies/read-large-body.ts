@@ -1,7 +1,7 @@
 /** How large a body is, and bodies too large to be parsed on the event loop: a worker parses them, and returns what is cheap to clone. */
 import { invalidRequest } from '../../errors/errors.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
-import type { TopContent } from '../bounds/read-bounds.ts'
+import type { TopContent } from '../bounds/read-content.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { KeptReference } from '../kept-references.ts'
 

@@ -9,7 +9,7 @@ import { readInputUsage } from '../../formats/usage/read-usage.ts'
 import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
-import { largestCost, sizeOfBody } from '../largest-cost.ts'
+import { largestCost, maxPriceOf, sizeOfBody } from '../largest-cost.ts'
 import { estimateUsage } from '../presumed-usage.ts'
 import type { CompletionQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
@@ -116,7 +116,8 @@ export async function fetchBatch(
   const body = writeBody(context, { inputs, isVerbatim })
   const { endpoint, model } = query
   const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
-  if (accounting.spending) await accounting.spending.reserve(model, largestCost(size(), provider, catalogue), signal)
+  const { spending } = accounting
+  if (spending) await spending.reserve(model, largestCost(size(), provider, catalogue), signal)
   signal.throwIfAborted()
   const called = { endpoint, model, body: body.body, size, provider, catalogue }
   const estimate: EstimateCall = reason => estimateUsage(called, { reason })
@@ -126,7 +127,8 @@ export async function fetchBatch(
   const counting = inputs.length > 1 ? countEach() : null
   // The rejection is handled where the count is awaited; this only prevents an unhandled one.
   counting?.catch(() => {})
-  const sent = { endpoint, headers: request.headers, stream: false, owner: account.project_id, signal }
+  const maxPrice = spending?.hasBudgets ? maxPriceOf(size, provider, catalogue) : undefined
+  const sent = { endpoint, headers: request.headers, stream: false, owner: account.project_id, maxPrice, signal }
   const upstream = await provider.ask({ ...sent, ...body }).catch(failure => {
     if (!mayHaveCost(failure, null)) underWay.delete(estimate)
     throw failure

@@ -88,7 +88,8 @@ export async function tellOwnRequest(
   return tellOwn(endpoint, readExactBody(request), target, details)
 }
 
-function headOf({ headers, stream, signal, marksCache = false, owner = NOBODY, earlierCredentials }: UpstreamRequest) {
+function headOf(request: UpstreamRequest) {
+  const { headers, stream, signal, maxPrice, marksCache = false, owner = NOBODY, earlierCredentials } = request
   const earlier = earlierCredentials && { earlierCredentials }
-  return { headers, stream, signal, marksCache, owner, ...earlier, isTranslated: true }
+  return { headers, stream, signal, maxPrice, marksCache, owner, ...earlier, isTranslated: true }
 }

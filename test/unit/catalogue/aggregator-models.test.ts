@@ -26,11 +26,23 @@ describe('the aggregator’s list', () => {
           cached_input_usd_per_million: 0.12,
           cache_write_usd_per_million: null,
           output_usd_per_million: 6,
+          request_usd: 0,
           capabilities: ['files', 'images', 'structured_output', 'tools'],
         },
       ],
       skipped: 0,
     })
+  })
+
+  test('reads the fee for each request', () => {
+    const pricing = { prompt: '0.000001', completion: '0.000001' }
+    expect(readOne({ pricing: { ...pricing, request: '0.005' } }).models).toMatchObject([{ request_usd: 0.005 }])
+    expect(readOne({ pricing }).models).toMatchObject([{ request_usd: 0 }])
+    // A search for every request is a fee; one that a request may ask for is none.
+    const searched = { ...pricing, request: '0', web_search: '0.005' }
+    expect(readOne({ id: 'perplexity/sonar', pricing: searched }).models).toMatchObject([{ request_usd: 0.005 }])
+    expect(readOne({ pricing: searched }).models).toMatchObject([{ request_usd: 0 }])
+    for (const request of ['-1', 'much', '5000']) expect(readOne({ pricing: { ...pricing, request } }).skipped).toBe(1)
   })
 
   test('knows embedding models by what comes out', () => {

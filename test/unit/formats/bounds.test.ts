@@ -5,10 +5,11 @@ import { readBounds } from '../../../src/formats/bounds/read-bounds.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
 import type { FormPart } from '../../../src/formats/read-form.ts'
 import { readUsage } from '../../../src/formats/usage/read-usage.ts'
-import { sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
-import { largestTokens } from '../../../src/pipeline/largest-tokens.ts'
+import { largestCost, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
+import { exceedsLimit, largestTokens, withLongestAnswer } from '../../../src/pipeline/largest-tokens.ts'
 import { measureForm } from '../../../src/pipeline/pass-through/sound-length.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
+import type { Provider } from '../../../src/providers/upstream.ts'
 
 const DOORS = { chat: 'messages', messages: 'messages', responses: 'input' } as const
 type Door = keyof typeof DOORS
@@ -51,6 +52,196 @@ describe.each(Object.keys(DOORS) as Door[])('at %s', door => {
   ])('%s: %j', (_, more, expected) => {
     expect(isText(door, 'Hello?', more)).toBe(expected)
   })
+})
+
+describe('requests of ordinary clients', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, additionalProperties: false }
+  const cached = { cache_control: { type: 'ephemeral', ttl: '1h', scope: 'global' } }
+  const openAiChat = {
+    model: 'gpt-4o',
+    messages: [
+      { role: 'developer', content: 'Be brief.' },
+      { role: 'user', name: 'ada', content: [{ type: 'text', text: 'Weather?' }] },
+      {
+        role: 'assistant',
+        content: null,
+        refusal: null,
+        annotations: [],
+        audio: null,
+        function_call: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: 'Sun' },
+    ],
+    tools: [{ type: 'function', function: { name: 'weather', description: 'It', parameters: schema, strict: true } }],
+    ...{ tool_choice: 'auto', parallel_tool_calls: true, temperature: 0, top_p: 1, seed: 1, user: 'u', stream: true },
+    ...{ stream_options: { include_usage: true }, max_completion_tokens: 100, reasoning_effort: 'low', store: false },
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+  }
+  const claudeCode = {
+    model: 'claude-opus-5',
+    system: [{ type: 'text', text: 'You are …', ...cached }],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Fix it.', ...cached }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+          { type: 'tool_use', id: 't', name: 'Bash', input: { command: 'ls', url: 'x' }, caller: { type: 'direct' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 't', is_error: false, content: [{ type: 'text', text: 'a' }] }],
+      },
+    ],
+    tools: [{ name: 'Bash', description: 'It', input_schema: schema, eager_input_streaming: true }],
+    ...{ metadata: { user_id: 'u' }, max_tokens: 32_000, stream: true, betas: ['a'] },
+    ...{ thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+    context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+  }
+  const codex = {
+    model: 'gpt-5-codex',
+    instructions: 'You are …',
+    input: [
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Fix it.' }] },
+      { type: 'reasoning', summary: [], content: null, encrypted_content: 'x' },
+      { type: 'function_call', name: 'shell', arguments: '{"url": 1}', call_id: 'c' },
+      { type: 'function_call_output', call_id: 'c', output: 'a' },
+      { type: 'custom_tool_call', status: 'completed', call_id: 'd', name: 'apply_patch', input: '***' },
+      { type: 'custom_tool_call_output', call_id: 'd', output: [{ type: 'input_text', text: 'a' }] },
+    ],
+    tools: [
+      { type: 'function', name: 'shell', description: 'It', strict: false, parameters: schema },
+      { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: a' } },
+    ],
+    ...{ tool_choice: 'auto', parallel_tool_calls: false, store: false, stream: true, prompt_cache_key: 'k' },
+    ...{ reasoning: { effort: 'high', summary: 'auto' }, include: ['reasoning.encrypted_content'] },
+    ...{ text: { verbosity: 'low', format: { type: 'json_schema', name: 'a', schema } }, client_metadata: { a: 'b' } },
+  }
+  const openRouter = {
+    model: 'a/b',
+    messages: [
+      { role: 'user', content: 'Hm?' },
+      {
+        role: 'assistant',
+        content: '',
+        reasoning_details: [{ type: 'reasoning.text', text: 'a', format: 'f', index: 0 }],
+      },
+    ],
+    ...{ models: ['a/c'], provider: { sort: 'price' }, reasoning: { effort: 'low' }, usage: { include: true } },
+    ...{ top_k: 1, min_p: 0.1, repetition_penalty: 1, transforms: [], session_id: 's', max_tokens: 9 },
+  }
+  const vercel = {
+    model: 'm',
+    input: [{ role: 'user', content: [{ type: 'input_text', text: 'x' }] }],
+    max_output_tokens: 9,
+  }
+
+  test.each([
+    ['chat', openAiChat],
+    ['messages', claudeCode],
+    ['responses', codex],
+    ['chat', openRouter],
+    ['responses', vercel],
+    ['completions', { model: 'm', prompt: 'x', suffix: 'y', max_tokens: 9, logprobs: 1, echo: true }],
+    ['embeddings', { model: 'm', input: ['a', 'b'], dimensions: 8, encoding_format: 'base64', user: 'u' }],
+  ])('at %s, %j is text', (endpoint, body) => {
+    const { isText, hasUnknown, hosted, isCompacted, unpriced } = readBounds(endpoint, body)
+    expect({ isText, hasUnknown, hosted, isCompacted, unpriced }).toEqual({
+      ...{ isText: true, hasUnknown: false, hosted: [], isCompacted: false, unpriced: null },
+    })
+  })
+
+  const user = (part: object) => [{ role: 'user', content: [part] }]
+
+  test.each([
+    ['chat', { messages: user({ type: 'image_url', image_url: { url: 'data:', detail: 'high' } }) }],
+    ['chat', { messages: user({ type: 'file', file: { filename: 'a.pdf', file_data: 'data:' } }) }],
+    ['messages', { messages: user({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } }) }],
+    ['messages', { messages: user({ type: 'document', source: { type: 'url', url: 'x' }, title: 't' }) }],
+    ['messages', { messages: user({ type: 'text', text: 'x' }), tools: [{ type: 'bash_20250124', name: 'bash' }] }],
+    ['messages', { tools: [{ type: 'web_search_20270101', name: 'web_search', allowed_domains: ['a'] }] }],
+    ['responses', { input: user({ type: 'input_image', image_url: 'data:', detail: 'auto' }) }],
+    ['responses', { input: [{ type: 'web_search_call', id: 'w', action: { type: 'search', query: 'q' } }] }],
+    ['responses', { input: 'x', tools: [{ type: 'web_search', external_web_access: false }] }],
+    ['responses', { input: 'x', previous_response_id: 'resp_1' }],
+  ])('at %s, %j may be larger than its text, and its own limit holds', (endpoint, body) => {
+    expect(readBounds(endpoint, body)).toMatchObject({ isText: false, hasUnknown: false, unpriced: null })
+  })
+})
+
+test('a request with anything unknown may fill the context and the longest response at the dearest tier', () => {
+  const priority = { tier: 'priority', abovePromptTokens: 0, inputUsdPerMillion: 2, outputUsdPerMillion: 20 }
+  const model = {
+    ...{ kind: 'chat', contextTokens: 100_000, maxOutputTokens: 1_000, unitPrices: {} },
+    ...{ inputUsdPerMillion: 1, outputUsdPerMillion: 10, conditionalPrices: [priority] },
+  } as unknown as CatalogueModel
+  const usdOf = (endpoint: Door, more: object) => {
+    const body = { model: 'm', max_tokens: 10, max_output_tokens: 10, service_tier: 'default', ...more }
+    const known = { [DOORS[endpoint]]: [{ role: 'user', content: 'Hello?' }], ...body }
+    return largestCost(sizeOfBody(endpoint, known, 100), { pricedAs: 'p' } as Provider, { find: () => model })?.usd
+  }
+  // Each has the other's limit, which it does not know.
+  const limited = (endpoint: Door) => ({ [endpoint === 'responses' ? 'max_tokens' : 'max_output_tokens']: undefined })
+  for (const endpoint of ['chat', 'messages', 'responses'] as const) {
+    expect(usdOf(endpoint, limited(endpoint))).toBeCloseTo((100 + 10 * 10) / 1e6, 9)
+    for (const more of [{ hologram: 1 }, { [DOORS[endpoint]]: [{ type: 'hologram' }] }])
+      expect(usdOf(endpoint, { ...limited(endpoint), ...more })).toBeCloseTo((100_000 * 2 + 1_000 * 20) / 1e6, 9)
+  }
+})
+
+test.each([
+  ['images/generations', { svg: {} }, 'svg'],
+  ['images/generations', { hologram: 1 }, 'hologram'],
+  ['images/generations', { quality: 'ultra' }, 'quality'],
+  ['images/edits', { output_format: 'svg' }, 'output_format'],
+  ['images/edits', { 'image[]': 'x', size: 'auto', output_format: 'webp' }, null],
+  ['chat', { hologram: 1 }, null],
+])('at %s, %j has no price for %s', (endpoint, body, expected) => {
+  expect(readBounds(endpoint, body).unpriced).toBe(expected)
+})
+
+test.each([
+  [{}, []],
+  [{ provider: { sort: 'price' }, preset: 'p' }, ['provider', 'preset']],
+  [{ input: [{ type: 'input_file', file_url: 'x' }] }, ['file']],
+  [{ input: [{ type: 'input_file' }], plugins: [{ id: 'file-parser', pdf: { engine: 'mistral-ocr' } }] }, ['file']],
+  [{ input: [{ type: 'input_file' }], plugins: [{ id: 'file-parser', pdf: { engine: 'native' } }] }, []],
+])('an aggregator charges for %j beside the tokens: %j', (body, expected) => {
+  expect(readBounds('responses', body).aggregated).toEqual(expected)
+})
+
+test('inputs of embeddings that are not text may fill the context, each of them', () => {
+  const model = { kind: 'embedding', contextTokens: 1_000 } as unknown as CatalogueModel
+  const tokensOf = (input: unknown) => largestTokens(sizeOfBody('embeddings', { model: 'm', input }, 50), model).prompt
+  expect(tokensOf(['a', 'b'])).toBe(50)
+  expect(tokensOf([[1, 2], [3]])).toBe(50)
+  expect(tokensOf([{ content: [{ type: 'image_url', image_url: { url: 'x' } }] }, 'b'])).toBe(2_000)
+})
+
+test.each([
+  [{}, 111, true],
+  [{}, 110, false],
+  [{ n: 2 }, 200, false],
+  [{ n: 2 }, 221, true],
+  [{ max_tokens: 1 }, 17, false],
+  [{ max_tokens: 1 }, 18, true],
+  // Who wrote how much, and by whose limit, is not known.
+  [{ tools: [{ type: 'web_search' }] }, 999, false],
+  [{ models: ['other'] }, 999, false],
+  [{ hologram: 1 }, 999, false],
+  [{ max_tokens: null }, 999, false],
+])('with %j, %d tokens exceed a limit of 100: %j', (more, written, expected) => {
+  expect(exceedsLimit(sizeOfBody('chat', { model: 'm', max_tokens: 100, ...more }, 50), written)).toBe(expected)
+})
+
+test('a model that exceeds limits may write its longest response, whatever a request allows', () => {
+  const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 500, exceedsLimits: true }
+  const size = sizeOfBody('chat', { model: 'm', max_tokens: 10 }, 5)
+  expect(largestTokens(size, model as CatalogueModel).output).toBe(500)
+  // What was counted is known.
+  expect(largestTokens(withLongestAnswer(size, 20), model as CatalogueModel).output).toBe(20)
 })
 
 test.each([

@@ -51,6 +51,7 @@ function openRequest(account = ACCOUNT) {
       nativeOf: () => undefined,
       directProvidersOf: () => [],
       listedBy: () => [],
+      recordExceededLimit: () => {},
       close: () => {},
     },
     metrics: createProxyMetrics(createMetrics()),

@@ -1,7 +1,7 @@
 /** The most that a request may cost, where its provider runs tools: each call reads a full context more; searches and containers have prices. */
 import { expect, test } from 'vitest'
-import { USUAL_TOOL_CALLS } from '../../../src/formats/bounds/tool-bounds.ts'
-import { largestCost, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
+import { largestCost, maxPriceOf, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
+import { USUAL_TOOL_CALLS } from '../../../src/pipeline/largest-tokens.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 import type { Provider } from '../../../src/providers/upstream.ts'
 
@@ -120,4 +120,27 @@ test('of several models the dearest counts, and what one of them costs must be k
   expect(largestCost(size, PROVIDER, priced({ cheap: {} }))?.usd).toBeNull()
   expect(largestCost(size, PROVIDER, priced({ dear: {} }))?.usd).toBeNull()
   expect(largestCost(size, { ...PROVIDER, pricedAs: null }, priced({}))).toBeNull()
+})
+
+test('what another host may ask for a model is reserved, and nothing beyond what is sent', () => {
+  const known: Record<string, object> = {
+    cheap: {},
+    dear: { contextTokens: 10, inputUsdPerMillion: 9, outputUsdPerMillion: 90 },
+  }
+  const catalogue = {
+    find: (_: string, model: string) =>
+      ({ ...MODEL, unitPrices: { request: 0.5 }, ...known[model] }) as unknown as CatalogueModel,
+  }
+  const limiting = { ...PROVIDER, pricedAs: 'aggregator', limitsPrices: true }
+  const size = sizeOfBody('chat', { model: 'cheap', models: ['dear'], provider: {}, ...LIMITED }, BYTES)
+  const usdOf = (more: object, provider: Provider = limiting) => largestCost({ ...size, ...more }, provider, catalogue)
+  // The cheap model, which reads more, at the prices up to which both are asked for.
+  expect(maxPriceOf(() => size, limiting, catalogue)).toEqual({ prompt: 9, completion: 90, request: 0.5 })
+  expect(usdOf({})?.usd).toBeCloseTo(most(9, 90) + 0.5, 9)
+  // What is passed through has no such limits, nor has another aggregator.
+  expect(usdOf({ isPassed: true })).toEqual({ usd: null, tokens: null, unknown: 'provider' })
+  expect(usdOf({}, { ...limiting, limitsPrices: false })?.unknown).toBe('provider')
+  // Of a host with a dearer request, the fee.
+  known.dear = { ...known.dear, unitPrices: { request: 0.7 } }
+  expect(usdOf({})?.usd).toBeCloseTo(most(9, 90) + 0.7, 9)
 })

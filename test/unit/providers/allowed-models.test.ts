@@ -43,6 +43,7 @@ test('no other model that a request names may be asked, and none is listed, that
       nativeOf: () => undefined,
       directProvidersOf: () => [],
       listedBy: () => models as never,
+      recordExceededLimit: () => {},
       close: () => {},
     },
     sandbox: { name: 'sandbox' } as never,

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { FIELD_RULES } from '../../../src/providers/anthropic/field-rules.ts'
 import { createConnectionProbe } from '../../../src/providers/call-upstream.ts'
 import { createOpenAiCompatibleProvider } from '../../../src/providers/openai-compatible.ts'
+import type { UpstreamRequest } from '../../../src/providers/upstream.ts'
+import { changesFor, withFields, withoutRejectedLimit } from '../../../src/providers/vendor-fields.ts'
 import { startStandin } from '../../standin/server.ts'
 
 test('providers that speak OpenAI’s format get a body as it was sent, but for the usage that is asked for', async () => {
@@ -52,4 +54,54 @@ test('providers that speak OpenAI’s format get a body as it was sent, but for 
   const stream_options = { include_obfuscation: false, include_usage: true }
   expect(streamed.got).toEqual({ ...streamed.sent, stream_options })
   await standin.stop()
+})
+
+const UNKNOWN = { outputLimits: null, takesUsageWish: true, limitsPrices: false }
+const asked = (body: Record<string, unknown>, more: object = {}): UpstreamRequest => {
+  const head = { endpoint: 'chat' as const, headers: new Headers(), stream: false, signal: AbortSignal.timeout(9_000) }
+  return { ...head, body, bodyText: JSON.stringify(body), ...more }
+}
+
+test.each([
+  [{ max_tokens: 9 }, null, { max_completion_tokens: 9 }],
+  [{ max_completion_tokens: 9, max_tokens: null }, null, { max_tokens: 9 }],
+  [{ max_tokens: 9 }, ['max_completion_tokens', 'max_tokens'], {}],
+  [{ max_completion_tokens: 9 }, ['max_tokens'], { max_tokens: 9, max_completion_tokens: undefined }],
+  [{ max_tokens: 9 }, ['max_completion_tokens'], { max_completion_tokens: 9, max_tokens: undefined }],
+  [{ max_tokens: 7, max_completion_tokens: 9 }, null, {}],
+  [{}, null, {}],
+] as const)('the limits %j change for a provider that takes %j: %j', (body, outputLimits, expected) => {
+  expect(changesFor(asked(body), { ...UNKNOWN, outputLimits })).toStrictEqual(expected)
+  expect(changesFor(asked(body, { endpoint: 'completions' }), { ...UNKNOWN, outputLimits })).toEqual({})
+})
+
+test('changed fields leave the others as they were written, in a long body, too', async () => {
+  const bodyText = '{"max_tokens":9,"seed":12345678901234567890,"top_p":0.5,"drop":1}'
+  const changes = { max_completion_tokens: 9, drop: undefined }
+  const written = '{"max_tokens":9,"seed":12345678901234567890,"top_p":0.5,"max_completion_tokens":9}'
+  const body = JSON.parse(bodyText)
+  const short = await withFields(asked(body, { bodyText }), changes)
+  expect([short.bodyText, short.body]).toEqual([
+    written,
+    { max_tokens: 9, seed: body.seed, top_p: 0.5, max_completion_tokens: 9 },
+  ])
+  expect(short.body).not.toHaveProperty('drop')
+  const long = await withFields(asked(body, { bodyBytes: new TextEncoder().encode(bodyText) }), changes)
+  expect(new TextDecoder().decode(long.bodyBytes)).toBe(written)
+})
+
+const ADDED = { max_tokens: 9 }
+test.each([
+  ['extra_forbidden: ["body", "max_completion_tokens"]', { max_completion_tokens: undefined }],
+  ["Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", { max_tokens: undefined }],
+  ['Setting max_tokens and max_completion_tokens at the same time is not supported.', { max_tokens: undefined }],
+  ['Unknown name: max_tokens', { max_tokens: undefined }],
+  // The limit itself is wrong: without it there would be none.
+  ['Invalid max_tokens value, the valid range is [1, 8192]', null],
+  ['Unsupported parameter: seed', null],
+])('after the rejection %j, the request is sent with %j', (rejection, expected) => {
+  expect(withoutRejectedLimit(rejection, ADDED)).toEqual(expected)
+  // Nothing was added, or a name replaced another.
+  expect(withoutRejectedLimit(rejection, {})).toBeNull()
+  expect(withoutRejectedLimit(rejection, { ...ADDED, max_completion_tokens: undefined })).toBeNull()
 })
