@@ -65,8 +65,7 @@ try {
     const loaded = await command()
     failureCode = loaded.failureCode ?? 1
     process.exitCode = await loaded.run(args)
-  }
-  else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
+  } else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
   else if (name === '--version') process.stdout.write(`${version}\n`)
   // The process of a sentence model; its arguments are model-main.ts's.
   else if (name === '--model') await import('../cache/embedders/local/model-main.ts')

@@ -83,7 +83,9 @@ describeBackends('an audit of planted faults', backend => {
     query(`select set_budget('acme', '${unit}', ${amount}, '${per}')`)
   /** Behind the back of everything that notes changes. */
   const unnoted = (text: string) =>
-    query(`do $$ begin set local session_replication_role = replica; ${text}; set local session_replication_role = origin; end $$`)
+    query(
+      `do $$ begin set local session_replication_role = replica; ${text}; set local session_replication_role = origin; end $$`,
+    )
   const reserve = (expires: string, id = 'gen_random_uuid()') =>
     query(`with reserved as (update budget_periods c set reserved = reserved + 0.5 from budgets b where b.id = c.budget_id and b.per = 'month' and b.unit = 'usd' returning c.*)
       insert into budget_reservations (id, budget_id, begins, amount, expires_at) select ${id}, r.budget_id, r.begins, 0.5, ${expires} from reserved r`)
@@ -130,9 +132,12 @@ describeBackends('an audit of planted faults', backend => {
     cost_without_provider: { plant: () => answer(recordOf({ provider: null })) },
     negative_amount: { plant: () => answer(recordOf({ duration_ms: -5 })) },
     cost_estimated: { plant: () => answer(recordOf({ presumed: true })) },
-    sums_differ: { plant: () => query(`update usage_records set model = 'o3' where ${ofProject()} and model = 'gpt-4o'`) },
+    sums_differ: {
+      plant: () => query(`update usage_records set model = 'o3' where ${ofProject()} and model = 'gpt-4o'`),
+    },
     grains_differ: {
-      plant: () => query(`update usage_sums set model = 'o3' where ${ofProject()} and model = 'gpt-4o' and grain = 'hour'`),
+      plant: () =>
+        query(`update usage_sums set model = 'o3' where ${ofProject()} and model = 'gpt-4o' and grain = 'hour'`),
     },
     total_differs: { plant: () => query('update usage_sums set cost_usd = 2 * cost_usd where project_id = 0') },
     latency_counts_differ: {
@@ -256,7 +261,9 @@ describeBackends('an audit of planted faults', backend => {
 
   test('requests before a key was deactivated, or in flight then, are none of its faults', async () => {
     await answer(recordOf({ recorded_at: new Date(Date.now() + 60_000).toISOString(), duration_ms: 90_000 }))
-    await query(`update api_keys set deactivated_at = now(), expires_at = now() + interval '1 hour' where id = ${keyId}`)
+    await query(
+      `update api_keys set deactivated_at = now(), expires_at = now() + interval '1 hour' where id = ${keyId}`,
+    )
     // It was not admitted.
     const rejected = recordOf({ recorded_at: new Date(Date.now() + 60_000).toISOString(), provider: null, cost_usd: 0 })
     await recordUsage(database, [{ ...rejected, cache_result: null, status: 403 }], crypto.randomUUID())
@@ -278,7 +285,9 @@ describeBackends('an audit of planted faults', backend => {
   })
 
   test('an unsettled batch keeps its reservation; one whose reservation counts as spent has no record yet', async () => {
-    await query(`insert into kept_objects (project_id, id, collection, provider) values (${projectId}, 'batch_1', 'batches', 'openai')`)
+    await query(
+      `insert into kept_objects (project_id, id, collection, provider) values (${projectId}, 'batch_1', 'batches', 'openai')`,
+    )
     await reserve(`'infinity'`, `md5('${projectId} batch_1')::uuid`)
     expect(await audit(database)).toEqual([])
     await query(`update kept_objects set settled_at = now() - interval '1 hour' where ${ofProject()}`)

@@ -79,7 +79,7 @@ begin
             and (r.provider is not null or r.cache_result is not null)
         group by r.project_id, r.key_id
     ),
-    wrong as (
+    wrong as materialized (
         select
             u.*,
             case
@@ -113,27 +113,34 @@ begin
         or l.at > w.ended + case l.endpoint when 'realtime' then interval '1 minute' else slack end
     group by w.kind, w.project_id, w.key_id, w.ended;
 
-    -- Within any window there are no more than in two minutes of the clock. Where one of these has more than half of the limit, its requests
-    -- are looked at one by one.
+    -- A key is looked at where a quarter of an hour has more than a quarter of its limit: what arrived within a minute is recorded in four of
+    -- them at most, unless it lasted for longer. Of its minutes, only those with more than half of the limit, and their neighbours, can have
+    -- too many requests within a window.
     return query
-    with counted as (
-        select r.project_id, r.key_id, date_bin('1 minute', r.recorded_at - r.duration_ms * interval '1 millisecond', 'epoch') as minute, count(*) as requests
-        from usage_records r
-        where r.recorded_at >= from_time
-            and r.recorded_at < until_time
-            and (of_project is null or r.project_id = of_project)
-            and (r.provider is not null or r.cache_result is not null)
-            -- What a batch or a session has answered is no request of its own.
-            and r.endpoint not in ('batches', 'message_batches', 'realtime')
-        group by 1, 2, 3
-        having count(*) > lowest_limit / 2.0
+    with busiest as materialized (
+        select q.project_id, q.key_id, max(q.requests) as requests
+        from (
+            select s.project_id, s.key_id, sum(s.requests) as requests
+            from (
+                select u.project_id, u.key_id, u.at, u.requests
+                from usage_sums u
+                where u.grain = 'quarter'
+                    and u.project_id <> 0
+                    and u.at > from_time - interval '15 minutes'
+                    and u.at < until_time
+                union all
+                select p.project_id, p.key_id, p.at, p.requests from usage_pending p
+            ) s
+            where of_project is null
+                or s.project_id = of_project
+            group by s.project_id, s.key_id, s.at
+        ) q
+        where q.requests > lowest_limit / 4.0
+        group by q.project_id, q.key_id
     ),
-    busiest as materialized (
-        select c.project_id, c.key_id, max(c.requests) as requests from counted c group by c.project_id, c.key_id
-    ),
-    limited as materialized (
+    keys as materialized (
         select
-            k.id, k.project_id, x.of_limit,
+            k.id, k.project_id, b.requests, x.of_limit,
             -- A limit of its own that was changed since: the plan's bounds it.
             case
                 when exists (
@@ -156,16 +163,32 @@ begin
     ),
     lowest as materialized (
         select p.project_id, p.of_limit, l.lowest
-        from (select distinct m.project_id, m.of_limit from limited m) p
+        from (select distinct k.project_id, k.of_limit from keys k) p
         cross join lateral limits_within(p.project_id, p.of_limit, from_time - slack, until_time) l
     ),
-    suspected as materialized (
-        select distinct c.project_id, c.key_id, c.minute + n.offset_minutes as minute, m.of_limit, m.own_limit, least(l.lowest, m.own_limit) as lowest
+    limited as materialized (
+        select k.id, k.project_id, k.of_limit, k.own_limit, least(l.lowest, k.own_limit) as lowest
+        from keys k
+        join lowest l on l.project_id = k.project_id and l.of_limit = k.of_limit
+        where k.requests > least(l.lowest, k.own_limit) / 4.0
+    ),
+    counted as materialized (
+        select r.project_id, r.key_id, date_bin('1 minute', r.recorded_at - r.duration_ms * interval '1 millisecond', 'epoch') as minute, count(*) as requests
         from limited m
-        join lowest l on l.project_id = m.project_id and l.of_limit = m.of_limit
+        join usage_records r on r.project_id = m.project_id and r.key_id = m.id
+        where r.recorded_at >= from_time
+            and r.recorded_at < until_time
+            and (r.provider is not null or r.cache_result is not null)
+            -- What a batch or a session has answered is no request of its own.
+            and r.endpoint not in ('batches', 'message_batches', 'realtime')
+        group by r.project_id, r.key_id, minute, m.lowest
+        having count(*) > m.lowest / 2.0
+    ),
+    suspected as materialized (
+        select distinct m.project_id, m.id as key_id, c.minute + n.shift as minute, m.of_limit, m.own_limit, m.lowest
+        from limited m
         join counted c on c.project_id = m.project_id and c.key_id = m.id
-        cross join (values (interval '-1 minute'), (interval '0'), (interval '1 minute')) as n (offset_minutes)
-        where c.requests > least(l.lowest, m.own_limit) / 2.0
+        cross join (values (interval '-1 minute'), (interval '0'), (interval '1 minute')) as n (shift)
     ),
     arrivals as (
         select
@@ -197,16 +220,26 @@ begin
         and l.highest is not null
     group by w.project_id, w.key_id;
 
+    -- A client may send an id twice, but no two requests end and last the same. Numbers in place of texts take a third of the memory.
     return query
-    select 'recorded_twice', d.project_id, min(d.key_id), min(d.recorded_at), min(d.request_id), '1 record', sum(d.records) || ' records'
-    from (
-        select r.project_id, min(r.key_id) as key_id, r.recorded_at, min(r.request_id) as request_id, count(*) as records
+    with twice as materialized (
+        select hashtextextended(r.request_id, date_part('epoch', r.recorded_at)::bigint) as hash
         from usage_records r
         where r.recorded_at >= from_time
             and r.recorded_at < until_time
             and (of_project is null or r.project_id = of_project)
-        -- A client may send the same id twice, but no two requests end and last the same.
-        group by r.project_id, r.recorded_at, r.duration_ms, hashtextextended(r.request_id, 0)
+        group by 1
+        having count(*) > 1
+    )
+    select 'recorded_twice', d.project_id, min(d.key_id), min(d.recorded_at), d.request_id, '1 record', sum(d.records) || ' records'
+    from (
+        select r.project_id, r.request_id, r.recorded_at, min(r.key_id) as key_id, count(*) as records
+        from usage_records r
+        where r.recorded_at >= from_time
+            and r.recorded_at < until_time
+            and (of_project is null or r.project_id = of_project)
+            and hashtextextended(r.request_id, date_part('epoch', r.recorded_at)::bigint) in (select t.hash from twice t)
+        group by r.project_id, r.request_id, r.recorded_at, r.duration_ms
         having count(*) > 1
     ) d
     group by d.project_id, d.request_id;
