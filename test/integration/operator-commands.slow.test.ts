@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { call } from '../../src/postgres/call.ts'
 import { withOperatorDatabase } from '../../src/process/open-operator-database.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -83,12 +84,13 @@ function describeCommands(environment: () => Record<string, string>): void {
       expect.stringMatching(/^0 violations, 0 notices: \S+Z to \S+Z, audited, in [\d.]+ s\n$/),
     ])
     expect(none.stderr).toMatch(/^quotas, \S+Z to \S+Z \.\.\.\nbudgets, /)
-    await withOperatorDatabase(readConfig(environment()), database =>
-      database.call(
+    await withOperatorDatabase(readConfig(environment()), async database => {
+      await call(database, 'maintain_usage_partitions', {})
+      await database.call(
         `insert into model_proxy.monthly_counters select id, 'project', model_proxy.current_month(), 20000 from model_proxy.projects where name = 'audited'`,
         [],
-      ),
-    )
+      )
+    })
     const found = await run('audit --project audited')
     expect([found.exitCode, found.stdout]).toEqual([
       1,
