@@ -18,6 +18,7 @@ interface Finding {
   kind: string
   project: string | null
   api_key: string | null
+  subject: string
   expected: string
   found: string
 }
@@ -25,7 +26,7 @@ interface Finding {
 /** Of a day around now. The last two minutes are part of it: everything has been recorded. */
 async function audit({ call }: Pick<Database, 'call'>): Promise<Finding[]> {
   return call<Finding>(
-    `select kind, project, api_key, expected, found from run_audit(now() - interval '1 day', now() + interval '1 hour')`,
+    `select kind, project, api_key, subject, expected, found from run_audit(now() - interval '1 day', now() + interval '1 hour')`,
     [],
   )
 }
@@ -198,28 +199,35 @@ describeBackends('an audit of planted faults', backend => {
     expect([kind, kindsOf(findings)], JSON.stringify(findings)).toEqual([kind, [kind]])
   })
 
-  test.each(['usage_by_quarter', 'usage_by_hour', 'usage_by_day', 'usage_by_month'])(
-    'finds another amount in %s, also where only its time or key is another',
-    async place => {
-      for (const [change, back] of [
-        ['cost_usd = cost_usd + 0.001', 'cost_usd = cost_usd - 0.001'],
-        ['requests = requests + 1', 'requests = requests - 1'],
-        ['completion_tokens = completion_tokens + 1', 'completion_tokens = completion_tokens - 1'],
-        ['key_id = key_id + 1000000', 'key_id = key_id - 1000000'],
-      ] as const) {
-        await query(`update ${place} set ${change} where ${ofProject()}`)
-        expect([change, kindsOf(await audit(database))]).toEqual([change, expect.arrayContaining(['grains_differ'])])
-        await query(`update ${place} set ${back} where ${ofProject()}`)
-      }
-      expect(await audit(database)).toEqual([])
-    },
-  )
+  test.each([
+    ['usage_by_quarter', 'hour'],
+    ['usage_by_hour', 'hour'],
+    ['usage_by_day', 'day'],
+    ['usage_by_month', 'month'],
+  ])('finds another amount in %s, also of another key', async (place, grain) => {
+    for (const [change, back] of [
+      ['cost_usd = cost_usd + 0.001', 'cost_usd = cost_usd - 0.001'],
+      ['requests = requests + 1', 'requests = requests - 1'],
+      ['completion_tokens = completion_tokens + 1', 'completion_tokens = completion_tokens - 1'],
+      ['key_id = key_id + 1000000', 'key_id = key_id - 1000000'],
+    ] as const) {
+      await query(`update ${place} set ${change} where ${ofProject()}`)
+      const found = (await audit(database)).filter(({ kind }) => kind === 'grains_differ')
+      const subjects = found.map(({ subject }) => subject.split(' of ')[0])
+      expect([change, subjects]).toEqual([change, expect.arrayContaining([`sums by the ${grain}`])])
+      await query(`update ${place} set ${back} where ${ofProject()}`)
+    }
+    expect(await audit(database)).toEqual([])
+  })
 
   test.each([
-    ['sums_differ', `update usage_records set recorded_at = recorded_at + interval '15 minutes' where ${'{of}'}`],
-    ['grains_differ', `update usage_by_quarter set at = at + interval '1 hour' where ${'{of}'}`],
+    ['sums_differ', `update usage_records set recorded_at = recorded_at + interval '15 minutes' where cost_usd = 0`],
+    [
+      'grains_differ',
+      `update usage_by_quarter set at = at + interval '1 hour' where project_id <> 0 and model = 'gpt-4o'`,
+    ],
   ])('finds usage at another time of the day as %s', async (kind, text) => {
-    await query(text.replace('{of}', `${ofProject()} and model = 'gpt-4o'`))
+    await query(text)
     expect(kindsOf(await audit(database))).toContain(kind)
   })
 

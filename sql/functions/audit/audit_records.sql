@@ -68,15 +68,14 @@ begin
         and f.is_so
     group by f.kind, f.expected, r.project_id, r.key_id;
 
-    -- Only what was admitted has a provider or a cache result. Keys are told apart first, and records read again of those that are wrong.
+    -- The keys of all records first, then the records of those that may be wrong. Only what was admitted has a provider or a cache result.
     return query
     with used as (
-        select r.project_id, r.key_id, max(r.recorded_at - r.duration_ms * interval '1 millisecond') as latest
+        select r.project_id, r.key_id, max(r.recorded_at) as latest
         from usage_records r
         where r.recorded_at >= from_time
             and r.recorded_at < until_time
             and (of_project is null or r.project_id = of_project)
-            and (r.provider is not null or r.cache_result is not null)
         group by r.project_id, r.key_id
     ),
     wrong as materialized (
