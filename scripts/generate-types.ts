@@ -99,6 +99,7 @@ const SEEDS: Record<string, string> = {
     from pg_proc p, regexp_matches(p.prosrc, 'perform audit\\(\\s*''([a-z_.]+)''', 'g') called
     where p.pronamespace = 'model_proxy'::regnamespace
     order by 1`,
+  AUDIT_KINDS: 'select kind, part, severity, meaning from audit_kinds()',
   EVENT_KINDS: 'select kind, happens, payload from event_kinds order by kind collate "C"',
   VENDORS: 'select * from vendors order by place',
 }

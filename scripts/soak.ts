@@ -1,7 +1,7 @@
 /**
  * `bun scripts/soak.ts --minutes N [--seed S] [--log DIR]`: four proxies on a PostgreSQL and a Redis Cluster of their own, a simulated
  * upstream, clients of all kinds, and one random outage after another, of the proxies, too. Exits non-zero for an error that no outage explains, for responses that differ from
- * what was counted and recorded, and for growing memory or sockets.
+ * what was counted and recorded, for violations that an audit finds, and for growing memory or sockets.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import type { Subprocess } from 'bun'
 import { createRandom } from '../test/harness/random.ts'
 import { findFreePort, startProxyProcess, stop } from './bench/processes.ts'
 import { startUpstream } from './bench/targets.ts'
-import { checkBooks } from './soak/books.ts'
+import { checkBooks, runAudit } from './soak/books.ts'
 import { fillCaches, startClients } from './soak/clients.ts'
 import { createLedger } from './soak/ledger.ts'
 import { listOutages, type Outage, type RestartedProxy } from './soak/outages.ts'
@@ -125,6 +125,7 @@ try {
   faults.push(...describeUnexplained(), ...ended.flatMap(judgeEnd))
   for (const project of Object.keys(stores.projects) as ProjectName[])
     faults.push(...(await checkBooks(stores.postgres.url, project, ledger)))
+  faults.push(...(await runAudit(stores.postgres.url, ledger)))
   process.stdout.write(`${describeAnswers()}\n`)
   for (const fault of faults) process.stdout.write(`FAULT: ${fault}\n`)
   process.exitCode = faults.length > 0 ? 1 : 0

@@ -9,7 +9,7 @@ import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
 import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
-import { EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
+import { AUDIT_KINDS, EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
 import { recordColumns } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { OPERATIONS } from '../src/providers/operations.ts'
@@ -25,6 +25,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/clients.md': page => withList(page, 'clients', writeClientList()),
   'docs/http.md': page => withList(withList(page, 'headers', writeHeaders()), 'reasons', writeReasons()),
   'docs/metrics.md': page => withList(withList(page, 'metrics', writeMetrics()), 'attributes', writeAttributes()),
+  'docs/operating.md': page => withList(page, 'findings', writeFindingList()),
   'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
   'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
   '.env.example': page => withPart(page, "with a project's own keys.\n", writeVendorAddresses(), '\n\n'),
@@ -80,6 +81,13 @@ function writeReasons(): string {
   const write = (list: readonly (readonly [string, string])[]) => list.map(([name, says]) => `- \`${name}\`: ${says}`)
   const apart = differences.map(([name, says]) => `\`${name}\`${name === says ? '' : ` (${says})`}`)
   return [...write(hits), ...write(misses), '', `A difference is one of ${apart.join(', ')}.`].join('\n')
+}
+
+function writeFindingList(): string {
+  return AUDIT_KINDS.map(({ kind, severity, meaning }) => {
+    const marked = severity === 'notice' ? ' (notice)' : ''
+    return `- \`${kind}\`${marked}: ${meaning}`
+  }).join('\n')
 }
 
 function writeEventList(): string {

@@ -1,6 +1,35 @@
 /** Compares what clients got with what the proxies counted and recorded. */
+import { fileURLToPath } from 'node:url'
+import type { RowOf } from '../../src/postgres/call.ts'
 import type { Answered, Ledger } from './ledger.ts'
+import type { Outage } from './outages.ts'
 import { LIMITED_PER_MINUTE, type ProjectName, readBooks } from './stores.ts'
+
+const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
+const HOUR_MS = 3_600_000
+/** Violations that outages of a store explain: without Redis, each process counts minutes by itself, and a crash forgets what was counted last. */
+const EXPLAINED: Record<string, Outage['kind']> = { rate_exceeded: 'redis', request_not_counted: 'postgres' }
+
+/** As an operator does. Returns the violations that no outage explains. */
+export async function runAudit(url: string, { hadOutage }: Ledger): Promise<string[]> {
+  const command = [process.execPath, SERVER, 'audit', '--json', '--to', new Date(Date.now() + HOUR_MS).toISOString()]
+  const environment = { ...process.env, DATABASE_URL: url }
+  const auditing = Bun.spawn(command, { env: environment, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const [told, problems] = await Promise.all([
+    new Response(auditing.stdout).text(),
+    new Response(auditing.stderr).text(),
+  ])
+  if (((await auditing.exited) ?? 2) > 1) return [`the audit could not run: ${problems}`]
+  const { findings } = JSON.parse(told) as { findings: RowOf<'run_audit_part'>[] }
+  const isExplained = ({ kind }: { kind: string }) => {
+    const outage = EXPLAINED[kind]
+    return outage !== undefined && hadOutage(outage, 0, Date.now())
+  }
+  process.stdout.write(`audit: ${findings.map(({ kind }) => kind).join(', ') || 'no findings'}\n`)
+  return findings
+    .filter(finding => finding.severity === 'violation' && !isExplained(finding))
+    .map(finding => `audit: ${JSON.stringify(finding)}`)
+}
 
 /** Returns descriptions of the mismatches; empty when all is well. */
 export async function checkBooks(url: string, project: ProjectName, ledger: Ledger): Promise<string[]> {

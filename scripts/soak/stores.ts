@@ -47,12 +47,19 @@ export async function startSoakStores(): Promise<SoakStores> {
         }),
       }
     }
-    return {
+    const made = {
       steady: await create('steady'),
       fickle: await create('fickle'),
       limited: await create('limited'),
       test: await create('test'),
     }
+    // Far from their limits: what they have spent is compared with what was recorded. What is passed on has no price, which a budget would reject.
+    await database.runScript(`
+      set local search_path = model_proxy, public;
+      select set_budget('steady', 'usd', 1000000, 'day', of_model => 'openai/gpt-4o-mini'),
+        set_budget('fickle', 'usd', 1000000, 'month'), set_budget('fickle', 'tokens', 999999999, 'total'),
+        set_budget('limited', 'usd', 1000000, 'total'), set_spend_alert(null, 1000000, '{soak@example.org}')`)
+    return made
   })
   return {
     postgres,

@@ -171,3 +171,21 @@ create type usage_share as (
     saved_usd usd
 );
 create type latency as (cache_result cache_result, requests natural_number, p50_ms double precision, p95_ms double precision, p99_ms double precision);
+
+create domain audit_severity as text check (value in ('violation', 'notice'));
+create type audit_fact as (kind text, project_id bigint, key_id bigint, at timestamptz, subject text, expected text, found text);
+comment on type audit_fact is 'A finding as a part of the audit returns it.';
+comment on column audit_fact.project_id is 'Null: it concerns no single project.';
+comment on column audit_fact.key_id is 'Null: it concerns no single key.';
+create type audit_finding as (
+    kind text,
+    severity audit_severity,
+    project text,
+    api_key text,
+    at timestamptz,
+    subject text,
+    expected text,
+    found text
+);
+comment on column audit_finding.project is 'Null: it concerns no single project.';
+comment on column audit_finding.api_key is 'Null: it concerns no single key.';

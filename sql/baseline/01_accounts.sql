@@ -70,6 +70,16 @@ create function delete_entries_of_projects() returns trigger
 language plpgsql
 as 'begin return null; end';
 
+-- Deployed with sql/functions; the triggers need it now.
+create function audit_limits() returns trigger
+language plpgsql
+as 'begin return null; end';
+
+create trigger limits_audited after update on plans
+    for each row execute function audit_limits();
+create trigger plan_audited after update of plan on projects
+    for each row when (old.plan is distinct from new.plan) execute function audit_limits();
+
 create trigger projects_deleted after delete on projects referencing old table as gone
     for each statement execute function delete_entries_of_projects();
 

@@ -220,7 +220,7 @@ create table kept_objects (
     requests integer not null default 0
         check (requests >= 0),
     object text,
-    settled boolean not null default false,
+    settled_at timestamptz,
     expires_at timestamptz,
     models text[],
     tags jsonb,
@@ -239,7 +239,7 @@ comment on column kept_objects.provider is 'Who keeps it: a vendor, or aggregato
 comment on column kept_objects.purpose is 'What a file is for, as its maker said.';
 comment on column kept_objects.requests is 'Of a batch''s input, the requests in it.';
 comment on column kept_objects.object is 'JSON, as the provider last told it; null: not told yet.';
-comment on column kept_objects.settled is 'Of a batch, whether what it used has been recorded.';
+comment on column kept_objects.settled_at is 'Of a batch, when what it used was recorded; null: it was not yet.';
 comment on column kept_objects.expires_at is 'From when on the provider has it no more; null: it stays. Ahead: as the provider says.';
 comment on column kept_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
 comment on column kept_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';

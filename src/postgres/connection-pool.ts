@@ -21,8 +21,8 @@ export interface PooledConnection {
 
 /** The server aborts a statement that takes longer. */
 const STATEMENT_TIME_LIMIT_MS = 10_000
-/** After this long without a reply, the server counts as gone or hanging. Until then a late reply is still read. */
-const SILENCE_LIMIT_MS = STATEMENT_TIME_LIMIT_MS + 2_000
+/** After a statement may take that much longer without a reply, the server counts as gone or hanging. Until then a late reply is still read. */
+const SILENCE_MARGIN_MS = 2_000
 const STALLED_AFTER_MS = 1_000
 /** Pause after a refusal, so that reconnecting does not overload a server that is starting. */
 const RETRY_AFTER_MS = 100
@@ -36,6 +36,7 @@ const LIFETIME_MS = 3_600_000
 export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #watching: ReturnType<typeof setInterval>
+  readonly #silenceLimitMs: number
   #open: PooledConnection[] = []
   /** They get no new work; replies in flight are still read. */
   readonly #leaving = new Set<Connection>()
@@ -49,6 +50,7 @@ export class ConnectionPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#silenceLimitMs = Math.max(STATEMENT_TIME_LIMIT_MS, options.statementTimeLimitMs ?? 0) + SILENCE_MARGIN_MS
     this.#maxConnections = options.maxConnections
     this.#watching = setInterval(() => this.#watch(), WATCH_EVERY_MS)
     this.#watching.unref()
@@ -163,11 +165,11 @@ export class ConnectionPool {
       const { connection, bestBeforeMs } = each
       const quietMs = connection.waiting === 0 ? 0 : quietFor(connection)
       each.isStalled = quietMs > STALLED_AFTER_MS
-      if (quietMs > SILENCE_LIMIT_MS) connection.end()
+      if (quietMs > this.#silenceLimitMs) connection.end()
       else if (nowMs > bestBeforeMs || primary?.isLeftBehind(connection.identity)) this.leave(each)
     }
     for (const connection of this.#leaving) {
-      if (quietFor(connection) > SILENCE_LIMIT_MS) connection.end()
+      if (quietFor(connection) > this.#silenceLimitMs) connection.end()
     }
   }
 }

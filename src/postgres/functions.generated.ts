@@ -30,6 +30,20 @@ export const FUNCTIONS = {
   archive_project: { takes: { project: 'text' }, gives: 'void' },
   /** Records in the audit log what the current actor just did. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it was the database user. */
   audit: { takes: { action: 'text', of_project: 'bigint', target: 'text', details: 'jsonb=' }, gives: 'void' },
+  /** Compares what was spent and reserved of budgets with what was recorded and with their reservations. Null: of_project (all, and the organization). */
+  audit_budgets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
+  /** Every kind of finding that an audit reports, the part of the audit that looks for it (see audit_parts()), and what it means. severity: violation, or notice, which no rule forbids. */
+  audit_kinds: { reads: true, takes: {}, gives: { kind: 'text', part: 'text', severity: 'violation|notice', meaning: 'text' } },
+  /** The parts of an audit of a period, each of which run_audit_part() reads in one statement. Records and sums are read by partition: none is held in memory with another, and records that are not kept any more are not looked for. Null: from_time (31 days ago), until_time (two minutes ago). */
+  audit_parts: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=' }, gives: { part: 'text', begins: 'timestamptz', ends: 'timestamptz' } },
+  /** Compares the counters of months with plans, and with what was answered. Null: of_project (all). */
+  audit_quotas: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
+  /** Looks for records that contradict their key, its limits, or themselves. Null: of_project (all). */
+  audit_records: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
+  /** Compares sums and latency counts with records, and those of each grain with those of the next, by whole UTC days. Null: of_project (all). */
+  audit_sums: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
+  /** Looks for what maintenance should have done long ago. Null: of_project (all). */
+  audit_upkeep: { reads: true, takes: { of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass. */
   authorize: { reads: true, takes: { of_project: 'bigint', needed: 'text' }, gives: 'void' },
   /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone. */
@@ -220,6 +234,8 @@ export const FUNCTIONS = {
   key_of_value: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
   /** Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth. Null: of_projects (any). */
   latency_percentiles: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { cache_result: 'HIT|HIT-SEMANTIC|MISS', requests: 'bigint', p50_ms: 'double precision', p95_ms: 'double precision', p99_ms: 'double precision' } },
+  /** The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had is gone). */
+  limits_within: { reads: true, takes: { of_project: 'bigint', of_limit: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { lowest: 'bigint?', highest: 'bigint?' } },
   /** The view calibration of one project. */
   list_calibration: { reads: true, takes: { of_project: 'bigint' }, gives: { difference: 'text', threshold: 'double precision', served: 'bigint', precision: 'double precision', precision_low: 'double precision', precision_high: 'double precision' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
@@ -362,6 +378,10 @@ export const FUNCTIONS = {
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
   rotate_key: { takes: { rotated: 'bigint', grace: 'interval=' }, gives: 'text' },
+  /** Checks what was admitted, reserved, settled and recorded in a period against limits, budgets and each other, and returns what disagrees. Without until_time, what ended in the last two minutes, and may not be recorded yet, is left out. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all). */
+  run_audit: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=', project: 'text=' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
+  /** The findings of one part of an audit: quotas, budgets, upkeep, records or sums. It takes no lock, and reads as of one moment. Raises on an unknown project or part. Null: project (all). */
+  run_audit_part: { reads: true, takes: { part: 'text', from_time: 'timestamptz', until_time: 'timestamptz', project: 'text?' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Unix seconds, as the admin API tells times. */
   seconds_of: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */

@@ -16,6 +16,8 @@ export interface RealDatabaseOptions {
   maxConnections?: number
   /** Whether statements are prepared by name. */
   isPrepared?: boolean
+  /** The server aborts a statement that takes longer. */
+  statementTimeLimitMs?: number
 }
 
 /** Opened when they are needed. */
@@ -28,11 +30,12 @@ const STATEMENT_TIME_LIMIT_MS = 10_000
 
 export function openRealDatabase(options: RealDatabaseOptions): Database {
   const { url, standbyUrl = null, maxConnections = 5, isPrepared = true } = options
+  const { statementTimeLimitMs = STATEMENT_TIME_LIMIT_MS } = options
   const parsed = parseDatabaseUrl(url)
   if (!parsed) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
   const primary = new Primary()
   const address = { ...parsed, isPrepared, primary }
-  const requests = openConnections({ address, maxConnections })
+  const requests = openConnections({ address, maxConnections, statementTimeLimitMs })
   const operators = openConnections({
     address,
     maxConnections: OPERATORS_CONNECTIONS,
@@ -71,7 +74,7 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
     },
   })
   const aside = over(operators, OPERATORS_TIME_LIMIT_MS)
-  return over(requests, STATEMENT_TIME_LIMIT_MS)
+  return over(requests, statementTimeLimitMs)
 }
 
 /** The server runs it as one transaction, unless it is a single statement that cannot run in one. */

@@ -40,6 +40,36 @@ export const AUDIT_ACTIONS = [
   {"action":"webhook.resent"},
 ] as const
 
+export const AUDIT_KINDS = [
+  {"kind":"quota_exceeded","part":"quotas","severity":"violation","meaning":"A month admitted more requests than the plan allowed at any time in it."},
+  {"kind":"request_not_counted","part":"quotas","severity":"violation","meaning":"More requests were answered in a month than its counter has."},
+  {"kind":"request_not_recorded","part":"quotas","severity":"notice","meaning":"A month's counter has more requests than its records can explain: a killed process loses what it had not recorded."},
+  {"kind":"rate_exceeded","part":"records","severity":"violation","meaning":"A key had more requests within a minute than its limit allowed at any time in it."},
+  {"kind":"inactive_key_used","part":"records","severity":"violation","meaning":"A key was used more than ten seconds after it was deactivated or had expired; in a realtime session, more than a minute."},
+  {"kind":"unknown_key","part":"records","severity":"violation","meaning":"Records name a key that their project does not have."},
+  {"kind":"unknown_project","part":"records","severity":"notice","meaning":"Records name a project that does not exist, as those of a deleted project do."},
+  {"kind":"recorded_twice","part":"records","severity":"violation","meaning":"One request is recorded several times."},
+  {"kind":"hit_with_cost","part":"records","severity":"violation","meaning":"A response from the cache cost something, and the judge, which may, was not asked that day."},
+  {"kind":"cost_without_provider","part":"records","severity":"violation","meaning":"A request that reached no provider cost something."},
+  {"kind":"negative_amount","part":"records","severity":"violation","meaning":"A cost, a count, a duration, or an amount of a budget is below zero."},
+  {"kind":"cost_estimated","part":"records","severity":"notice","meaning":"The cost of requests is an estimate that nobody has settled."},
+  {"kind":"sums_differ","part":"sums","severity":"violation","meaning":"The sums of a quarter of an hour differ from its records."},
+  {"kind":"grains_differ","part":"sums","severity":"violation","meaning":"The sums of an hour, a day or a month differ from the sums that they consist of."},
+  {"kind":"total_differs","part":"sums","severity":"violation","meaning":"The sums of all projects together differ from the sums of the projects."},
+  {"kind":"latency_counts_differ","part":"sums","severity":"violation","meaning":"The latency counts of a project have another number of requests than its sums."},
+  {"kind":"tagged_sums_differ","part":"sums","severity":"violation","meaning":"The sums by tags of an hour differ from its records with tags."},
+  {"kind":"overspent","part":"budgets","severity":"violation","meaning":"A budget is exceeded by more than its most expensive request."},
+  {"kind":"record_not_settled","part":"budgets","severity":"violation","meaning":"Less was spent of a budget than the records that it applies to cost."},
+  {"kind":"spent_without_record","part":"budgets","severity":"violation","meaning":"More was spent of a budget than the records that it applies to cost."},
+  {"kind":"reserved_differs","part":"budgets","severity":"violation","meaning":"The reserved amount of a budget is not the sum of its reservations."},
+  {"kind":"expired_reservation","part":"budgets","severity":"violation","meaning":"A reservation expired more than five minutes ago, and maintenance has not handled it."},
+  {"kind":"reservation_without_batch","part":"budgets","severity":"violation","meaning":"A reservation without end belongs to no unsettled batch: nothing will release it."},
+  {"kind":"budget_not_applied","part":"budgets","severity":"violation","meaning":"A project has budgets, but its requests do not reserve."},
+  {"kind":"response_not_settled","part":"upkeep","severity":"violation","meaning":"A response whose usage is asked for has been open for more than a day."},
+  {"kind":"usage_not_summed","part":"upkeep","severity":"violation","meaning":"Usage has waited for more than a day to be added to the sums."},
+  {"kind":"partition_missing","part":"upkeep","severity":"violation","meaning":"No partition exists for what will be recorded within a day."},
+] as const
+
 export const EVENT_KINDS = [
   {"kind":"api_key.created","happens":"a key is made","payload":["key_id","name","type","prefix","expires_at"]},
   {"kind":"api_key.deactivated","happens":"a key is deactivated","payload":["key_id","name","prefix"]},

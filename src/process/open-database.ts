@@ -7,17 +7,23 @@ import { pingDatabase, shareConnections } from '../postgres/database-facts.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
 import { inSchema } from '../postgres/in-schema.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { openRealDatabase } from '../postgres/real.ts'
+import { openRealDatabase, type RealDatabaseOptions } from '../postgres/real.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepPsqlPassword, lockDataDir, notePsqlPort } from './data-dir.ts'
 
 /** Throws ConfigError when no database answers at DATABASE_URL, or a pooler before it would lose statements. */
-export async function openDatabase(config: Config, log?: Pick<Log, 'warn'>): Promise<Database> {
-  return inSchema(await openServer(config, log), config.databaseSchema)
+export async function openDatabase(
+  config: Config,
+  log?: Pick<Log, 'warn'>,
+  options: DatabaseLimits = {},
+): Promise<Database> {
+  return inSchema(await openServer(config, options, log), config.databaseSchema)
 }
 
-async function openServer(config: Config, log?: Pick<Log, 'warn'>): Promise<Database> {
+export type DatabaseLimits = Pick<RealDatabaseOptions, 'statementTimeLimitMs'>
+
+async function openServer(config: Config, limits: DatabaseLimits, log?: Pick<Log, 'warn'>): Promise<Database> {
   if (config.databaseUrl === null) {
     // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
@@ -37,7 +43,7 @@ async function openServer(config: Config, log?: Pick<Log, 'warn'>): Promise<Data
     await refuseLossyPooler(url, isPrepared, log)
     await pingDatabase(first)
     const maxConnections = await shareConnections(first, config.databaseMaxConnections, config.workers)
-    return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared })
+    return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared, ...limits })
   } catch (error) {
     if (error instanceof ConfigError) throw error
     const address = parseDatabaseUrl(url)

@@ -6,11 +6,15 @@ import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { inSchema } from '../postgres/in-schema.ts'
 import { openRealDatabase } from '../postgres/real.ts'
 import { findHolder, readPsqlPassword } from './data-dir.ts'
-import { openDatabase } from './open-database.ts'
+import { type DatabaseLimits, openDatabase } from './open-database.ts'
 
 /** Runs the command and disconnects. Throws a one-line error when there is no database, or it is not migrated. */
-export async function withOperatorDatabase<T>(config: Config, run: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openOperatorDatabase(config)
+export async function withOperatorDatabase<T>(
+  config: Config,
+  run: (database: Database) => Promise<T>,
+  limits: DatabaseLimits = {},
+): Promise<T> {
+  const database = await openOperatorDatabase(config, limits)
   try {
     return await run(database)
   } catch (error) {
@@ -21,12 +25,13 @@ export async function withOperatorDatabase<T>(config: Config, run: (database: Da
 }
 
 /** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
-export async function openOperatorDatabase(config: Config): Promise<Database> {
-  if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null) return openDatabase(config)
+export async function openOperatorDatabase(config: Config, limits: DatabaseLimits = {}): Promise<Database> {
+  if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null)
+    return openDatabase(config, undefined, limits)
   const password = await readPsqlPassword(config.dataDir)
   const port = readEmbeddedPort(config.dataDir) ?? config.embeddedPgPort
   const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port}/postgres`
-  return inSchema(openRealDatabase({ url, maxConnections: 1 }), config.databaseSchema)
+  return inSchema(openRealDatabase({ url, maxConnections: 1, ...limits }), config.databaseSchema)
 }
 
 /** Whoever has forgotten DATABASE_URL learns which database this is. */

@@ -6,6 +6,8 @@ import { OWN_COMMAND } from '../event-loop/program.ts'
 interface Command {
   /** Resolves to the exit code. Rejects with an error whose message is for the operator. */
   run(args: readonly string[]): Promise<number>
+  /** The exit code where it rejects; 1 by default. */
+  failureCode?: number
 }
 
 /** Imported when they are called: a process loads no more than it needs. */
@@ -18,6 +20,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, ()
   ['reseal', () => import('./commands/reseal.ts')],
   ['catalogue:sync', () => import('./commands/sync-catalogue.ts')],
   ['report', () => import('./commands/report.ts')],
+  ['audit', () => import('./commands/audit.ts')],
   ['embedder:install', () => import('./commands/install-embedder.ts')],
 ])
 
@@ -37,6 +40,9 @@ const HELP = `Usage: model-proxy                                    starts the p
                                                       compares vendors' prices with a published table
        model-proxy report [--project NAME] [--month 2026-10] [--to FILE]
                                                       writes the month as HTML, and as PDF where chromium is
+       model-proxy audit [--from 2026-11-01] [--to TIME] [--project NAME] [--json]
+                                                      checks what was admitted, spent and recorded; exits with 1 for
+                                                      violations, with 2 where it could not run: audit --help
        model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local
        model-proxy --version
 `
@@ -53,16 +59,20 @@ const RUNTIME = {
 
 const [name, ...args] = process.argv.slice(2)
 const command = COMMANDS.get(name ?? '')
+let failureCode = 1
 try {
-  if (command) process.exitCode = await (await command()).run(args)
-  else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
+  if (command) {
+    const loaded = await command()
+    failureCode = loaded.failureCode ?? 1
+    process.exitCode = await loaded.run(args)
+  } else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
   else if (name === '--version') process.stdout.write(`${version}\n`)
   // The process of a sentence model; its arguments are model-main.ts's.
   else if (name === '--model') await import('../cache/embedders/local/model-main.ts')
   else await serve(name)
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : explain(error)}\n`)
-  process.exit(1)
+  process.exit(failureCode)
 }
 
 async function readSettings(): Promise<string> {

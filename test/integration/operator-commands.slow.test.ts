@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { call } from '../../src/postgres/call.ts'
+import { withOperatorDatabase } from '../../src/process/open-operator-database.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask } from '../harness/client.ts'
@@ -71,6 +74,48 @@ function describeCommands(environment: () => Record<string, string>): void {
       stderr: '',
     })
   }, 120_000)
+
+  test('an audit ends with 0, with 1 for a violation, and with 2 where it cannot run', async () => {
+    await run('migrate')
+    await run('create-project audited')
+    const none = await run('audit --project audited')
+    expect([none.exitCode, none.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^0 violations, 0 notices: \S+Z to \S+Z, audited, in [\d.]+ s\n$/),
+    ])
+    expect(none.stderr).toMatch(/^quotas, \S+Z to \S+Z \.\.\.\nbudgets, /)
+    await withOperatorDatabase(readConfig(environment()), async database => {
+      await call(database, 'maintain_usage_partitions', {})
+      await database.call(
+        `insert into model_proxy.monthly_counters select id, 'project', model_proxy.current_month(), 20000 from model_proxy.projects where name = 'audited'`,
+        [],
+      )
+    })
+    const found = await run('audit --project audited')
+    expect([found.exitCode, found.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /^violation quota_exceeded audited - \S+Z project keys, \d{4}-\d\d: expected at most 10000 requests; found 20000 requests\n(?:.*\n)*1 violations, 1 notices: /,
+      ),
+    ])
+    const told = JSON.parse((await run('audit --project audited --json --from 2026-01-01')).stdout)
+    expect(told).toMatchObject({ from: '2026-01-01T00:00:00.000Z', project: 'audited', violations: 1, notices: 1 })
+    expect(told.findings.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
+      'quota_exceeded',
+      'request_not_recorded',
+    ])
+    const help = await run('audit --help')
+    expect([help.exitCode, help.stdout]).toEqual([0, expect.stringContaining('quota_exceeded (violation): ')])
+    const wrong: [args: string, message: RegExp][] = [
+      ['audit --project nobody', /\nproject "nobody" does not exist\n$/],
+      ['audit --from someday', /^--from must be a date or a time, such as /],
+      ['audit --since 2026-01-01', /^Unknown option '--since'/],
+    ]
+    for (const [args, message] of wrong) {
+      const { exitCode, stdout, stderr } = await run(args)
+      expect([args, exitCode, stdout, stderr]).toEqual([args, 2, '', expect.stringMatching(message)])
+    }
+  }, 300_000)
 
   test('bad input ends non-zero with one line, and a secret is not in it', async () => {
     await run('create-project taken')

@@ -6,13 +6,10 @@ as $$
 #variable_conflict use_variable
 declare
     owner_id bigint := open_project(project, 'viewer');
-    was text;
 begin
     perform require_administrator();
     perform require_plan(plan);
-    select p.plan into was from projects p where p.id = owner_id for update;
     update projects p set plan = set_plan.plan where p.id = owner_id;
-    perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('plan', plan, 'was', was));
 end;
 $$;
 

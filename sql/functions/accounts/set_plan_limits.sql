@@ -18,7 +18,6 @@ begin
         test_requests_per_minute = coalesce((limits ->> 'test_requests_per_minute')::integer, p.test_requests_per_minute),
         test_requests_per_month = coalesce((limits ->> 'test_requests_per_month')::bigint, p.test_requests_per_month)
     where p.name = plan;
-    perform audit('rate_limit.updated', null, 'plan_' || plan, limits);
 exception
     when check_violation or numeric_value_out_of_range or invalid_text_representation then
         raise exception 'a limit is a whole number: 1 or more a minute, 0 or more a month' using errcode = 'invalid_parameter_value';

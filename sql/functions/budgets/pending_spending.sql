@@ -1,4 +1,5 @@
-create or replace function pending_spending(of_budget budgets, from_time timestamptz) returns numeric
+create or replace function pending_spending(of_budget budgets, from_time timestamptz, until_time timestamptz default 'infinity')
+returns numeric
 language sql
 stable
 set search_path = model_proxy, pg_temp
@@ -10,6 +11,7 @@ as $$
         from usage_pending p
         where (of_budget.project_id is null or p.project_id = of_budget.project_id)
             and p.at >= from_time
+            and p.at < until_time
             and (of_budget.key_id is null or p.key_id = of_budget.key_id)
             and (of_budget.tag is null or p.tags @> of_budget.tag)
         group by p.model
@@ -18,5 +20,5 @@ as $$
         or (model_names(of_budget.model))[1] = any (model_names(m.model));
 $$;
 
-comment on function pending_spending(budgets, timestamptz) is
-    'What requests that a budget concerns have cost since the beginning of a quarter of an hour, in its unit, as far as it is in usage_pending.';
+comment on function pending_spending(budgets, timestamptz, timestamptz) is
+    'What requests that a budget concerns have cost between the beginnings of two quarters of an hour, in its unit, as far as it is in usage_pending.';

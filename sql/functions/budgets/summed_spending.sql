@@ -1,15 +1,20 @@
-create or replace function summed_spending(of_budget budgets, from_time timestamptz) returns numeric
+create or replace function summed_spending(of_budget budgets, from_time timestamptz, until_time timestamptz default 'infinity')
+returns numeric
 language sql
 stable
 set search_path = model_proxy, pg_temp
 set jit = off
 as $$
-    with pieces as (
-        -- Quarters up to the first midnight of UTC, then days.
-        select 'quarter' as grain, from_time as begins, midnight.at as ends
-        from (select date_bin('1 day', from_time + interval '1 day - 1 microsecond', 'epoch') as at) midnight
+    with midnights as (
+        select date_bin('1 day', from_time + interval '1 day - 1 microsecond', 'epoch') as first, date_bin('1 day', until_time, 'epoch') as last
+    ),
+    pieces as (
+        -- Quarters up to the first midnight of UTC, days, and quarters from the last one on.
+        select 'quarter' as grain, from_time as begins, least(m.first, until_time) as ends from midnights m
         union all
-        select 'day', date_bin('1 day', from_time + interval '1 day - 1 microsecond', 'epoch'), 'infinity'
+        select 'day', m.first, m.last from midnights m
+        union all
+        select 'quarter', greatest(m.first, m.last), until_time from midnights m
     ),
     by_model as (
         select s.model, sum(s.cost_usd) as usd, sum(s.prompt_tokens + s.completion_tokens) as tokens
@@ -25,5 +30,5 @@ as $$
         or (model_names(of_budget.model))[1] = any (model_names(m.model));
 $$;
 
-comment on function summed_spending(budgets, timestamptz) is
-    'What requests that a budget without a tag concerns have cost since the beginning of a quarter of an hour, in its unit, as far as it is in usage_sums.';
+comment on function summed_spending(budgets, timestamptz, timestamptz) is
+    'What requests that a budget without a tag concerns have cost between the beginnings of two quarters of an hour, in its unit, as far as it is in usage_sums.';

@@ -1,25 +1,28 @@
-create or replace function summed_tagged_spending(of_budget budgets, from_time timestamptz) returns numeric
+create or replace function summed_tagged_spending(of_budget budgets, from_time timestamptz, until_time timestamptz default 'infinity')
+returns numeric
 language sql
 stable
 set search_path = model_proxy, pg_temp
 set jit = off
 as $$
     with whole as (
-        select date_bin('1 hour', from_time + interval '1 hour - 1 microsecond', 'epoch') as first
+        select date_bin('1 hour', from_time + interval '1 hour - 1 microsecond', 'epoch') as first, date_bin('1 hour', until_time, 'epoch') as last
     ),
     summed as materialized (
         select u.at, u.tags, u.model, sum(u.cost_usd) as usd, sum(u.prompt_tokens + u.completion_tokens) as tokens
         from whole w
-        join usage_tagged u on u.project_id = of_budget.project_id and u.at >= w.first
+        join usage_tagged u on u.project_id = of_budget.project_id and u.at >= w.first and u.at < w.last
         where u.tags = '{}'
             or u.tags @> of_budget.tag and (of_budget.key_id is null or u.key_id = of_budget.key_id)
         group by u.at, u.tags, u.model
     ),
-    -- Hours whose records are read: the sums of some lack tags, and the first may be cut.
+    -- Hours whose records are read: the sums of some lack tags, and the first and the last may be cut.
     unsummed as materialized (
         select distinct s.at as begins, s.at + interval '1 hour' as ends from summed s where s.tags = '{}'
         union all
-        select from_time, w.first from whole w where from_time < w.first
+        select from_time, least(w.first, until_time) from whole w where from_time < w.first
+        union all
+        select greatest(w.first, w.last), until_time from whole w where greatest(w.first, w.last) < until_time
     ),
     by_model (model, usd, tokens) as (
         select s.model, s.usd, s.tokens
@@ -48,5 +51,5 @@ as $$
         or (model_names(of_budget.model))[1] = any (model_names(m.model));
 $$;
 
-comment on function summed_tagged_spending(budgets, timestamptz) is
-    'What requests that a budget with a tag concerns have cost since the beginning of a quarter of an hour, in its unit, without what is pending: from usage_tagged, and from records where that is cut or lacks tags.';
+comment on function summed_tagged_spending(budgets, timestamptz, timestamptz) is
+    'What requests that a budget with a tag concerns have cost between the beginnings of two quarters of an hour, in its unit, without what is pending: from usage_tagged, and from records where that is cut or lacks tags.';

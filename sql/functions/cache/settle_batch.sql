@@ -4,10 +4,10 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
     update kept_objects k
-    set settled = true
+    set settled_at = now()
     where k.project_id = of_project
         and k.id = batch_id
-        and not k.settled
+        and k.settled_at is null
     returning k.tags::text, k.end_user;
 $$;
 

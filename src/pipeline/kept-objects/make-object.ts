@@ -201,8 +201,9 @@ export async function makeObject(
     const reservation = accounting.spending?.leave() ?? null
     async function keep(): Promise<void> {
       const batch = { of_project: account.project_id, batch_id: id }
-      if (reservation !== null) await call(database, 'keep_spending', { ...batch, reserved_as: reservation })
       await call(database, 'keep_object', kept)
+      // Last: without a batch, nothing would ever release it.
+      if (reservation !== null) await call(database, 'keep_spending', { ...batch, reserved_as: reservation })
     }
     await keep().catch(async error => {
       const key = answer.headers.get(PROVIDER_KEY)

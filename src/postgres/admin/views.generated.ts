@@ -9,6 +9,8 @@ export const TYPES = {
   audit_actor: { type: words('session', 'api_key'), session: t.Optional(t.Object({ user: t.Object({ id: t.String(), email: t.String() }), ip_address: t.Optional(t.String({ description: 'Left out: the change was made with psql, or by the proxy itself.' })) }, { description: 'Left out: it was an admin API key.' })), api_key: t.Optional(t.Object({ id: t.String(), type: t.String(), user: t.Object({ id: t.String(), email: t.String() }) }, { description: 'Left out: it was a session.' })) },
   audit_api_key: { id: t.String(), type: t.String(), user: t.Object({ id: t.String(), email: t.String() }) },
   audit_change: { id: t.String(), data: t.Record(t.String(), t.Unknown()) },
+  audit_fact: { kind: t.String(), project_id: orNull(t.Integer({ description: 'Null: it concerns no single project.' })), key_id: orNull(t.Integer({ description: 'Null: it concerns no single key.' })), at: t.String(), subject: t.String(), expected: t.String(), found: t.String() },
+  audit_finding: { kind: t.String(), severity: words('violation', 'notice'), project: orNull(t.String({ description: 'Null: it concerns no single project.' })), api_key: orNull(t.String({ description: 'Null: it concerns no single key.' })), at: t.String(), subject: t.String(), expected: t.String(), found: t.String() },
   audit_project: { id: t.String(), name: t.Optional(t.String({ description: 'Left out: the project is gone.' })) },
   audit_session: { user: t.Object({ id: t.String(), email: t.String() }), ip_address: t.Optional(t.String({ description: 'Left out: the change was made with psql, or by the proxy itself.' })) },
   audit_user: { id: t.String(), email: t.String() },
