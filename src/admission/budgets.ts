@@ -26,7 +26,7 @@ import { createSlots } from './quota-ledger.ts'
 import { createReservationQueues } from './reservation-queue.ts'
 
 /** What a request is known to cost at most; null where it is not known. */
-export type Largest = Pick<SpendingAsk, 'usd' | 'tokens' | 'unknown'>
+export type CostBound = Pick<SpendingAsk, 'usd' | 'tokens' | 'unknown'>
 
 export interface Budgets {
   /**

@@ -13,7 +13,7 @@ import { alternativesOf } from './parse-request.ts'
 import type { CompletionQuery } from './query.ts'
 import type { Attempt, LeadingContext, RoutedContext, Stages } from './request-context.ts'
 import { missHeaders } from './response-headers.ts'
-import type { SpentUsage } from './spent-usage.ts'
+import type { SpentUsage } from './spending/spent-usage.ts'
 
 /** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(

@@ -6,17 +6,17 @@ import { isEventStream, type UpstreamAnswer } from '../providers/upstream.ts'
 import { failedResponse } from '../providers/upstream-failure.ts'
 import { passAnswer } from './checks/pass-answer.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, passOnError, priceOf, storeResponse } from './complete-call.ts'
-import { maxPriceOf, sizeOf } from './largest-cost.ts'
 import { shareBytes } from './own-fields.ts'
-import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
-import { usageOf } from './read-answer.ts'
 import { readCompletion } from './read-request.ts'
 import { relayStream } from './relay-stream.ts'
 import type { ProxyResponse } from './request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from './request-context.ts'
 import { JSON_TYPE, nameOmitted, SSE_TYPE } from './response-headers.ts'
 import { replayOf, replayStream, serveHit } from './serve-hit.ts'
+import { describePricedCall } from './spending/estimate-usage.ts'
+import { maxPriceOf, sizeOf } from './spending/max-cost.ts'
+import { usageOf } from './spending/usage-of-call.ts'
 
 export const completion: SharedOperation = {
   sharesCalls: true,
@@ -60,7 +60,7 @@ async function answerPlain(
   const { completeness, callsTools, failure, usage: reported, omitted } = read
   if (failure) throw failedResponse(failure, completeness, reported)
   const bytes = query.ownFields ? await shareBytes(read.bytes, account) : read.bytes
-  const asked = askedCall(query, provider, stages.catalogue)
+  const asked = describePricedCall(query, provider, stages.catalogue)
   noteKept(context, read.id)
   const usage = await usageOf(asked, read, owner)
   const passed = await passAnswer(context, bytes, usage)

@@ -20,7 +20,6 @@ import type { CallScope, ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../telemetry/usage-recorder.ts'
 import { describeRequest } from './describe-request.ts'
-import { followEstimated } from './follow-estimated.ts'
 import type { ResponseFollower } from './kept-objects/follow-responses.ts'
 import { alternativesOf } from './parse-request.ts'
 import type { NotedQuery } from './query.ts'
@@ -37,10 +36,11 @@ import {
   tokensOf,
 } from './request-record.ts'
 import { describeSemanticHit, outcomeOf } from './semantic-hit.ts'
-import { Spending, type SpendingLimits } from './spending.ts'
-import type { EstimateCall } from './spent-usage.ts'
+import { followEstimated } from './spending/follow-estimated.ts'
+import { Spending, type SpendingLimits } from './spending/reservation.ts'
+import type { EstimateCall } from './spending/spent-usage.ts'
+import { UpstreamCalls } from './spending/upstream-calls.ts'
 import { tellError, tellUpstream } from './tell-failure.ts'
-import { UpstreamCalls } from './upstream-calls.ts'
 
 export interface AccountingOptions extends SpendingLimits {
   recorder: UsageRecorder

@@ -11,7 +11,6 @@ import { type EarlyHead, KEEP_ALIVE_AFTER_MS, withEarlyHead } from './early-head
 import { answerWithFallbacks } from './fallbacks.ts'
 import { finishAnswer } from './finish-answer.ts'
 import { resolveEarly } from './for-model.ts'
-import { largestCost, sizeOf } from './largest-cost.ts'
 import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
 import type { CompletionQuery } from './query.ts'
 import { type EarlyBody, readEarly } from './read-request.ts'
@@ -19,6 +18,7 @@ import type { ProxyRequest, ProxyResponse } from './request.ts'
 import type { RequestContext, Stages } from './request-context.ts'
 import { missHeaders, SSE_TYPE } from './response-headers.ts'
 import { tellScope } from './serve-hit.ts'
+import { maxCost, sizeOf } from './spending/max-cost.ts'
 import { readTags } from './tags.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
@@ -132,7 +132,7 @@ async function answer(context: RequestContext, exactEntry: Uint8Array | null, st
  */
 async function reserveAhead({ query, provider, accounting }: RequestContext, { catalogue }: Stages): Promise<void> {
   if (!provider || (query.kind !== 'completion' && query.kind !== 'passed')) return
-  const reserving = accounting.spending?.reserveAhead(query.model, largestCost(sizeOf(query), provider, catalogue))
+  const reserving = accounting.spending?.reserveAhead(query.model, maxCost(sizeOf(query), provider, catalogue))
   await reserving?.catch(error => {
     if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error
   })

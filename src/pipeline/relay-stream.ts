@@ -16,14 +16,14 @@ import type { CallFailure } from './coalescing/shared-call.ts'
 import { answeredHeaders, entryOf, finishMiss, noteKept, storeResponse } from './complete-call.ts'
 import { KeptText } from './kept-text.ts'
 import { shareBytes, shareEvent } from './own-fields.ts'
-import { askedCall } from './presumed-usage.ts'
 import type { CompletionQuery } from './query.ts'
-import { usageOf } from './read-answer.ts'
 import type { Attempt, LeadingContext, Stages } from './request-context.ts'
 import { SSE_TYPE } from './response-headers.ts'
-import type { EstimateReason, SpentUsage } from './spent-usage.ts'
+import { describePricedCall } from './spending/estimate-usage.ts'
+import type { EstimateReason, SpentUsage } from './spending/spent-usage.ts'
+import { reasonOf } from './spending/upstream-calls.ts'
+import { usageOf } from './spending/usage-of-call.ts'
 import { streamEvents, streamOptions } from './stream-events.ts'
-import { reasonOf } from './upstream-calls.ts'
 
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
@@ -166,7 +166,7 @@ async function usageOfStream(
     mayHaveBegun: isInterrupted || mayHaveBegun,
     cut: hasEnded ? undefined : body,
   }
-  return usageOf(askedCall(query, provider, catalogue), report, account.project_id)
+  return usageOf(describePricedCall(query, provider, catalogue), report, account.project_id)
 }
 
 interface ReadEvents {

@@ -10,8 +10,8 @@ import type { CallFailure } from './coalescing/shared-call.ts'
 import type { NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
 import type { Outcome } from './request-record.ts'
-import type { Spending } from './spending.ts'
-import type { EstimateCall } from './spent-usage.ts'
+import type { Spending } from './spending/reservation.ts'
+import type { EstimateCall } from './spending/spent-usage.ts'
 
 export type AccountedRequest = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace' | 'isRecorded'> & {
   target: Target

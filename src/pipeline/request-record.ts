@@ -10,7 +10,7 @@ import type { RequestStory, SpentPart, UsageRecord } from '../postgres/usage-rec
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { MAX_MODEL_LENGTH, type NotedQuery } from './query.ts'
 import type { ProxyRequest, Target } from './request.ts'
-import { MOST_TOKENS, MOST_USD, type Spent, type SpentUsage } from './spent-usage.ts'
+import { MOST_TOKENS, MOST_USD, type Spent, type SpentUsage } from './spending/spent-usage.ts'
 import { tellError } from './tell-failure.ts'
 
 /** How a request ended. */

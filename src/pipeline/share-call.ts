@@ -12,13 +12,13 @@ import { passFound } from './checks/pass-answer.ts'
 import type { CallFailure, Joined, Settlement, SharedCalls } from './coalescing/shared-call.ts'
 import { followCall } from './follow-call.ts'
 import { checkReferences } from './kept-objects/check-references.ts'
-import { largestCost, sizeOf } from './largest-cost.ts'
 import { knownAhead } from './pass-through/passed-usage.ts'
 import { allowsCaching, isFollowedLive } from './plan-request.ts'
-import { askedCall, estimateUsage } from './presumed-usage.ts'
-import { asReported } from './read-answer.ts'
 import type { Attempt, RequestContext, RoutedContext, SharedOperation, Stages } from './request-context.ts'
-import { isSentAsWritten } from './unseen-output.ts'
+import { describePricedCall, estimateUsage } from './spending/estimate-usage.ts'
+import { maxCost, sizeOf } from './spending/max-cost.ts'
+import { isSentAsWritten } from './spending/unseen-output.ts'
+import { asReported } from './spending/usage-of-call.ts'
 
 /** Codes of refusals that concern the leader's key alone. */
 const OF_ONE_KEY: ReadonlySet<string> = new Set(['insufficient_quota', 'budget_reserved', 'rate_limit_exceeded'])
@@ -100,10 +100,10 @@ async function lead(
     const keeper =
       references.length > 0 ? await checkReferences(stages.database, references, account, provider) : provider
     const { spending } = accounting
-    const most = spending && largestCost(sizeOf(query), provider, stages.catalogue)
+    const most = spending && maxCost(sizeOf(query), provider, stages.catalogue)
     await spending?.reserve(query.model, most, call.signal)
     if (call.signal.aborted) throw new ClientGone()
-    const asked = askedCall(query, provider, stages.catalogue)
+    const asked = describePricedCall(query, provider, stages.catalogue)
     accounting.noteAsked(reason => knownAhead(context, stages) ?? estimateUsage(asked, { reason }))
     // What is made in the background is made to its end.
     const isAside = query.endpoint === 'responses' && query.body.background === true

@@ -4,7 +4,7 @@ import type { Lookup } from '../../cache/lookup.ts'
 import type { Passed } from '../../hooks/hook.ts'
 import { HookRefusal } from '../../hooks/verdict.ts'
 import type { RequestContext, RoutedContext, Stages } from '../request-context.ts'
-import type { SpentUsage } from '../spent-usage.ts'
+import type { SpentUsage } from '../spending/spent-usage.ts'
 import { hasTextAnswer } from './check.ts'
 
 /**

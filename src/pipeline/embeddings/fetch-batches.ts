@@ -9,13 +9,13 @@ import { readInputUsage } from '../../formats/usage/read-usage.ts'
 import { type AnswerBytes, readAll, readBytes } from '../../providers/read-bytes.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import type { ErrorResponse } from '../coalescing/shared-call.ts'
-import { largestCost, maxPriceOf, sizeOfBody } from '../largest-cost.ts'
-import { estimateUsage } from '../presumed-usage.ts'
 import type { CompletionQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
-import type { EstimateCall } from '../spent-usage.ts'
-import { mayHaveCost } from '../upstream-calls.ts'
+import { estimateUsage } from '../spending/estimate-usage.ts'
+import { maxCost, maxPriceOf, sizeOfBody } from '../spending/max-cost.ts'
+import type { EstimateCall } from '../spending/spent-usage.ts'
+import { mayHaveCost } from '../spending/upstream-calls.ts'
 import type { InputCounter } from './count-inputs.ts'
 import { type EmbeddingsAnswer, readEmbeddingsAnswer } from './read-answer.ts'
 import type { FetchedVector } from './vector-calls.ts'
@@ -117,7 +117,7 @@ export async function fetchBatch(
   const { endpoint, model } = query
   const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
   const { spending } = accounting
-  if (spending) await spending.reserve(model, largestCost(size(), provider, catalogue), signal)
+  if (spending) await spending.reserve(model, maxCost(size(), provider, catalogue), signal)
   signal.throwIfAborted()
   const called = { endpoint, model, body: body.body, size, provider, catalogue }
   const estimate: EstimateCall = reason => estimateUsage(called, { reason })

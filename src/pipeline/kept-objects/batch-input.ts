@@ -5,7 +5,7 @@ import { createYieldTurn } from '../../event-loop/turns.ts'
 import type { KeptReference } from '../../formats/kept-references.ts'
 import type { Form } from '../../formats/read-form.ts'
 import type { LineToCheck } from '../checks/check-kept.ts'
-import type { RequestSize } from '../largest-tokens.ts'
+import type { RequestSize } from '../spending/max-tokens.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './read-batch-line.ts'
 
 export interface BatchInput {

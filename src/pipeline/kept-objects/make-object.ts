@@ -1,6 +1,6 @@
 /** Has a provider create a file or a batch, and binds it to the project before its client learns the id. */
 import { hashBearerKey } from '../../admission/api-key.ts'
-import type { Largest } from '../../admission/budgets.ts'
+import type { CostBound } from '../../admission/budgets.ts'
 import { invalidRequest, ProxyError, refuse } from '../../errors/errors.ts'
 import { createYieldTurn } from '../../event-loop/turns.ts'
 import { recordedUserOf } from '../../formats/end-user.ts'
@@ -18,14 +18,14 @@ import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { checkRequests } from '../checks/check-kept.ts'
 import { passedOn } from '../complete-call.ts'
-import { addLargest, largestCost } from '../largest-cost.ts'
-import type { RequestSize } from '../largest-tokens.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestAccounting } from '../request-accounting.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
-import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from '../spent-usage.ts'
+import { addCostBounds, maxCost } from '../spending/max-cost.ts'
+import type { RequestSize } from '../spending/max-tokens.ts'
+import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from '../spending/spent-usage.ts'
 import { readTags } from '../tags.ts'
 import { isKeptBy, noSuchObject, orThrow, passTo } from './ask-object.ts'
 import { type BatchInput, readBatchInput } from './batch-input.ts'
@@ -119,7 +119,7 @@ async function reserveForFile(
   await reserveForBatch(context, provider, sizes, stages)
 }
 
-const NOTHING: Largest = { usd: 0, tokens: 0 }
+const NOTHING: CostBound = { usd: 0, tokens: 0 }
 
 /** Reserves what the requests may cost at half the price, model by model. */
 async function reserveForBatch(
@@ -129,11 +129,11 @@ async function reserveForBatch(
   { catalogue }: Stages,
 ): Promise<void> {
   const yieldTurn = createYieldTurn()
-  const byModel = new Map<string, Largest>()
+  const byModel = new Map<string, CostBound>()
   for (const size of sizes) {
-    const most = largestCost(size, provider, catalogue) ?? NOTHING
+    const most = maxCost(size, provider, catalogue) ?? NOTHING
     const usd = most.usd === null ? null : most.usd * BATCH_SHARE
-    byModel.set(size.model, addLargest(byModel.get(size.model) ?? NOTHING, { ...most, usd }))
+    byModel.set(size.model, addCostBounds(byModel.get(size.model) ?? NOTHING, { ...most, usd }))
     await yieldTurn()
   }
   accounting.noteProvider(provider)

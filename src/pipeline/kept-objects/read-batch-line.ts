@@ -11,9 +11,9 @@ import { findKeptReferences, type KeptReference } from '../../formats/kept-refer
 import { checkJsonSize } from '../../formats/large-bodies/read-large-body.ts'
 import type { Alias } from '../../providers/aliases.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
-import { sizeOfBody } from '../largest-cost.ts'
-import type { RequestSize } from '../largest-tokens.ts'
 import { alternativesOf } from '../parse-request.ts'
+import { sizeOfBody } from '../spending/max-cost.ts'
+import type { RequestSize } from '../spending/max-tokens.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array

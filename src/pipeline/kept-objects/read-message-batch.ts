@@ -5,9 +5,9 @@ import { decodeUtf8, isJsonObject, type JsonObject, parseObject } from '../../fo
 import { findKeptReferences } from '../../formats/kept-references.ts'
 import { checkJsonSize, isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
 import type { Alias } from '../../providers/aliases.ts'
-import { sizeOfBody } from '../largest-cost.ts'
-import type { RequestSize } from '../largest-tokens.ts'
 import { alternativesOf } from '../parse-request.ts'
+import { sizeOfBody } from '../spending/max-cost.ts'
+import type { RequestSize } from '../spending/max-tokens.ts'
 import type { BatchInput } from './batch-input.ts'
 import { refuseAlias } from './read-batch-line.ts'
 

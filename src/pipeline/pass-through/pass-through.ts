@@ -11,12 +11,12 @@ import { broken, noResponse } from '../../providers/upstream-failure.ts'
 import { passAnswer } from '../checks/pass-answer.ts'
 import type { Settlement } from '../coalescing/shared-call.ts'
 import { answeredHeaders, entryOf, finishMiss, passOnError } from '../complete-call.ts'
-import { askedCall, chargeMost } from '../presumed-usage.ts'
 import type { PassedQuery } from '../query.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { Attempt, LeadingContext, SharedOperation, Stages } from '../request-context.ts'
 import { SSE_TYPE } from '../response-headers.ts'
-import type { SpentUsage } from '../spent-usage.ts'
+import { chargeMost, describePricedCall } from '../spending/estimate-usage.ts'
+import type { SpentUsage } from '../spending/spent-usage.ts'
 import { assessPassed, type PassedAnswer, type PassedToAssess } from './assess-passed.ts'
 import {
   believedUsage,
@@ -202,7 +202,7 @@ async function keep(
 function spentBy(context: PassedContext, usage: PassedUsage, stages: Stages, isAnswer = true): SpentUsage {
   const { query, provider } = context
   const usd = usage === NO_USAGE && !isAnswer ? 0 : priceOfPassed(context, usage, stages)
-  const most = usd === null ? chargeMost(askedCall(query, provider, stages.catalogue)) : null
+  const most = usd === null ? chargeMost(describePricedCall(query, provider, stages.catalogue)) : null
   return most && !most.isUnpriced ? most : withCost(usage, usd)
 }
 

@@ -10,7 +10,7 @@ import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import type { PassedQuery } from '../query.ts'
 import type { RoutedContext, Stages } from '../request-context.ts'
-import type { Estimate, SpentUsage } from '../spent-usage.ts'
+import type { Estimate, SpentUsage } from '../spending/spent-usage.ts'
 import type { Transcript } from './read-transcript.ts'
 import { chargedSeconds, MOST_SECONDS } from './sound-length.ts'
 

@@ -1,5 +1,5 @@
 /** Audio that was sent may all be transcribed: of the price of that, blocks are reserved until the session ends. */
-import type { Largest } from '../../admission/budgets.ts'
+import type { CostBound } from '../../admission/budgets.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { RequestAccounting } from '../request-accounting.ts'
 import { AUDIO_BLOCK_SECONDS, CHARACTERS_A_SECOND } from './session-prices.ts'
@@ -8,7 +8,7 @@ interface AudioReservation {
   account(): Pick<Account, 'has_budgets'>
   open(model: string): RequestAccounting
   /** Of one block. */
-  largest(model: string): Largest | null
+  largest(model: string): CostBound | null
 }
 
 export class ReservedAudio {

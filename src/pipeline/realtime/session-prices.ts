@@ -1,11 +1,10 @@
 /** What a session's usage costs, as reported and as estimated, and the most that its next response or transcription may cost. */
-import type { Largest } from '../../admission/budgets.ts'
+import type { CostBound } from '../../admission/budgets.ts'
 import { type Catalogue, costUsd } from '../../catalogue/catalogue.ts'
 import { readBounds } from '../../formats/bounds/read-bounds.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import { largestCost } from '../largest-cost.ts'
 import {
   believedUsage,
   costOfPassed,
@@ -14,7 +13,8 @@ import {
   readPassedUsage,
   withCost,
 } from '../pass-through/passed-usage.ts'
-import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from '../spent-usage.ts'
+import { maxCost } from '../spending/max-cost.ts'
+import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from '../spending/spent-usage.ts'
 
 /** Base64 has four characters for three bytes. A second of the shortest format, G.711, has 8,000 bytes. */
 export const CHARACTERS_A_SECOND = (8_000 * 4) / 3
@@ -49,7 +49,7 @@ export class SessionPrices {
   }
 
   /** Whoever asks for it, a response may read all that its model takes. Null where the provider is free. */
-  largestResponse(): Largest | null {
+  largestResponse(): CostBound | null {
     if (this.#provider.pricedAs === null) return null
     const model = this.#find(this.#model)
     if (!model) return { usd: null, tokens: null, unknown: this.#model }
@@ -65,11 +65,11 @@ export class SessionPrices {
   }
 
   /** Of a block of audio. Null where the provider is free. */
-  largestTranscription(model: string): Largest | null {
+  largestTranscription(model: string): CostBound | null {
     const endpoint = 'audio/transcriptions'
     const bounds = readBounds(endpoint, {}, { isLenient: true })
     const size = { endpoint, model, bytes: 0, seconds: AUDIO_BLOCK_SECONDS, bounds }
-    return largestCost(size, this.#provider, this.#catalogue)
+    return maxCost(size, this.#provider, this.#catalogue)
   }
 
   /** As the provider reports it. Null where nothing was reported. */

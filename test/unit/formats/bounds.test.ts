@@ -5,9 +5,9 @@ import { readBounds } from '../../../src/formats/bounds/read-bounds.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
 import type { FormPart } from '../../../src/formats/read-form.ts'
 import { readUsage } from '../../../src/formats/usage/read-usage.ts'
-import { largestCost, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
-import { exceedsLimit, largestTokens, withLongestAnswer } from '../../../src/pipeline/largest-tokens.ts'
 import { measureForm } from '../../../src/pipeline/pass-through/sound-length.ts'
+import { maxCost, sizeOfBody } from '../../../src/pipeline/spending/max-cost.ts'
+import { exceedsLimit, maxTokens, withLongestAnswer } from '../../../src/pipeline/spending/max-tokens.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 import type { Provider } from '../../../src/providers/upstream.ts'
 
@@ -180,7 +180,7 @@ test('a request with anything unknown may fill the context and the longest respo
   const usdOf = (endpoint: Door, more: object) => {
     const body = { model: 'm', max_tokens: 10, max_output_tokens: 10, service_tier: 'default', ...more }
     const known = { [DOORS[endpoint]]: [{ role: 'user', content: 'Hello?' }], ...body }
-    return largestCost(sizeOfBody(endpoint, known, 100), { pricedAs: 'p' } as Provider, { find: () => model })?.usd
+    return maxCost(sizeOfBody(endpoint, known, 100), { pricedAs: 'p' } as Provider, { find: () => model })?.usd
   }
   // Each has the other's limit, which it does not know.
   const limited = (endpoint: Door) => ({ [endpoint === 'responses' ? 'max_tokens' : 'max_output_tokens']: undefined })
@@ -214,7 +214,7 @@ test.each([
 
 test('inputs of embeddings that are not text may fill the context, each of them', () => {
   const model = { kind: 'embedding', contextTokens: 1_000 } as unknown as CatalogueModel
-  const tokensOf = (input: unknown) => largestTokens(sizeOfBody('embeddings', { model: 'm', input }, 50), model).prompt
+  const tokensOf = (input: unknown) => maxTokens(sizeOfBody('embeddings', { model: 'm', input }, 50), model).prompt
   expect(tokensOf(['a', 'b'])).toBe(50)
   expect(tokensOf([[1, 2], [3]])).toBe(50)
   expect(tokensOf([{ content: [{ type: 'image_url', image_url: { url: 'x' } }] }, 'b'])).toBe(2_000)
@@ -239,9 +239,9 @@ test.each([
 test('a model that exceeds limits may write its longest response, whatever a request allows', () => {
   const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 500, exceedsLimits: true }
   const size = sizeOfBody('chat', { model: 'm', max_tokens: 10 }, 5)
-  expect(largestTokens(size, model as CatalogueModel).output).toBe(500)
+  expect(maxTokens(size, model as CatalogueModel).output).toBe(500)
   // What was counted is known.
-  expect(largestTokens(withLongestAnswer(size, 20), model as CatalogueModel).output).toBe(20)
+  expect(maxTokens(withLongestAnswer(size, 20), model as CatalogueModel).output).toBe(20)
 })
 
 test.each([
@@ -281,7 +281,7 @@ test('a form’s numbers are text, and of digits alone', () => {
 test('a summary reads and writes as much again', () => {
   const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 100 } as unknown as CatalogueModel
   const tokensOf = (more: object) =>
-    largestTokens(sizeOfBody('messages', { model: 'm', max_tokens: 10, ...more }, 5), model)
+    maxTokens(sizeOfBody('messages', { model: 'm', max_tokens: 10, ...more }, 5), model)
   expect(tokensOf({})).toEqual({ prompt: 5, output: 10 })
   for (const more of [
     { compaction: { type: 'summarize' } },

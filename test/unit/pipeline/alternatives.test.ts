@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { largestCost, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
 import { alternativesOf } from '../../../src/pipeline/parse-request.ts'
+import { maxCost, sizeOfBody } from '../../../src/pipeline/spending/max-cost.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 
 test.each([
@@ -28,7 +28,7 @@ test('a budget reserves for the dearest of those of which one answers, and for a
       : undefined
   const provider = { name: 'anthropic', pricedAs: 'anthropic', ask: () => Promise.reject(new Error('unused')) }
   const reserve = (body: object) =>
-    largestCost(sizeOfBody('messages', { model: 'cheap', max_tokens: 100, ...body }, 8), provider, { find })?.usd
+    maxCost(sizeOfBody('messages', { model: 'cheap', max_tokens: 100, ...body }, 8), provider, { find })?.usd
   expect(reserve({})).toBeCloseTo(100 / 1e6, 9)
   expect(reserve({ models: ['dear', 'cheap'] })).toBeCloseTo(1_000 / 1e6, 9)
   expect(reserve({ fallbacks: [{ model: 'dear' }] })).toBeCloseTo(1_100 / 1e6, 9)

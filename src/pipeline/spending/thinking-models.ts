@@ -1,6 +1,6 @@
 /** How models that can think do so, by their names. */
-import { nativeName } from '../catalogue/native-names.ts'
-import { traitsOf } from '../providers/anthropic/model-traits.ts'
+import { nativeName } from '../../catalogue/native-names.ts'
+import { traitsOf } from '../../providers/anthropic/model-traits.ts'
 
 export interface ModelThinking {
   /** Whether it thinks when the request does not say. */

@@ -1,10 +1,10 @@
 /** Whether a response shows all that is charged: read from the request together with the model. */
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/formats/json/canonical.ts'
-import { sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
-import { isSentAsWritten } from '../../../src/pipeline/unseen-output.ts'
-import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
-import type { Provider } from '../../../src/providers/upstream.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
+import { sizeOfBody } from '../../../../src/pipeline/spending/max-cost.ts'
+import { isSentAsWritten } from '../../../../src/pipeline/spending/unseen-output.ts'
+import type { CatalogueModel } from '../../../../src/postgres/list-models.ts'
+import type { Provider } from '../../../../src/providers/upstream.ts'
 
 const messages = [{ role: 'user', content: 'Why?' }]
 

@@ -1,19 +1,19 @@
 /** What a call is charged: as its provider reports it, else as it is estimated, and never nothing for a response. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { costOfAnswer } from '../../../src/catalogue/catalogue.ts'
-import { chatFormat } from '../../../src/formats/chat/chat-format.ts'
-import type { JsonObject } from '../../../src/formats/json/canonical.ts'
-import { writeUsage } from '../../../src/formats/messages/message-usage.ts'
-import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
-import { responsesFormat } from '../../../src/formats/responses/responses-format.ts'
-import { readResponseContext, writeResponse } from '../../../src/formats/responses/write-response.ts'
-import { NO_USAGE, type TokenUsage } from '../../../src/formats/token-usage.ts'
-import { sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
-import type { AskedCall } from '../../../src/pipeline/presumed-usage.ts'
-import { type CallReport, usageOf } from '../../../src/pipeline/read-answer.ts'
-import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
-import type { Provider } from '../../../src/providers/upstream.ts'
+import { costOfAnswer } from '../../../../src/catalogue/catalogue.ts'
+import { chatFormat } from '../../../../src/formats/chat/chat-format.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
+import { writeUsage } from '../../../../src/formats/messages/message-usage.ts'
+import { messagesFormat } from '../../../../src/formats/messages/messages-format.ts'
+import { responsesFormat } from '../../../../src/formats/responses/responses-format.ts'
+import { readResponseContext, writeResponse } from '../../../../src/formats/responses/write-response.ts'
+import { NO_USAGE, type TokenUsage } from '../../../../src/formats/token-usage.ts'
+import type { PricedCall } from '../../../../src/pipeline/spending/estimate-usage.ts'
+import { sizeOfBody } from '../../../../src/pipeline/spending/max-cost.ts'
+import { type CallReport, usageOf } from '../../../../src/pipeline/spending/usage-of-call.ts'
+import type { CatalogueModel } from '../../../../src/postgres/list-models.ts'
+import type { Provider } from '../../../../src/providers/upstream.ts'
 
 const PRICED = {
   provider: 'aggregator',
@@ -35,7 +35,7 @@ const FREE = { ...PRICED, inputUsdPerMillion: 0, cachedInputUsdPerMillion: null,
 
 const BODY = { model: 'm', messages: [{ role: 'user', content: 'What is the answer to all of it?' }], max_tokens: 500 }
 
-function callTo(model: CatalogueModel, kind = 'aggregator'): AskedCall {
+function callTo(model: CatalogueModel, kind = 'aggregator'): PricedCall {
   const size = () => sizeOfBody('chat', BODY, JSON.stringify(BODY).length, { isLenient: true })
   const provider = { name: 'p', kind, pricedAs: 'p' } as unknown as Provider
   return { endpoint: 'chat', model: BODY.model, body: BODY, size, provider, catalogue: { find: () => model } }
@@ -43,13 +43,13 @@ function callTo(model: CatalogueModel, kind = 'aggregator'): AskedCall {
 
 const TEXT = { hasBegun: true, text: 'It is forty-two.', model: 'm' }
 
-async function charge(call: AskedCall, report: Partial<CallReport>) {
+async function charge(call: PricedCall, report: Partial<CallReport>) {
   const usage = await usageOf(call, { ...TEXT, usage: null, ...report }, 1)
   const usd = usage === NO_USAGE ? 0 : costOfAnswer(call.catalogue, 'p', { model: 'm', hasOthers: false }, usage)
   return { ...usage, usd }
 }
 
-const chargeReported = (call: AskedCall, usage: unknown, report: Partial<CallReport> = {}) =>
+const chargeReported = (call: PricedCall, usage: unknown, report: Partial<CallReport> = {}) =>
   charge(call, { ...report, usage: chatFormat.readUsage(usage, {}) })
 
 test.each([

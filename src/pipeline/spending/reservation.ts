@@ -3,10 +3,10 @@
  * asked, settled by its record.
  */
 
-import type { SpendingLeft } from '../admission/admission.ts'
-import type { Budgets, Largest } from '../admission/budgets.ts'
-import type { TakenTokens, TokenWindows } from '../admission/token-windows.ts'
-import type { Account } from '../postgres/admit.ts'
+import type { SpendingLeft } from '../../admission/admission.ts'
+import type { Budgets, CostBound } from '../../admission/budgets.ts'
+import type { TakenTokens, TokenWindows } from '../../admission/token-windows.ts'
+import type { Account } from '../../postgres/admit.ts'
 
 export interface SpendingLimits {
   budgets: Pick<Budgets, 'reserve' | 'close' | 'release'>
@@ -43,14 +43,14 @@ export class Spending {
    * Reserves the most that asking the model may cost and take; null: it is free. Throws 400, 429 or 503, with nothing reserved. With a signal, it
    * waits for money that other requests have reserved, and throws ClientGone once that is aborted.
    */
-  async reserve(model: string, largest: Largest | null, signal?: AbortSignal): Promise<void> {
+  async reserve(model: string, largest: CostBound | null, signal?: AbortSignal): Promise<void> {
     if (largest === null) return
     await this.#takeTokens(largest.tokens)
     if (model !== this.#reservedAheadFor) await this.reserveMoney(model, largest, signal)
   }
 
   /** The same without tokens, for a batch: a provider answers it in its own time. */
-  async reserveMoney(model: string, largest: Largest | null, signal?: AbortSignal): Promise<void> {
+  async reserveMoney(model: string, largest: CostBound | null, signal?: AbortSignal): Promise<void> {
     if (largest === null || !this.hasBudgets) return
     const { project_id, key_id } = this.#account
     const id = this.#id ?? crypto.randomUUID()
@@ -66,7 +66,7 @@ export class Spending {
   }
 
   /** The same before the provider is to be called: then the model's money is not reserved again. */
-  async reserveAhead(model: string, largest: Largest | null): Promise<void> {
+  async reserveAhead(model: string, largest: CostBound | null): Promise<void> {
     await this.reserveMoney(model, largest)
     this.#reservedAheadFor = model
   }

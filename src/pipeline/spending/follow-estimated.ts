@@ -1,9 +1,9 @@
 /** Has the usage of a response requested that its provider keeps, where a record estimates it. */
-import { AGGREGATOR } from '../catalogue/catalogue.ts'
-import type { UsageRecord } from '../postgres/usage-record.ts'
-import type { Provider } from '../providers/upstream.ts'
-import { keeperOf } from './kept-objects/bind-made.ts'
-import type { ResponseFollower } from './kept-objects/follow-responses.ts'
+import { AGGREGATOR } from '../../catalogue/catalogue.ts'
+import type { UsageRecord } from '../../postgres/usage-record.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import { keeperOf } from '../kept-objects/bind-made.ts'
+import type { ResponseFollower } from '../kept-objects/follow-responses.ts'
 
 export function followEstimated(
   { id, provider, key }: { id: string; provider: Provider; key: string | null },

@@ -1,11 +1,11 @@
 /** Whether a model may have written tokens that are charged and that no response shows: read from the request together with the model. */
 
-import { readThought } from '../formats/chat/thought.ts'
-import { isJsonObject, type JsonObject, objectsOf } from '../formats/json/canonical.ts'
-import { readRequestedThinking, type ThinkingDialect } from '../formats/thinking-request.ts'
-import type { CatalogueModel } from '../postgres/list-models.ts'
-import type { Provider } from '../providers/upstream.ts'
-import { type AskedCall, priced } from './presumed-usage.ts'
+import { readThought } from '../../formats/chat/thought.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../../formats/json/canonical.ts'
+import { readRequestedThinking, type ThinkingDialect } from '../../formats/thinking-request.ts'
+import type { CatalogueModel } from '../../postgres/list-models.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import { type PricedCall, priced } from './estimate-usage.ts'
 import { thinkingOf } from './thinking-models.ts'
 
 /** Fields that let a provider charge for more than it sends. */
@@ -15,7 +15,7 @@ const UNSENT_FIELDS = ['best_of', 'background']
  * Whether a response shows all that is charged: text alone, without tools that the provider runs, and without hidden thoughts. `answer`:
  * the chat response as far as it has come, if it has. An unknown model is taken to think unseen.
  */
-export function isSentAsWritten(call: AskedCall, answer: JsonObject | null = null): boolean {
+export function isSentAsWritten(call: PricedCall, answer: JsonObject | null = null): boolean {
   const { body, size } = call
   const { isText, isCompacted, hasPrediction, hasSoundOutput, alternatives, fallbacks } = size().bounds
   if (!isText || isCompacted || hasPrediction || hasSoundOutput || alternatives.length + fallbacks.length > 0)
@@ -27,7 +27,7 @@ export function isSentAsWritten(call: AskedCall, answer: JsonObject | null = nul
   return known.kind === 'chat' && !mayThinkUnseen(call, known, answer)
 }
 
-function mayThinkUnseen(call: AskedCall, known: CatalogueModel, answer: JsonObject | null): boolean {
+function mayThinkUnseen(call: PricedCall, known: CatalogueModel, answer: JsonObject | null): boolean {
   const { endpoint, body, provider, size } = call
   const { model } = known
   const capabilities = capabilitiesOf(call, known)
@@ -44,7 +44,7 @@ function mayThinkUnseen(call: AskedCall, known: CatalogueModel, answer: JsonObje
 }
 
 /** An aggregator's model without any has those of the vendor's own, where the catalogue has that. */
-function capabilitiesOf({ catalogue }: AskedCall, { model, capabilities }: CatalogueModel): readonly string[] {
+function capabilitiesOf({ catalogue }: PricedCall, { model, capabilities }: CatalogueModel): readonly string[] {
   const vendor = model.slice(0, Math.max(0, model.indexOf('/')))
   if (capabilities.length > 0 || vendor === '') return capabilities
   return catalogue.find(vendor, model)?.capabilities ?? capabilities

@@ -1,7 +1,7 @@
 /** The most tokens that a request may take, by the kind of model that answers it. */
-import type { RequestBounds } from '../formats/bounds/read-bounds.ts'
-import type { HostedTool } from '../formats/bounds/read-content.ts'
-import type { CatalogueModel } from '../postgres/list-models.ts'
+import type { RequestBounds } from '../../formats/bounds/read-bounds.ts'
+import type { HostedTool } from '../../formats/bounds/read-content.ts'
+import type { CatalogueModel } from '../../postgres/list-models.ts'
 
 /** A request's size, as far as it bounds its cost. */
 export interface RequestSize {
@@ -26,7 +26,7 @@ export function withLongestAnswer(size: RequestSize, tokens: number | null): Req
 }
 
 /** Null for what is not known. */
-export interface LargestTokens {
+export interface TokenBounds {
   prompt: number | null
   output: number | null
 }
@@ -46,7 +46,7 @@ const SPOKEN_TOKENS_A_BYTE = 4
 const HEARD_TOKENS = 16_000
 const TRANSCRIBED_TOKENS = 2_000
 
-export function largestTokens(size: RequestSize, model: CatalogueModel | undefined): LargestTokens {
+export function maxTokens(size: RequestSize, model: CatalogueModel | undefined): TokenBounds {
   const { endpoint, bytes, bounds } = size
   const kind = model?.kind ?? 'chat'
   if (kind === 'image') return picturesTokens(bounds, bytes, endpoint === 'images/generations' ? 0 : MOST_PICTURES_READ)
@@ -56,10 +56,10 @@ export function largestTokens(size: RequestSize, model: CatalogueModel | undefin
   if (kind === 'embedding' && endpoint === 'embeddings' && !bounds.isText)
     return { prompt: model?.contextTokens ? model.contextTokens * bounds.answers : null, output: 0 }
   if (kind === 'embedding' || kind === 'moderation' || kind === 'rerank') return { prompt: bytes, output: 0 }
-  return largestOfText(size, model)
+  return maxTokensOfText(size, model)
 }
 
-function largestOfText(size: RequestSize, model: CatalogueModel | undefined): LargestTokens {
+function maxTokensOfText(size: RequestSize, model: CatalogueModel | undefined): TokenBounds {
   const { bytes, bounds } = size
   const { isText, isCompacted, hosted, answers, hasPrediction } = bounds
   const most = model?.contextTokens ?? null

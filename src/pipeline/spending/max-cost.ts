@@ -1,17 +1,17 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
-import type { Largest } from '../admission/budgets.ts'
-import { AGGREGATOR, type Catalogue, findTier, toolsUsd } from '../catalogue/catalogue.ts'
-import { type RequestBounds, readBounds } from '../formats/bounds/read-bounds.ts'
-import type { HostedTool, TopContent } from '../formats/bounds/read-content.ts'
-import type { JsonObject } from '../formats/json/canonical.ts'
-import { USUAL_PICTURES } from '../formats/responses/responses-format.ts'
-import type { ToolCalls } from '../formats/token-usage.ts'
-import type { CatalogueModel, PricedUnit } from '../postgres/list-models.ts'
-import type { MaxPrice, Provider } from '../providers/upstream.ts'
-import { type LargestTokens, largestTokens, mostCalls, picturesTokens, type RequestSize } from './largest-tokens.ts'
-import { isPaidBySecond } from './pass-through/passed-usage.ts'
-import { MOST_SECONDS } from './pass-through/sound-length.ts'
-import type { CompletionQuery, PassedQuery } from './query.ts'
+import type { CostBound } from '../../admission/budgets.ts'
+import { AGGREGATOR, type Catalogue, findTier, toolsUsd } from '../../catalogue/catalogue.ts'
+import { type RequestBounds, readBounds } from '../../formats/bounds/read-bounds.ts'
+import type { HostedTool, TopContent } from '../../formats/bounds/read-content.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import { USUAL_PICTURES } from '../../formats/responses/responses-format.ts'
+import type { ToolCalls } from '../../formats/token-usage.ts'
+import type { CatalogueModel, PricedUnit } from '../../postgres/list-models.ts'
+import type { MaxPrice, Provider } from '../../providers/upstream.ts'
+import { isPaidBySecond } from '../pass-through/passed-usage.ts'
+import { MOST_SECONDS } from '../pass-through/sound-length.ts'
+import type { CompletionQuery, PassedQuery } from '../query.ts'
+import { maxTokens, mostCalls, picturesTokens, type RequestSize, type TokenBounds } from './max-tokens.ts'
 
 /** Reads the request as it is sent. Throws a 400 for a number that is none, unless that is to count as none given. */
 export function sizeOf(query: CompletionQuery | PassedQuery, { isLenient = false } = {}): RequestSize {
@@ -40,7 +40,7 @@ export function sizeOfBody(
 type Find = (model: string) => CatalogueModel | undefined
 
 /** Null when the provider is free. What has no price that is known is named in `unknown`. */
-export function largestCost(size: RequestSize, provider: Provider, catalogue: Pick<Catalogue, 'find'>): Largest | null {
+export function maxCost(size: RequestSize, provider: Provider, catalogue: Pick<Catalogue, 'find'>): CostBound | null {
   const { pricedAs } = provider
   if (pricedAs === null) return null
   const find: Find = model => catalogue.find(pricedAs, model)
@@ -49,9 +49,9 @@ export function largestCost(size: RequestSize, provider: Provider, catalogue: Pi
   const extra = aggregated.find(field => field !== 'provider' || max === undefined)
   if (pricedAs === AGGREGATOR && extra !== undefined) return { usd: null, tokens: null, unknown: extra }
   // Of several models that may answer, the dearest counts; of those that are asked one after the other, all.
-  const either = [size.model, ...alternatives].map(model => largestOf(size, model, find, max))
-  const also = fallbacks.map(model => largestOf(size, model, find, max))
-  return [largestAmong(either), ...also].reduce(addLargest)
+  const either = [size.model, ...alternatives].map(model => maxCostOf(size, model, find, max))
+  const also = fallbacks.map(model => maxCostOf(size, model, find, max))
+  return [highestCostBound(either), ...also].reduce(addCostBounds)
 }
 
 /**
@@ -68,7 +68,7 @@ export function maxPriceOf(
   if (size.isPassed) return undefined
   const models = [size.model, ...size.bounds.alternatives, ...size.bounds.fallbacks].flatMap(name => {
     const model = catalogue.find(pricedAs, name)
-    return model ? [{ rows: pricesThatMayApply(model, size.bounds, largestTokens(size, model).prompt), model }] : []
+    return model ? [{ rows: pricesThatMayApply(model, size.bounds, maxTokens(size, model).prompt), model }] : []
   })
   if (models.length === 0) return undefined
   return {
@@ -78,7 +78,7 @@ export function maxPriceOf(
   }
 }
 
-function largestAmong(each: readonly Largest[]): Largest {
+function highestCostBound(each: readonly CostBound[]): CostBound {
   const most = (amounts: readonly (number | null)[]) =>
     amounts.includes(null) ? null : Math.max(...amounts.map(amount => amount ?? 0))
   return {
@@ -88,7 +88,7 @@ function largestAmong(each: readonly Largest[]): Largest {
   }
 }
 
-export function addLargest(one: Largest, other: Largest): Largest {
+export function addCostBounds(one: CostBound, other: CostBound): CostBound {
   const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
   return {
     usd: sum(one.usd, other.usd),
@@ -97,18 +97,18 @@ export function addLargest(one: Largest, other: Largest): Largest {
   }
 }
 
-function largestOf(size: RequestSize, named: string, find: Find, max: MaxPrice | undefined): Largest {
+function maxCostOf(size: RequestSize, named: string, find: Find, max: MaxPrice | undefined): CostBound {
   const { bounds } = size
   const model = find(named)
-  const { prompt, output } = largestTokens(size, model)
+  const { prompt, output } = maxTokens(size, model)
   const tokens = prompt === null || output === null ? null : prompt + output
   if (bounds.unpriced !== null) return { usd: null, tokens: null, unknown: bounds.unpriced }
   if (!model) return { usd: null, tokens, unknown: tellName(named) }
   if (prompt === null || output === null) return { usd: null, tokens }
   const unknown = unpricedPart(size, model)
   if (unknown !== null) return { usd: null, tokens, unknown: `${unknown} with ${tellName(named)}` }
-  const own: Largest = { usd: dollars(priceOf(size, model, { prompt, output }, max)), tokens }
-  return bounds.hosted.map(tool => largestOfTool(tool, bounds, find)).reduce(addLargest, own)
+  const own: CostBound = { usd: dollars(priceOf(size, model, { prompt, output }, max)), tokens }
+  return bounds.hosted.map(tool => maxCostOfTool(tool, bounds, find)).reduce(addCostBounds, own)
 }
 
 /** In millionths of a dollar. `max`: the prices that another host may ask for the model. */
@@ -144,12 +144,12 @@ function mostPricedCalls({ hosted, mostToolCalls }: RequestBounds): ToolCalls {
 }
 
 /** A tool that asks a model of its own, which reads the whole conversation. */
-function largestOfTool(tool: HostedTool, bounds: RequestBounds, find: Find): Largest {
+function maxCostOfTool(tool: HostedTool, bounds: RequestBounds, find: Find): CostBound {
   if (tool.price !== 'advice' && tool.price !== 'pictures') return { usd: 0, tokens: 0 }
   const name = tool.model ?? (tool.price === 'pictures' ? USUAL_PICTURES : null)
   const model = name === null ? undefined : find(name)
   if (!model) return { usd: null, tokens: null, unknown: tellName(name ?? tool.type) }
-  const { prompt, output }: LargestTokens =
+  const { prompt, output }: TokenBounds =
     tool.price === 'pictures'
       ? picturesTokens(bounds, MOST_PROMPT_BYTES)
       : { prompt: model.contextTokens, output: tool.mostTokens ?? model.maxOutputTokens ?? model.contextTokens }

@@ -2,23 +2,23 @@
  * What a call is charged whose usage nobody reported: what is known to have been used. What it may have used beyond that is doubtful.
  * Whoever left, whatever broke off, and with or without budgets: nothing else in the proxy decides it.
  */
-import { type Catalogue, costOfAnswer, findTier } from '../catalogue/catalogue.ts'
-import type { JsonObject } from '../formats/json/canonical.ts'
-import { type MissingCount, NO_USAGE, type TokenUsage, USUAL_TIERS } from '../formats/token-usage.ts'
-import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
-import type { CatalogueModel } from '../postgres/list-models.ts'
-import type { Provider } from '../providers/upstream.ts'
-import { largestCost, sizeOf } from './largest-cost.ts'
-import { largestTokens, type RequestSize, withLongestAnswer } from './largest-tokens.ts'
-import { alternativesOf } from './parse-request.ts'
-import { chargedSeconds } from './pass-through/sound-length.ts'
-import type { CompletionQuery, PassedQuery } from './query.ts'
+import { type Catalogue, costOfAnswer, findTier } from '../../catalogue/catalogue.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import { type MissingCount, NO_USAGE, type TokenUsage, USUAL_TIERS } from '../../formats/token-usage.ts'
+import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
+import type { CatalogueModel } from '../../postgres/list-models.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import { alternativesOf } from '../parse-request.ts'
+import { chargedSeconds } from '../pass-through/sound-length.ts'
+import type { CompletionQuery, PassedQuery } from '../query.ts'
+import { maxCost, sizeOf } from './max-cost.ts'
+import { maxTokens, type RequestSize, withLongestAnswer } from './max-tokens.ts'
 import { type EstimateReason, MOST_TOKENS, MOST_USD, type SpentUsage } from './spent-usage.ts'
 
 export type Prices = Pick<Catalogue, 'find'> & Partial<Pick<Catalogue, 'recordExceededLimit'>>
 
 /** A provider that was asked something, and the prices. */
-export interface AskedCall {
+export interface PricedCall {
   endpoint: string
   model: string
   body: JsonObject
@@ -34,7 +34,11 @@ export interface AskedCall {
  * A number that cannot be read limits nothing. Audio is as long as it would be charged. Where the request leaves the tier to the provider's
  * settings, the standard one is charged.
  */
-export function askedCall(query: CompletionQuery | PassedQuery, provider: Provider, catalogue: Prices): AskedCall {
+export function describePricedCall(
+  query: CompletionQuery | PassedQuery,
+  provider: Provider,
+  catalogue: Prices,
+): PricedCall {
   const { endpoint, model, body } = query
   const heard = query.kind === 'passed' && query.sound ? { seconds: chargedSeconds(query.sound) } : {}
   const size = () => {
@@ -52,7 +56,7 @@ function withTier(size: RequestSize, tier: string): RequestSize {
 }
 
 /** The same call with what is known of it now: its prompt as counted, with a margin, and the tier that its response names. */
-export function withCounted(call: AskedCall, counted: { promptTokens: number; tier: string | null }): AskedCall {
+export function withCounted(call: PricedCall, counted: { promptTokens: number; tier: string | null }): PricedCall {
   const size = call.size()
   const { isText, hasPrediction } = size.bounds
   const model = priced(call)
@@ -64,7 +68,7 @@ export function withCounted(call: AskedCall, counted: { promptTokens: number; ti
 }
 
 /** The model in the catalogue; undefined where it is free, or not known. */
-export function priced({ provider, size, catalogue }: AskedCall): CatalogueModel | undefined {
+export function priced({ provider, size, catalogue }: PricedCall): CatalogueModel | undefined {
   return provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, size().model)
 }
 
@@ -78,12 +82,12 @@ export function withMargin(tokens: number): number {
 }
 
 /** The most that a call may have used; null: its provider is free. `written`: as many tokens, and no more, where that is known. */
-function maxUsage(call: AskedCall, written: number | null): { usd: number | null; tokens: number | null } | null {
+function maxUsage(call: PricedCall, written: number | null): { usd: number | null; tokens: number | null } | null {
   const { provider, catalogue } = call
   const size = call.size()
   // No model writes more than it is able to, whatever was requested.
   const sizes = [size, withLongestAnswer(size, null), ...(written === null ? [] : [withLongestAnswer(size, written)])]
-  const bounds = sizes.map(each => largestCost(each, provider, catalogue))
+  const bounds = sizes.map(each => maxCost(each, provider, catalogue))
   let [usd, tokens]: (number | null)[] = [null, null]
   for (const bound of bounds) {
     if (bound === null) return null
@@ -103,7 +107,7 @@ export interface EstimateOptions {
 
 /** Charges what is known of a call, and keeps what it may have used beyond as doubtful. `known`: by default the prompt alone. */
 export function estimateUsage(
-  call: AskedCall,
+  call: PricedCall,
   { reason, isAllKnown = false, written = null }: EstimateOptions,
   known: TokenUsage = unreported(call),
 ): SpentUsage {
@@ -128,7 +132,7 @@ export function estimateUsage(
 }
 
 /** Charges the most that a response may have cost which came whole and does not say what it used. */
-export function chargeMost(call: AskedCall): SpentUsage {
+export function chargeMost(call: PricedCall): SpentUsage {
   const { promptTokens } = unreported(call)
   const most = maxUsage(call, null)
   if (most === null) return { ...NO_USAGE, promptTokens, reportedCostUsd: 0 }
@@ -144,7 +148,7 @@ export function chargeMost(call: AskedCall): SpentUsage {
 }
 
 /** The prompt alone, as it is counted here, at the tier that is known. */
-export function unreported(call: AskedCall): TokenUsage {
+export function unreported(call: PricedCall): TokenUsage {
   const { endpoint, body, promptTokens = estimatePromptTokens(body, endpoint) } = call
   const { tier } = call.size().bounds
   return {
@@ -158,34 +162,34 @@ export function unreported(call: AskedCall): TokenUsage {
 export const EITHER: readonly MissingCount[] = ['prompt', 'completion']
 
 /** What the usage costs, and no less than its provider reported; null where a price is not known. */
-function costOf(call: AskedCall, usage: TokenUsage): number | null {
+function costOf(call: PricedCall, usage: TokenUsage): number | null {
   const { provider, catalogue } = call
   const usd = costOfAnswer(catalogue, provider.pricedAs, pricedName(call), { ...usage, reportedCostUsd: null })
   return usd === null ? null : Math.max(usd, usage.reportedCostUsd ?? 0)
 }
 
 /** Pictures, speech and transcripts are paid by what comes of them, or by the second. */
-function isPaidByToken(call: AskedCall): boolean {
+function isPaidByToken(call: PricedCall): boolean {
   const kind = priced(call)?.kind ?? 'chat'
   return kind === 'chat' || kind === 'completion' || kind === 'embedding'
 }
 
 /** The bound of the whole call, and no less than what was reported with the longest output. */
-function mostBeside(call: AskedCall, { missing, ...known }: TokenUsage, usd: number | null): number | null {
+function mostBeside(call: PricedCall, { missing, ...known }: TokenUsage, usd: number | null): number | null {
   if (usd === null || !missing?.includes('completion')) return usd
-  const { output } = largestTokens(call.size(), priced(call))
+  const { output } = maxTokens(call.size(), priced(call))
   const longest = costOf(call, { ...known, completionTokens: Math.max(known.completionTokens, output ?? 0) })
   return Math.max(usd, longest ?? 0)
 }
 
 /** Whether the prompt that is charged is the request's own text: no tool that the provider runs has it read once more. */
-export function isPromptOfText({ size }: AskedCall): boolean {
+export function isPromptOfText({ size }: PricedCall): boolean {
   const { isText, isCompacted, hosted, fallbacks } = size().bounds
   return isText && !isCompacted && hosted.length + fallbacks.length === 0
 }
 
 /** By which name a response is priced. */
-export function pricedName({ body, model }: AskedCall): { model: string; hasOthers: boolean } {
+export function pricedName({ body, model }: PricedCall): { model: string; hasOthers: boolean } {
   return { model, hasOthers: alternativesOf(body).length > 0 }
 }
 

@@ -1,5 +1,5 @@
 /** What a call used, as far as that is known. */
-import type { TokenUsage } from '../formats/token-usage.ts'
+import type { TokenUsage } from '../../formats/token-usage.ts'
 
 /** Why the usage of a call is estimated: `cost_estimated` of usage_records. */
 export type EstimateReason = 'client_left' | 'provider_failed' | 'provider_silent' | 'proxy_stopped' | 'not_reported'

@@ -1,26 +1,26 @@
 /** What a response used: as its provider reported it, else as it is counted or estimated. */
-import { checkReportedCost } from '../catalogue/reported-cost.ts'
-import { readLimit } from '../formats/bounds/read-bounds.ts'
-import type { JsonObject } from '../formats/json/canonical.ts'
-import { fillMissing, markZeros, NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
-import { countAside } from '../formats/tokens/count-aside.ts'
-import { estimatePromptTokens } from '../formats/tokens/count-tokens.ts'
-import { estimateTextTokens } from '../formats/tokens/estimate-text.ts'
-import type { Counted } from '../formats/tokens/jobs.ts'
-import type { ResponseReading } from '../providers/read-response.ts'
-import type { Endpoint } from '../providers/upstream.ts'
-import { exceedsLimit } from './largest-tokens.ts'
+import { checkReportedCost } from '../../catalogue/reported-cost.ts'
+import { readLimit } from '../../formats/bounds/read-bounds.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import { fillMissing, markZeros, NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
+import { countAside } from '../../formats/tokens/count-aside.ts'
+import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
+import { estimateTextTokens } from '../../formats/tokens/estimate-text.ts'
+import type { Counted } from '../../formats/tokens/jobs.ts'
+import type { ResponseReading } from '../../providers/read-response.ts'
+import type { Endpoint } from '../../providers/upstream.ts'
 import {
-  type AskedCall,
   EITHER,
   estimateUsage,
   isPromptOfText,
+  type PricedCall,
   priced,
   pricedName,
   unreported,
   withCounted,
   withMargin,
-} from './presumed-usage.ts'
+} from './estimate-usage.ts'
+import { exceedsLimit } from './max-tokens.ts'
 import type { EstimateReason, SpentUsage } from './spent-usage.ts'
 import { isSentAsWritten } from './unseen-output.ts'
 
@@ -42,7 +42,7 @@ export interface CallReport extends Pick<ResponseReading, 'usage' | 'hasBegun' |
  * The usage that the provider reported. What it did not report of a response, the tokenizer counts where all that is charged was sent, or
  * where it has no price; else it is estimated. Where no response began, it has used what it reported, or nothing.
  */
-export async function usageOf(call: AskedCall, report: CallReport, owner: number): Promise<SpentUsage> {
+export async function usageOf(call: PricedCall, report: CallReport, owner: number): Promise<SpentUsage> {
   const { usage, hasBegun, mayHaveBegun = false, cut, model, text, reason = 'not_reported' } = report
   const answeredAs = typeof model === 'string' ? { answeredAs: model } : {}
   if (usage) checkLimit(call, usage)
@@ -67,7 +67,7 @@ export async function usageOf(call: AskedCall, report: CallReport, owner: number
 }
 
 /** Records a response that was longer than its request allowed. */
-function checkLimit(call: AskedCall, { completionTokens }: TokenUsage): void {
+function checkLimit(call: PricedCall, { completionTokens }: TokenUsage): void {
   const limit = readLimit(call.endpoint, call.body)
   if (limit === null || completionTokens <= limit) return
   const model = priced(call)
@@ -90,11 +90,11 @@ function estimateOf({ text, lostChars = 0 }: CallReport, counted: Counted, isWho
 }
 
 /** What a call used of which no response began: as far as its provider reported it. */
-export function asReported(call: AskedCall, usage: TokenUsage, model?: unknown): TokenUsage {
+export function asReported(call: PricedCall, usage: TokenUsage, model?: unknown): TokenUsage {
   return fillMissing(believed(call, usage, model, false), NO_USAGE)
 }
 
-function believed(call: AskedCall, usage: TokenUsage, named: unknown, hasBegun: boolean): TokenUsage {
+function believed(call: PricedCall, usage: TokenUsage, named: unknown, hasBegun: boolean): TokenUsage {
   const { provider, catalogue } = call
   const { model, hasOthers } = pricedName(call)
   const find = (name: string) => (provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, name))
@@ -103,11 +103,11 @@ function believed(call: AskedCall, usage: TokenUsage, named: unknown, hasBegun: 
 }
 
 /** Whether the tokenizer counts what is missing: a prompt of text, and output that was sent as it was written. */
-function isCountable(call: AskedCall, reported: TokenUsage | null): boolean {
+function isCountable(call: PricedCall, reported: TokenUsage | null): boolean {
   return isSentAsWritten(call) || (reported?.missing?.includes('completion') === false && isPromptOfText(call))
 }
 
-function count({ endpoint, body: request }: AskedCall, text: string, owner: number): Promise<Counted> {
+function count({ endpoint, body: request }: PricedCall, text: string, owner: number): Promise<Counted> {
   const counting = countAside({ endpoint: endpoint as Endpoint, request, text }, owner)
   // A worker that died of its job must not keep the request open.
   return counting.catch(() => ({

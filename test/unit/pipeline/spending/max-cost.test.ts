@@ -1,9 +1,9 @@
 /** The most that a request may cost, where its provider runs tools: each call reads a full context more; searches and containers have prices. */
 import { expect, test } from 'vitest'
-import { largestCost, maxPriceOf, sizeOfBody } from '../../../src/pipeline/largest-cost.ts'
-import { USUAL_TOOL_CALLS } from '../../../src/pipeline/largest-tokens.ts'
-import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
-import type { Provider } from '../../../src/providers/upstream.ts'
+import { maxCost, maxPriceOf, sizeOfBody } from '../../../../src/pipeline/spending/max-cost.ts'
+import { USUAL_TOOL_CALLS } from '../../../../src/pipeline/spending/max-tokens.ts'
+import type { CatalogueModel } from '../../../../src/postgres/list-models.ts'
+import type { Provider } from '../../../../src/providers/upstream.ts'
 
 const CONTEXT = 100_000
 const SEARCH_USD = 0.01
@@ -63,7 +63,7 @@ test.each([
   const limit = endpoint === 'responses' ? { max_output_tokens: 100 } : { max_tokens: 100 }
   const body = { model: 'm', ...limit, ...fields }
   const size = sizeOfBody(endpoint, body, JSON.stringify(body).length)
-  const { usd, tokens } = largestCost(size, PROVIDER, catalogue) ?? {}
+  const { usd, tokens } = maxCost(size, PROVIDER, catalogue) ?? {}
   const prompt = (tokens ?? 0) - 100
   if (calls === 0) expect(prompt).toBeLessThanOrEqual(CONTEXT)
   else expect(prompt).toBe(CONTEXT * (1 + calls))
@@ -72,7 +72,7 @@ test.each([
 
 const usd = (body: object, model: object = {}, bytes = JSON.stringify(body).length) => {
   const priced = { find: () => ({ ...MODEL, ...model }) as unknown as CatalogueModel }
-  const { usd = null } = largestCost(sizeOfBody('chat', { model: 'm', ...body }, bytes), PROVIDER, priced) ?? {}
+  const { usd = null } = maxCost(sizeOfBody('chat', { model: 'm', ...body }, bytes), PROVIDER, priced) ?? {}
   return usd
 }
 /** Of a prompt of a thousand bytes and an answer of a hundred tokens, in US dollars per million. */
@@ -113,13 +113,13 @@ test('of several models the dearest counts, and what one of them costs must be k
   const priced = (known: Record<string, object>) => ({
     find: (_: string, model: string) => known[model] && ({ ...MODEL, ...known[model] } as unknown as CatalogueModel),
   })
-  expect(largestCost(size, PROVIDER, priced({ cheap: {}, dear: { inputUsdPerMillion: 9 } }))?.usd).toBeCloseTo(
+  expect(maxCost(size, PROVIDER, priced({ cheap: {}, dear: { inputUsdPerMillion: 9 } }))?.usd).toBeCloseTo(
     most(9, 10),
     9,
   )
-  expect(largestCost(size, PROVIDER, priced({ cheap: {} }))?.usd).toBeNull()
-  expect(largestCost(size, PROVIDER, priced({ dear: {} }))?.usd).toBeNull()
-  expect(largestCost(size, { ...PROVIDER, pricedAs: null }, priced({}))).toBeNull()
+  expect(maxCost(size, PROVIDER, priced({ cheap: {} }))?.usd).toBeNull()
+  expect(maxCost(size, PROVIDER, priced({ dear: {} }))?.usd).toBeNull()
+  expect(maxCost(size, { ...PROVIDER, pricedAs: null }, priced({}))).toBeNull()
 })
 
 test('what another host may ask for a model is reserved, and nothing beyond what is sent', () => {
@@ -133,7 +133,7 @@ test('what another host may ask for a model is reserved, and nothing beyond what
   }
   const limiting = { ...PROVIDER, pricedAs: 'aggregator', limitsPrices: true }
   const size = sizeOfBody('chat', { model: 'cheap', models: ['dear'], provider: {}, ...LIMITED }, BYTES)
-  const usdOf = (more: object, provider: Provider = limiting) => largestCost({ ...size, ...more }, provider, catalogue)
+  const usdOf = (more: object, provider: Provider = limiting) => maxCost({ ...size, ...more }, provider, catalogue)
   // The cheap model, which reads more, at the prices up to which both are asked for.
   expect(maxPriceOf(() => size, limiting, catalogue)).toEqual({ prompt: 9, completion: 90, request: 0.5 })
   expect(usdOf({})?.usd).toBeCloseTo(most(9, 90) + 0.5, 9)

@@ -1,6 +1,6 @@
 /** The calls of providers for one request: whether each may have cost something, and what it is charged when it fails. */
-import { ClientGone, ProxyError } from '../errors/errors.ts'
-import { UpstreamFailure } from '../providers/upstream-failure.ts'
+import { ClientGone, ProxyError } from '../../errors/errors.ts'
+import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { EstimateCall, EstimateReason, Spent } from './spent-usage.ts'
 
 /** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */
