@@ -46,7 +46,7 @@ const INPUTS: Record<string, LongInput> = {
   'a long body to be translated into chat': {
     path: '/messages',
     body: say(text(LONG), { max_tokens: 9 }),
-    jobs: ['readLargeBody', 'translateRequest'],
+    jobs: ['readLargeBody', 'translateRequest', 'setFields'],
   },
   'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['readResponse'] },
   'a long answer, replayed': { path: '/chat/completions', body: say('A.', { stream: true }), jobs: ['replay'] },
