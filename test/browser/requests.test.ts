@@ -110,6 +110,35 @@ describe.skipIf(!chromiumPath)(title, () => {
       await expect.poll(count).toBe(2)
     })
 
+    test('an estimated cost is found from the overview, and settled', async () => {
+      await proxy.query(`insert into usage_records (recorded_at, project_id, request_id, status, endpoint, model, provider, cache_result,
+          streamed, prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, cost_estimated, doubtful_usd, saved_usd,
+          latency_ms, duration_ms, key_id)
+        select now(), p.id, 'left', 499, 'chat', 'o3', 'openai', 'MISS', true, 20, 0, 12, 0, 0.0002, 'client_left', 1.25, 0, 100, 900,
+          (select min(k.id) from api_keys k where k.project_id = p.id and k.type = 'project')
+        from projects p where p.name = 'acme-support'`)
+      await page.goto(`${root}/dashboard/${seeded.project}/overview?span=month`)
+      await fits('overview-estimated')
+      await page.getByRole('link', { name: /of it estimated$/ }).click()
+      await expect.poll(count).toBe(2)
+      await fits('estimated')
+      await page.getByRole('row').nth(1).getByRole('link').click()
+      await page
+        .getByText('estimated: the client disconnected first. Its provider may have charged up to $1.25 more.')
+        .waitFor()
+      await fits('estimate')
+      await page.getByRole('button', { name: 'Settle' }).click()
+      await page.getByLabel('Cost in US dollars').fill('0.75')
+      await fits('settle')
+      await page.getByRole('button', { name: 'Settle request' }).click()
+      await page.getByText('estimated:').waitFor({ state: 'detached' })
+      const [row] = await proxy.query(
+        `select cost_usd::float8 as usd, cost_estimated from usage_records where request_id = 'left'`,
+      )
+      expect(row).toEqual({ usd: 0.75, cost_estimated: null })
+      await fits('settled')
+    })
+
     test('a column that the page knows nothing of is told by its name', async () => {
       await page.route('**/v1/requests/*', async route => {
         const response = await route.fetch()
