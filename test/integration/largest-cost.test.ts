@@ -388,7 +388,7 @@ describeOnce('the most that a request may cost', backend => {
   }
 
   test.each([
-    ['/chat/completions', chat({ model: 'acme/unheard-of' }), 'a price of acme/unheard-of'],
+    ['/chat/completions', chat({ model: 'acme/unheard-of' }), 'No price is known for acme/unheard-of.'],
     ['/chat/completions', chat({ plugins: [{ id: 'web' }] }), 'a price of plugin with gpt-4o-mini'],
     [
       '/chat/completions',
