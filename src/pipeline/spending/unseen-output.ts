@@ -1,12 +1,13 @@
 /** Whether a model may have written tokens that are charged and that no response shows: read from the request together with the model. */
 
+import { nativeName } from '../../catalogue/native-names.ts'
 import { readThought } from '../../formats/chat/thought.ts'
 import { isJsonObject, type JsonObject, objectsOf } from '../../formats/json/canonical.ts'
 import { readRequestedThinking, type ThinkingDialect } from '../../formats/thinking-request.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
+import { traitsOf } from '../../providers/anthropic/model-traits.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { type PricedCall, priced } from './estimate-usage.ts'
-import { thinkingOf } from './thinking-models.ts'
 
 /** Fields that let a provider charge for more than it sends. */
 const UNSENT_FIELDS = ['best_of', 'background']
@@ -74,4 +75,28 @@ function areWhole(answer: JsonObject): boolean {
 
 function hasDetails({ reasoning_details: details }: JsonObject): boolean {
   return objectsOf(details).length > 0
+}
+
+/** How a model thinks, by its name. */
+interface ModelThinking {
+  /** Whether it thinks when the request does not say. */
+  isDefault: boolean
+  canBeOff: boolean
+  /** Whether what a response shows of its thoughts is at most a summary. */
+  isHidden: boolean
+}
+
+/** Providers reject a request that turns thinking off for one of these. An aggregator may ignore it. */
+const ALWAYS =
+  /^o\d|^gpt-5(?!\.\d)|^gpt-oss|^gpt-.*-(?:pro|codex)|^gemini-.*-pro|^grok-4(?!.*fast)|-r1\b|[-:]thinking\b/
+/** Their makers do not show thoughts as they are charged. */
+const HIDDEN = /^o\d|^gpt-(?!oss)|^codex|^gemini-|^grok-/
+
+/** `model`: as the catalogue names it. */
+function thinkingOf(model: string): ModelThinking {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  const isAlways = ALWAYS.test(name)
+  if (!name.startsWith('claude-')) return { isDefault: true, canBeOff: !isAlways, isHidden: HIDDEN.test(name) }
+  const { thinksByDefault, off } = traitsOf(nativeName('anthropic', name))
+  return { isDefault: thinksByDefault || isAlways, canBeOff: off === 'disabled' && !isAlways, isHidden: true }
 }
