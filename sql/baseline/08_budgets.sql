@@ -77,7 +77,7 @@ comment on column budget_reservations.project_id is 'The project of the request.
 comment on column budget_reservations.request_id is 'As in usage_records.';
 comment on column budget_reservations.model is 'The model that was reserved for last.';
 comment on column budget_reservations.reserved_at is 'When it was first reserved.';
-comment on column budget_reservations.expires_at is 'In flight: five minutes ahead, renewed while its process lives; infinity for a batch. Doubtful: when it is released.';
+comment on column budget_reservations.expires_at is 'In flight: five minutes ahead, renewed while its process lives; infinity for a batch. Doubtful: when it is released. Ahead: at most 6 hours.';
 comment on column budget_reservations.doubtful_at is 'Since when the request is over, or its process is gone, and nobody knows whether it cost so much; null: it is in flight.';
 
 create table spend_alerts (

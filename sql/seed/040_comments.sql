@@ -18,6 +18,7 @@ begin
             ('model_prices', 'models'),
             ('model_unit_prices', 'models'),
             ('budget_reservations', 'budget_periods'),
+            ('budget_reservations', 'usage_records'),
             ('open_responses', 'usage_records'),
             ('request_contents', 'usage_records'),
             ('usage_sums', 'usage_records'),

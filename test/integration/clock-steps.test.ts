@@ -66,11 +66,11 @@ describeBackends('a clock of the database that steps', backend => {
         select project_id, id, 'resp_1', '[]', '{}', now() + interval '372 days' from api_keys where name = 'kept';
       insert into budgets (project_id, unit, amount, per, time_zone) select id, 'usd', 5, 'day', 'UTC' from projects;
       insert into budget_periods (budget_id, begins) select id, 'epoch' from budgets;
-      insert into budget_reservations (id, budget_id, begins, amount, expires_at)
-        select gen_random_uuid(), id, 'epoch', n, e from budgets,
+      insert into budget_reservations (id, budget_id, begins, amount, project_id, key_id, request_id, endpoint, model, expires_at)
+        select gen_random_uuid(), id, 'epoch', n, project_id, 0, 'r', 'chat', 'm', e from budgets,
           (values (1, now() + interval '${STEP}'), (2, 'infinity')) r (n, e);
-      insert into open_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd, tokens, due_at)
-        select id, 'resp_2', 'p', 'r', a, a, 1, 1, a from projects, (select now() + interval '${STEP}') m (a);
+      insert into open_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd, due_at)
+        select id, 'resp_2', 'p', 'r', a, a, 1, a from projects, (select now() + interval '${STEP}') m (a);
       insert into events (project_id, kind, payload, raised_at) select id, 'webhook.test', '{}', now() + interval '${STEP}' from projects;
     `)
     await setClock(database, STEP)
