@@ -325,7 +325,7 @@ describeOnce('the openai package asks for responses', backend => {
         param: 'input[1].content[1].image_url',
         message: expect.stringContaining('input[1].content[1].image_url is an http:// address'),
       })
-      upstreams.aggregator.scriptOnce({ kind: 'error', status: 400, message: "Unsupported: 'max_completion_tokens'." })
+      upstreams.aggregator.script({ kind: 'error', status: 400, message: "Unsupported: 'max_completion_tokens'." })
       const asked = { model: 'openai/gpt-5-mini', input: 'a'.repeat(length), max_output_tokens: 9 }
       await expect(create(asked)).rejects.toMatchObject({
         status: 400,

@@ -16,6 +16,8 @@ export interface RealtimeUpstream {
   stop(): Promise<void>
 }
 
+type Settings = Record<string, unknown>
+
 export interface RealtimeOptions {
   /** Connections with another key are refused. */
   apiKey?: string
@@ -47,7 +49,8 @@ export function startRealtime({
   transcriptionUsage = TRANSCRIPTION_USAGE,
   elsewhere,
 }: RealtimeOptions = {}): RealtimeUpstream {
-  const sockets = new Set<Bun.ServerWebSocket<undefined>>()
+  /** With their sessions' settings. */
+  const sockets = new Map<Bun.ServerWebSocket<undefined>, Settings>()
   const opened: RealtimeUpstream['opened'] = []
   const received: RealtimeUpstream['received'] = []
   const ended: RealtimeUpstream['ended'] = []
@@ -102,8 +105,8 @@ export function startRealtime({
     websocket: {
       maxPayloadLength: 64 * 1024 * 1024,
       open(socket) {
-        sockets.add(socket)
         const session = { type: 'realtime', object: 'realtime.session', id: 'sess_standin1', model: 'gpt-realtime' }
+        sockets.set(socket, session)
         send(socket, { type: 'session.created', session })
       },
       message(socket, message) {
@@ -116,7 +119,11 @@ export function startRealtime({
         else if (event.type === 'response.create') respond(reply, response?.instructions)
         if (event.type === 'response.cancel') cancel(reply, event.response_id)
         if (event.type === 'input_audio_buffer.commit') transcribe(reply)
-        if (event.type === 'session.update') reply({ type: 'session.updated', session: event.session })
+        if (event.type === 'session.update') {
+          const session = merge(sockets.get(socket) ?? {}, event.session as Settings)
+          sockets.set(socket, session)
+          reply({ type: 'session.updated', session })
+        }
       },
       close(socket, code, reason) {
         sockets.delete(socket)
@@ -135,14 +142,24 @@ export function startRealtime({
     received,
     ended,
     send(event) {
-      for (const socket of sockets) send(socket, event)
+      for (const socket of sockets.keys()) send(socket, event)
     },
     close(code, reason) {
-      for (const socket of sockets) {
+      for (const socket of sockets.keys()) {
         if (code === undefined) socket.terminate()
         else socket.close(code, reason)
       }
     },
     stop: () => server.stop(true),
   }
+}
+
+/** As OpenAI does: what an update does not name stays as it was. */
+function merge(settings: Settings, update: Settings): Settings {
+  const isObject = (value: unknown): value is Settings => typeof value === 'object' && value !== null
+  const changed = Object.entries(update).map(([name, value]) => {
+    const known = settings[name]
+    return [name, isObject(value) && isObject(known) && !Array.isArray(value) ? merge(known, value) : value]
+  })
+  return { ...settings, ...Object.fromEntries(changed) }
 }

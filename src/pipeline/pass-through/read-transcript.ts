@@ -27,7 +27,9 @@ const SLOW_BYTES_A_SECOND = 5
 /** The format that is written here; null where the client gets what its provider sends. */
 export function writtenFormat({ response_format: format, stream }: JsonObject): string | null {
   const name = format ?? 'json'
-  return WRITTEN.includes(name) && String(stream ?? false) === 'false' ? String(name) : null
+  // A form's values are text.
+  const isStreamed = ![undefined, null, false, 'false'].includes(stream as string)
+  return typeof name === 'string' && WRITTEN.includes(name) && !isStreamed ? name : null
 }
 
 /** The same request for verbose JSON. */
@@ -52,9 +54,7 @@ export function writeTranscript(body: unknown, format: string): { contentType: s
   if (!Array.isArray(body.segments)) return null
   const cues = objectsOf(body.segments).map(({ start, end, text }, n) => {
     const [from, to] = [start, end].map(seconds => clock(Number(seconds), format === 'srt' ? ',' : '.'))
-    const said = String(text ?? '')
-      .trim()
-      .replaceAll('-->', '->')
+    const said = typeof text === 'string' ? text.trim().replaceAll('-->', '->') : ''
     return `${format === 'srt' ? `${n + 1}\n` : ''}${from} --> ${to}\n${said}\n\n`
   })
   return { contentType: PLAIN_TYPE, text: `${format === 'vtt' ? 'WEBVTT\n\n' : ''}${cues.join('')}` }
@@ -64,11 +64,11 @@ export function writeTranscript(body: unknown, format: string): { contentType: s
 function clock(seconds: number, separator: string): string {
   const ms = Math.round((Number.isFinite(seconds) ? seconds : 0) * 1_000)
   const parts = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1_000) % 60].map(part => twoDigits(Math.floor(part)))
-  return `${parts.join(':')}${separator}${String(ms % 1_000).padStart(3, '0')}`
+  return `${parts.join(':')}${separator}${`${ms % 1_000}`.padStart(3, '0')}`
 }
 
 function twoDigits(number: number): string {
-  return String(number).padStart(2, '0')
+  return `${number}`.padStart(2, '0')
 }
 
 /** `answer`: as it was parsed, or its text. */

@@ -189,7 +189,7 @@ export class RealtimeSession {
   }
 
   #rejectEvent(event: JsonObject, error: unknown): void {
-    const isSetting = String(event.type).endsWith('session.update')
+    const isSetting = typeof event.type === 'string' && event.type.endsWith('session.update')
     if (isSetting) this.#tell(error, event.event_id)
     else this.#reject(error, event.event_id)
   }

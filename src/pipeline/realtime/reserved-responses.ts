@@ -74,7 +74,7 @@ export class ReservedResponses {
 
   /** No response comes of the event with this id. */
   async forget(id: unknown): Promise<void> {
-    if (this.#unanswered.delete(String(id))) await this.settle()
+    if (typeof id === 'string' && this.#unanswered.delete(id)) await this.settle()
   }
 
   /** A response has begun: returns what was reserved for it; undefined where nothing was. */

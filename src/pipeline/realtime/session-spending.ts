@@ -64,12 +64,12 @@ export class SessionSpending {
 
   /** Ids of responses that have begun and are not done. */
   get inFlight(): string[] {
-    return [...this.#inFlight.keys()].map(String)
+    return [...this.#inFlight.keys()].filter(id => typeof id === 'string')
   }
 
   /** Of those, the ones that were rejected when they began. */
   get rejected(): string[] {
-    return [...this.#inFlight].flatMap(([id, { rejection }]) => (rejection ? [String(id)] : []))
+    return [...this.#inFlight].flatMap(([id, { rejection }]) => (rejection && typeof id === 'string' ? [id] : []))
   }
 
   /** Whether a response is in flight, or was asked for and may still begin. */
@@ -209,7 +209,8 @@ export class SessionSpending {
 
   /** Usage that belongs to no response. */
   #recordApart({ type }: JsonObject, reported: unknown): void {
-    const model = String(type).includes('transcription') ? (this.#audio.model ?? '') : this.#start.query.model
+    const model =
+      typeof type === 'string' && type.includes('transcription') ? (this.#audio.model ?? '') : this.#start.query.model
     const usage = this.#prices.read(model, reported)
     if (usage) this.#open(model).accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage })
   }
