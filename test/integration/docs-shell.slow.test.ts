@@ -173,6 +173,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
     adapt(blockWith('docs/sharing.md', 'purge-cache.sql')),
     adapt(blockWith('docs/sharing.md', 'forget-user.sql')),
     adapt(blockWith('docs/operating.md', 'bun run report')).replace('acme.html', `${DATA_DIR}/acme.html`),
+    adapt(blockWith('docs/operating.md', 'bun run audit')),
     `URL=http://127.0.0.1:${PORT} OWNED=$KEY KEY=$TEST_KEY`,
     ...['What is the capital of Peru?', 'what is the capital of peru'].map(
       text =>

@@ -150,6 +150,27 @@ describe.skipIf(!psqlPath)(title, () => {
       )
     })
 
+    test('settle-request replaces an estimated cost, once', async () => {
+      const project = await newProject()
+      await sql`select maintain_usage_partitions()`.execute(queriesOf(backend.database))
+      await sql`insert into usage_records (recorded_at, project_id, request_id, status, endpoint, model, streamed, prompt_tokens,
+          cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, cost_estimated, doubtful_usd, saved_usd, latency_ms, duration_ms, key_id)
+        values (now(), find_project(${project}), 'req_1', 499, 'chat', 'o3', true, 20, 0, 12, 0, 0.0002, 'client_left', 1.25, 0, 1, 1, 0)`.execute(
+        queriesOf(backend.database),
+      )
+      for (const usd of ['-1', 'nothing'])
+        expectOneLine(await run('settle-request', { project, request: 'req_1', usd }), /cost must be|invalid input/)
+      expect(await succeed('settle-request', { project, request: 'req_1', usd: '0.5', prompt_tokens: '30' })).toBe('')
+      const read = sql<{
+        usd: number
+        prompt_tokens: number
+      }>`select cost_usd::float8 as usd, prompt_tokens from usage_records
+        where project_id = find_project(${project}) and cost_estimated is null`
+      expect((await read.execute(queriesOf(backend.database))).rows).toEqual([{ usd: 0.5, prompt_tokens: 30 }])
+      expectOneLine(await run('settle-request', { project, request: 'req_1', usd: '1' }), /whose cost is estimated/)
+      expectOneLine(await run('settle-request', { project, usd: '1' }), /request is missing/)
+    })
+
     test('list-keys shows every key and no secret', async () => {
       const project = await newProject()
       expect(await succeed('list-keys', { project })).toBe('')
