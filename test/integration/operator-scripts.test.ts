@@ -160,7 +160,7 @@ describe.skipIf(!psqlPath)(title, () => {
       )
       for (const usd of ['-1', 'nothing'])
         expectOneLine(await run('settle-request', { project, request: 'req_1', usd }), /cost must be|invalid input/)
-      expect(await succeed('settle-request', { project, request: 'req_1', usd: '0.5', prompt_tokens: '30' })).toBe('')
+      expect(await succeed('settle-request', { project, request: 'req_1', usd: '0.5', prompt_tokens: '30' })).toBe('\n')
       const read = sql<{
         usd: number
         prompt_tokens: number
