@@ -141,7 +141,7 @@ describeFaults('a budget of one dollar', () => {
       const before = await stand()
       expect([door.path, await askAt(door, 100_000 + n * PROCESSES)]).toEqual([
         door.path,
-        door.usd === null && door.path !== '/realtime' ? 400 : 200,
+        door.usd === null ? 400 : 200,
       ])
       const told = `${door.path} costs what it costs`
       await waitUntil(told, async () => {

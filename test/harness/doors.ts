@@ -111,8 +111,8 @@ export const DOORS: readonly Door[] = [
   {
     path: '/audio/translations',
     body: n => ({ model: 'whisper-1', file: sound(n, 100) }),
-    // Its answer says nothing of it, and its file does.
-    usd: 100 * 100e-6,
+    // As its verbose JSON says.
+    usd: 2.5 * 100e-6,
   },
   { path: '/moderations', body: n => ({ model: 'omni-moderation-latest', input: `Number ${n}` }), usd: 0 },
   { path: '/rerank', body: () => ({ model: 'cohere/rerank-v3.5', query: 'x', documents: ['x'] }), usd: null },
