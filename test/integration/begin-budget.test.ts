@@ -235,7 +235,7 @@ describeBackends('what a budget that begins locks', backend => {
       [shared, true],
       [[], false],
     ])
-    expect(await locksOf(`select settle_response(${project}, 'resp', 3, 0, 1, 2)::text`)).toEqual([shared, true])
+    expect(await locksOf(`select settle_record(${project}, 'r', 2)::text`)).toEqual([shared, true])
 
     const sums = 'model_proxy roll_up_usage ExclusiveLock'
     for (const per of ['month', 'day']) expect(await locksOf(putting({ of: project, per }))).toEqual([[sums], true])

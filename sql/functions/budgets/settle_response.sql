@@ -14,7 +14,6 @@ as $$
 declare
     open open_responses;
 begin
-    perform lock_spending(array[of_project]);
     delete from open_responses o
     where o.project_id = of_project
         and o.id = response_id
