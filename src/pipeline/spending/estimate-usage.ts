@@ -9,7 +9,6 @@ import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { alternativesOf } from '../parse-request.ts'
-import { chargedSeconds } from '../pass-through/sound-length.ts'
 import type { CompletionQuery, PassedQuery } from '../query.ts'
 import { maxCost, sizeOf } from './max-cost.ts'
 import { maxTokens, type RequestSize, withLongestAnswer } from './max-tokens.ts'
@@ -31,8 +30,7 @@ export interface PricedCall {
 }
 
 /**
- * A number that cannot be read limits nothing. Audio is as long as it would be charged. Where the request leaves the tier to the provider's
- * settings, the standard one is charged.
+ * A number that cannot be read limits nothing. Where the request leaves the tier to the provider's settings, the standard one is charged.
  */
 export function describePricedCall(
   query: CompletionQuery | PassedQuery,
@@ -40,9 +38,8 @@ export function describePricedCall(
   catalogue: Prices,
 ): PricedCall {
   const { endpoint, model, body } = query
-  const heard = query.kind === 'passed' && query.sound ? { seconds: chargedSeconds(query.sound) } : {}
   const size = () => {
-    const read = { ...sizeOf(query, { isLenient: true }), ...heard }
+    const read = sizeOf(query, { isLenient: true })
     const { tier } = read.bounds
     return tier === null || tier === 'auto' ? withTier(read, STANDARD) : read
   }

@@ -45,8 +45,10 @@ export function spawnModel(folder: string, onAnswer: (answer: ModelAnswer) => vo
     loaded,
     ended,
     send(request) {
-      // A process that has ended cannot receive; `ended` reports it.
-      if (child.exitCode === null && child.signalCode === null) child.send(request)
+      // A process that has ended cannot receive, also where its end is not known yet; `ended` reports it.
+      try {
+        if (child.exitCode === null && child.signalCode === null) child.send(request)
+      } catch {}
     },
     kill: () => child.kill('SIGKILL'),
   }

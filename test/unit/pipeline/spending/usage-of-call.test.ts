@@ -9,7 +9,7 @@ import { messagesFormat } from '../../../../src/formats/messages/messages-format
 import { responsesFormat } from '../../../../src/formats/responses/responses-format.ts'
 import { readResponseContext, writeResponse } from '../../../../src/formats/responses/write-response.ts'
 import { NO_USAGE, type TokenUsage } from '../../../../src/formats/token-usage.ts'
-import type { PricedCall } from '../../../../src/pipeline/spending/estimate-usage.ts'
+import { estimateUsage, type PricedCall } from '../../../../src/pipeline/spending/estimate-usage.ts'
 import { sizeOfBody } from '../../../../src/pipeline/spending/max-cost.ts'
 import { type CallReport, usageOf } from '../../../../src/pipeline/spending/usage-of-call.ts'
 import type { CatalogueModel } from '../../../../src/postgres/list-models.ts'
@@ -242,3 +242,14 @@ describe('a response that ended early', () => {
     expect((await charge(callTo(TIERED), { ...begun, tier: 'priority' })).usd).toBeCloseTo(2 * (usd ?? 0), 12)
   })
 })
+
+test.each(['transcription', 'image', 'speech'])(
+  'a %s of which nothing came is charged nothing: all of it is doubtful',
+  kind => {
+    const { reportedCostUsd, estimate } = estimateUsage(callTo({ ...PRICED, kind } as CatalogueModel), {
+      reason: 'client_left',
+    })
+    expect(reportedCostUsd).toBe(0)
+    expect(estimate?.doubtfulUsd).toBeGreaterThan(0)
+  },
+)
