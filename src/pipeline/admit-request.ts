@@ -1,9 +1,9 @@
 /** Which requests count, and their admission. */
 import { tellLimits } from '../admission/admission.ts'
 import type { Account } from '../postgres/admit.ts'
+import type { RequestRecorder } from './accounting/request-recorder.ts'
 import type { RequestPlan } from './plan-request.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
-import type { RequestAccounting } from './request-accounting.ts'
 import type { Stages } from './request-context.ts'
 
 export interface AdmittedRequest {
@@ -12,7 +12,7 @@ export interface AdmittedRequest {
   entry: Uint8Array | null
   /** Requests that the key may still make in its window; null for a request that is free. */
   remaining: number | null
-  accounting: RequestAccounting
+  recorder: RequestRecorder
 }
 
 /** Only what counts against the month is accounted for. A lookup may begin before that has been counted. */
@@ -24,13 +24,13 @@ export async function admitRequest(
 ): Promise<AdmittedRequest> {
   if (!isCounted(request) && !(explainer.costs && isExplained(request))) {
     const account = await admission.authenticate(keyHash, request)
-    return { account, entry: null, remaining: null, accounting: accounting.open(request, account, null) }
+    return { account, entry: null, remaining: null, recorder: accounting.open(request, account, null) }
   }
   const { address } = request
   const { exactKey, cacheQuery } = guessed ?? NO_PLAN
   const onNone = () => cacheQuery && cache.beginFinding(cacheQuery)
   const { account, entry, remaining, leave } = await admission.admit({ keyHash, address, exactKey, onNone })
-  return { account, entry, remaining, accounting: accounting.open(request, account, leave) }
+  return { account, entry, remaining, recorder: accounting.open(request, account, leave) }
 }
 
 const NO_PLAN = { exactKey: null, cacheQuery: null }
@@ -47,10 +47,7 @@ function isExplained({ target }: ProxyRequest): boolean {
 }
 
 /** Tells the client what is left of its limits. */
-export async function tellLeft(
-  { accounting, ...counted }: AdmittedRequest,
-  { headers }: Pick<ProxyResponse, 'headers'>,
-) {
-  const { spending } = accounting
+export async function tellLeft({ recorder, ...counted }: AdmittedRequest, { headers }: Pick<ProxyResponse, 'headers'>) {
+  const { spending } = recorder
   tellLimits({ ...counted, spending: spending && (await spending.left()) }, headers)
 }

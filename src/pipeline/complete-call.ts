@@ -17,15 +17,15 @@ import type { SpentUsage } from './spending/spent-usage.ts'
 
 /** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
 export async function storeResponse(
-  { accounting, account, cacheQuery, control, provider, lookup }: LeadingContext,
+  { recorder, account, cacheQuery, control, provider, lookup }: LeadingContext,
   { bytes, ...kind }: { bytes: Uint8Array; isSemantic: boolean; isStreamed: boolean; policy: string | null },
   usage: SpentUsage,
   { cache }: Stages,
 ): Promise<void> {
   const { promptTokens, completionTokens } = savedBy(usage)
-  accounting.noteBody(bytes)
+  recorder.responseBody = bytes
   if (!cacheQuery) return
-  if (!control.lookup && keptForSeconds(control, account) > 0) accounting.note({ refreshed: true })
+  if (!control.lookup && keptForSeconds(control, account) > 0) recorder.set({ refreshed: true })
   const response = { body: bytes, provider: provider.name, promptTokens, completionTokens, ...kind }
   await cache.store(cacheQuery, response, lookup?.vector ?? null)
 }
@@ -52,15 +52,15 @@ function savedBy(usage: SpentUsage): TokenUsage {
 const UPSTREAM_FAILED_STATUS = 502
 
 /** Accounts for a request that upstream answered. */
-export function finishMiss({ accounting }: RoutedContext, usage: SpentUsage, counts = true): void {
-  accounting.noteHeaders()
-  accounting.finish({ status: counts ? 200 : UPSTREAM_FAILED_STATUS, counts, cacheResult: 'MISS', usage })
+export function finishMiss({ recorder }: RoutedContext, usage: SpentUsage, counts = true): void {
+  recorder.recordHeadersReady()
+  recorder.finish({ status: counts ? 200 : UPSTREAM_FAILED_STATUS, counts, cacheResult: 'MISS', usage })
 }
 
 /** Of a response that its provider can be asked for later. */
-export function noteKept({ query, provider, accounting }: LeadingContext<CompletionQuery>, id: unknown): void {
+export function setStoredId({ query, provider, recorder }: LeadingContext<CompletionQuery>, id: unknown): void {
   const isKept = query.endpoint === 'responses' && query.body.store !== false && provider.askStored !== undefined
-  if (typeof id === 'string' && (isKept || isGeneration({ provider, id }))) accounting.noteKept(id)
+  if (typeof id === 'string' && (isKept || isGeneration({ provider, id }))) recorder.storedId = id
 }
 
 /** By the catalogue's prices, or the provider's own figure. */

@@ -5,7 +5,15 @@ import { readPlain } from '../providers/read-response.ts'
 import { isEventStream, type UpstreamAnswer } from '../providers/upstream.ts'
 import { failedResponse } from '../providers/upstream-failure.ts'
 import { passAnswer } from './checks/pass-answer.ts'
-import { answeredHeaders, entryOf, finishMiss, noteKept, passOnError, priceOf, storeResponse } from './complete-call.ts'
+import {
+  answeredHeaders,
+  entryOf,
+  finishMiss,
+  passOnError,
+  priceOf,
+  setStoredId,
+  storeResponse,
+} from './complete-call.ts'
 import { shareBytes } from './own-fields.ts'
 import type { CompletionQuery } from './query.ts'
 import { readCompletion } from './read-request.ts'
@@ -28,7 +36,7 @@ export const completion: SharedOperation = {
 
 /** The call is settled before a plain response is returned; behind a streamed one it settles when the stream ends. */
 async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Promise<Attempt> {
-  const { request, query, account, provider, call, accounting } = context
+  const { request, query, account, provider, call, recorder } = context
   const { endpoint, body, bytes, stream } = query
   const refusesTools = account.unsupported_tools === 'refuse'
   const marksCache = account.anthropic_cache_marks === 'on'
@@ -38,10 +46,10 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
     owner: account.project_id,
     signal: call.signal,
     isLeft: call.isLeft,
-    maxPrice: accounting.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
+    maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
   }
   const answer = await provider.ask(bytes ? withLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text })
-  accounting.noteAnswered(answer)
+  recorder.recordResponseHead(answer)
   if (answer.status !== 200) return passOnError(context, answer)
   if (answer.stream || (stream && !answer.plain && isEventStream(answer))) return relayStream(context, answer, stages)
   return { response: await answerPlain(context, answer, stages) }
@@ -61,7 +69,7 @@ async function answerPlain(
   if (failure) throw failedResponse(failure, completeness, reported)
   const bytes = query.ownFields ? await shareBytes(read.bytes, account) : read.bytes
   const asked = describePricedCall(query, provider, stages.catalogue)
-  noteKept(context, read.id)
+  setStoredId(context, read.id)
   const usage = await usageOf(asked, read, owner)
   const passed = await passAnswer(context, bytes, usage)
   const headers = answeredHeaders(context, answer, usage, stages)

@@ -18,14 +18,14 @@ export async function answerWithFallbacks(context: RequestContext, stages: Stage
   const wanted = await attempt(context, stages)
   if ('response' in wanted) return wanted.response
   if (isTemporaryFailure(wanted.failure) && hasFallbacks(context)) {
-    context.accounting.noteFailure(wanted.failure)
+    context.recorder.recordFailure(wanted.failure)
     for (const model of fallbacksOf(context)) {
       const substitute = await substituteFor(context, model, stages)
       const given = substitute && (await attempt(substitute, stages))
       if (given && 'response' in given) return nameAnswering(given.response, model)
       // The client left while this fallback was asked, so the request ends with the fallback's cost.
       if (given?.failure instanceof ClientGone) throw given.failure
-      if (given) context.accounting.noteFailure(given.failure)
+      if (given) context.recorder.recordFailure(given.failure)
     }
   }
   return reportFailure(wanted.failure, context)
@@ -77,16 +77,16 @@ async function substituteFor(
   await stages.modelRouter.learnNames(own, model)
   const plan = planRequest(query, unnarrowed(own), stages.modelRouter)
   if (plan.refusal) return null
-  if (plan.provider) context.accounting.noteProvider(plan.provider, model)
+  if (plan.provider) context.recorder.setProvider(plan.provider, model)
   return { ...context, ...plan, query }
 }
 
 /** An upstream's error keeps its status, body and Retry-After, and does not count; any other failure is thrown. */
-function reportFailure(failure: CallFailure, { accounting, provider }: RequestContext): ProxyResponse {
-  if (provider) accounting.noteProvider(provider)
+function reportFailure(failure: CallFailure, { recorder, provider }: RequestContext): ProxyResponse {
+  if (provider) recorder.setProvider(provider)
   if (failure instanceof ProxyError || failure instanceof ClientGone) throw failure
-  accounting.noteHeaders()
-  accounting.finishFailed(failure)
+  recorder.recordHeadersReady()
+  recorder.finishFailed(failure)
   const { status, headers, body } = failure
   return { status, headers: { ...headers }, body }
 }

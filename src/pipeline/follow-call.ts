@@ -56,25 +56,25 @@ function followStream(
   context: RoutedContext<CompletionQuery>,
   { call, subscriber }: Pick<Joined, 'call' | 'subscriber'>,
 ): ProxyResponse {
-  const { query, provider, accounting } = context
+  const { query, provider, recorder } = context
   const { body, ended } = streamEvents(subscriber, streamOptions(context))
   void ended.then(end => finishFollowed(context, call, end))
-  accounting.noteHeaders()
-  accounting.note({ cache_reason: 'coalesced' })
+  recorder.recordHeadersReady()
+  recorder.set({ cache_reason: 'coalesced' })
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
   return { status: 200, headers: { ...SSE_TYPE, ...followHeaders(provider.name, promptTokens) }, body }
 }
 
 /** Accounts for a followed stream that has ended for its client. */
-async function finishFollowed({ accounting }: RoutedContext, call: SharedCall, end: StreamEnd): Promise<void> {
+async function finishFollowed({ recorder }: RoutedContext, call: SharedCall, end: StreamEnd): Promise<void> {
   const cacheResult = 'HIT' as const
-  if (end.kind === 'gone') return accounting.finishFailed(new ClientGone(), { cacheResult })
+  if (end.kind === 'gone') return recorder.finishFailed(new ClientGone(), { cacheResult })
   // A stream can report a failure in an event and still end normally.
   const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
-  if (failure) return accounting.finishFailed(failure, { cacheResult })
+  if (failure) return recorder.finishFailed(failure, { cacheResult })
   const settled = await call.settled
-  if (settled.kind === 'complete') accounting.noteBody(settled.entry.body)
-  accounting.finish({ status: 200, counts: true, cacheResult, usage: usageOf(settled) })
+  if (settled.kind === 'complete') recorder.responseBody = settled.entry.body
+  recorder.finish({ status: 200, counts: true, cacheResult, usage: usageOf(settled) })
 }
 
 function failureOf(settlement: Settlement): ProxyError | null {

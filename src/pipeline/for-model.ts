@@ -4,7 +4,7 @@ import type { Account } from '../postgres/admit.ts'
 import { type Alias, findAlias } from '../providers/aliases.ts'
 import { renameInLong } from '../providers/rename-model.ts'
 import { parseBytes, withModel } from './parse-request.ts'
-import type { CompletionQuery, NotedQuery } from './query.ts'
+import type { CompletionQuery, RecordedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 
 export interface Renaming {
@@ -26,7 +26,7 @@ export async function forModel(
 }
 
 /** Puts the model that an alias stands for in its place, before anything is looked up or asked by it. */
-export async function resolveAlias<Q extends NotedQuery>(
+export async function resolveAlias<Q extends RecordedQuery>(
   query: Q,
   account: Account,
   rename: (model: string) => Promise<Q>,
@@ -41,6 +41,6 @@ export function resolveEarly(query: CompletionQuery, account: Account): Completi
   return alias ? noteAlias(withModel(query, alias.model), alias) : query
 }
 
-function noteAlias<Q extends NotedQuery>(query: Q, alias: Alias): Q {
+function noteAlias<Q extends RecordedQuery>(query: Q, alias: Alias): Q {
   return Object.assign(query, { alias })
 }

@@ -37,13 +37,13 @@ export function createPipeline(stages: Stages, keepAliveAfterMs = KEEP_ALIVE_AFT
       const guess = admission.lastKnown(keyHash)
       const guessed = early?.query && guess && planRequest(named(early.query, guess), guess, modelRouter)
       admitted = await admitRequest(request, keyHash, guessed || null, stages)
-      const { account, entry, accounting } = admitted
+      const { account, entry, recorder } = admitted
       const query = early?.query
         ? named(early.query, account)
         : await readerOf(request.target).read(request, account, stages, early?.bytes)
       // Asked first, so that a request without tags reads none.
       const isTagged = query.body.metadata !== undefined || request.headers.has('x-proxy-tags')
-      accounting.noteQuery(query, isTagged ? readTags(request.headers, query) : null)
+      recorder.setQuery(query, isTagged ? readTags(request.headers, query) : null)
       const learning = modelRouter.learnNames(account, query.model)
       if (learning) await learning
       const isRight = guessed && !learning && samePlanInputs(guess, account)
@@ -51,9 +51,9 @@ export function createPipeline(stages: Stages, keepAliveAfterMs = KEEP_ALIVE_AFT
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
       if (plan.refusal) throw plan.refusal
       const check = stages.hook && (await checkRequest({ request, query, account }, stages.hook))
-      if (plan.provider) accounting.noteProvider(plan.provider)
-      if (plan.cacheQuery) accounting.note({ asked_id: plan.cacheQuery.askedId })
-      const checked = { request, query, account, accounting, check, ...(check ? withinCheck(plan, check) : plan) }
+      if (plan.provider) recorder.setProvider(plan.provider)
+      if (plan.cacheQuery) recorder.set({ asked_id: plan.cacheQuery.askedId })
+      const checked = { request, query, account, recorder, check, ...(check ? withinCheck(plan, check) : plan) }
       const responding = complete(checked, admitted, exactEntry, stages)
       // An exact hit comes at once.
       const mayBeSilent = exactEntry === null && isStreamed(checked)
@@ -72,7 +72,7 @@ export function createPipeline(stages: Stages, keepAliveAfterMs = KEEP_ALIVE_AFT
   function noteRefused(request: ProxyRequest, keyHash: string, early: EarlyBody | null, error: unknown): void {
     const account = admission.lastKnown(keyHash)
     if (account && isCounted(request))
-      stages.accounting.noteRefused(request, account, early?.query ? named(early.query, account) : null, error)
+      stages.accounting.recordRejection(request, account, early?.query ? named(early.query, account) : null, error)
   }
 }
 
@@ -97,12 +97,12 @@ async function complete(
 }
 
 function describeHead(context: RequestContext<CompletionQuery>, admitted: AdmittedRequest, afterMs: number): EarlyHead {
-  const { request, query, provider, accounting } = context
+  const { request, query, provider, recorder } = context
   const { writeFailure } = formatOf(query.endpoint)
   return {
     afterMs,
     async writeHeaders() {
-      accounting.noteHeaders()
+      recorder.recordHeadersReady()
       const headers = { ...missHeaders(provider?.name ?? '', 0), ...SSE_TYPE }
       await tellLeft(admitted, { headers })
       return headers
@@ -130,9 +130,9 @@ async function answer(context: RequestContext, exactEntry: Uint8Array | null, st
  * A project may want that nothing is answered any more when its money is spent, not even from the cache. Money that other requests have
  * reserved is not spent: it is waited for when there is no cached response.
  */
-async function reserveAhead({ query, provider, accounting }: RequestContext, { catalogue }: Stages): Promise<void> {
+async function reserveAhead({ query, provider, recorder }: RequestContext, { catalogue }: Stages): Promise<void> {
   if (!provider || (query.kind !== 'completion' && query.kind !== 'passed')) return
-  const reserving = accounting.spending?.reserveAhead(query.model, maxCost(sizeOf(query), provider, catalogue))
+  const reserving = recorder.spending?.reserveAhead(query.model, maxCost(sizeOf(query), provider, catalogue))
   await reserving?.catch(error => {
     if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error
   })
@@ -146,7 +146,7 @@ function isStreamed(context: RequestContext): context is RequestContext<Completi
 /** Returns the error that the client gets. */
 async function accountFailure(admitted: AdmittedRequest, raised: unknown): Promise<unknown> {
   const error = describeRaised(raised)
-  admitted.accounting.finishFailed(error)
+  admitted.recorder.finishFailed(error)
   if (error instanceof ProxyError) await tellLeft(admitted, error)
   return error
 }

@@ -13,7 +13,7 @@ import type { SoundLength } from './pass-through/sound-length.ts'
 export const MAX_MODEL_LENGTH = 256
 
 /** What is recorded about any request. */
-export interface NotedQuery {
+export interface RecordedQuery {
   /** The operation's name in records. */
   endpoint: RecordedEndpoint | 'cache/feedback'
   model: string
@@ -24,7 +24,7 @@ export interface NotedQuery {
 }
 
 /** A request that a model answers, from which the cache makes its key. */
-interface CacheableQuery extends NotedQuery {
+interface CacheableQuery extends RecordedQuery {
   /** The body as it was sent. A large body is decoded on first use. */
   readonly text: string
   /** Whether serializing the body again could change a number in it. */
@@ -88,7 +88,7 @@ export interface PassedQuery extends CacheableQuery, Controlled {
 }
 
 /** Counts a prompt's tokens. */
-export interface CountQuery extends NotedQuery {
+export interface CountQuery extends RecordedQuery {
   kind: 'count'
   endpoint: Endpoint
   /** The body as it was sent: text, or bytes for a large one. */
@@ -98,11 +98,11 @@ export interface CountQuery extends NotedQuery {
 }
 
 /** For objects that providers keep: the target says all that is known before they are asked. */
-export interface KeptQuery extends NotedQuery {
+export interface KeptQuery extends RecordedQuery {
   kind: 'kept' | 'bound' | 'response'
 }
 
-export interface FeedbackQuery extends NotedQuery {
+export interface FeedbackQuery extends RecordedQuery {
   kind: 'feedback'
 }
 

@@ -116,11 +116,11 @@ async function countTokens(
 }
 
 /** No provider is asked. */
-async function explain({ cacheQuery, accounting }: RequestContext, { explainer }: Stages): Promise<ProxyResponse> {
+async function explain({ cacheQuery, recorder }: RequestContext, { explainer }: Stages): Promise<ProxyResponse> {
   if (!cacheQuery) throw new Error('What is explained is cached as a whole')
   const explanation = await explainer.explain(cacheQuery)
-  accounting.noteHeaders()
-  accounting.finish({ status: 200, counts: true, cacheResult: null, usage: NO_USAGE })
+  recorder.recordHeadersReady()
+  recorder.finish({ status: 200, counts: true, cacheResult: null, usage: NO_USAGE })
   return answerJson(explanation)
 }
 

@@ -13,7 +13,7 @@ import { broken, failedResponse, UpstreamFailure } from '../providers/upstream-f
 import { passAnswer } from './checks/pass-answer.ts'
 import { StreamGate } from './checks/stream-gate.ts'
 import type { CallFailure } from './coalescing/shared-call.ts'
-import { answeredHeaders, entryOf, finishMiss, noteKept, storeResponse } from './complete-call.ts'
+import { answeredHeaders, entryOf, finishMiss, setStoredId, storeResponse } from './complete-call.ts'
 import { KeptText } from './kept-text.ts'
 import { shareBytes, shareEvent } from './own-fields.ts'
 import type { CompletionQuery } from './query.ts'
@@ -32,13 +32,13 @@ type StreamContext = LeadingContext<CompletionQuery>
 
 /** Resolves when the stream begins: at once, unless it is held back. */
 export async function relayStream(context: StreamContext, answer: UpstreamAnswer, stages: Stages): Promise<Attempt> {
-  const { query, accounting, call, subscriber } = context
+  const { query, recorder, call, subscriber } = context
   const expected = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
   const gate = new StreamGate(context, stages)
   // Not awaited: the leader's client may leave while followers still read.
   void relay(context, answer, gate, stages)
   if (gate.isShut && (await call.started) === 'settled') return { failure: await failureOf(call) }
-  accounting.noteHeaders()
+  recorder.recordHeadersReady()
   const headers = { ...answeredHeaders(context, answer, expected, stages), ...SSE_TYPE }
   return { response: { status: 200, headers, body: streamEvents(subscriber, streamOptions(context)).body } }
 }
@@ -110,7 +110,7 @@ async function settle(
 
 /** A response that turned out to be a failure. Its clients learn so by an event: the provider's own, where it sent one. */
 function endFailed(
-  { query, call, accounting }: StreamContext,
+  { query, call, recorder }: StreamContext,
   stream: ResponseStream,
   {
     failure,
@@ -125,7 +125,7 @@ function endFailed(
   if (held && tellsFailure && !gate.isShut) void call.push(held)
   call.settle({ kind: 'notShareable', failure: reported }, stream.hasToldFailure ? undefined : reported)
   // Nothing of it has gone to anybody, and another model may be asked.
-  if (!gate.isShut) accounting.finishFailed(reported, { usage })
+  if (!gate.isShut) recorder.finishFailed(reported, { usage })
 }
 
 /** How a call ends whose answer may not pass: those that read a part of it learn so, too. */
@@ -160,7 +160,7 @@ async function usageOfStream(
   const { query, account, provider } = context
   const { usage, hasBegun, hasEnded, mayHaveBegun, model, tier, id, text, body } = reading
   const { lostChars } = stream.assembler.meter
-  noteKept(context, id)
+  setStoredId(context, id)
   const report = {
     ...{ usage, hasBegun, model, tier, text, lostChars, ...(reason && { reason }) },
     mayHaveBegun: isInterrupted || mayHaveBegun,
@@ -219,7 +219,7 @@ async function endBroken(
   { failure, gate }: { failure: unknown; gate: StreamGate },
   stages: Stages,
 ): Promise<void> {
-  const { provider, accounting, call } = context
+  const { provider, recorder, call } = context
   // Counted first: when a client learns of the end, the request is accounted for.
   const end = { reason: reasonOf(failure), isInterrupted: !isInPlaceOfResponse(failure) }
   const usage = await usageOfStream(context, stream, stream.judge(), end, stages)
@@ -228,5 +228,5 @@ async function endBroken(
   call.settle({ kind: 'notShareable', failure: reported }, reported)
   // Nothing of it has gone to anybody, and another model may be asked.
   if (gate.isShut && reported instanceof UpstreamFailure && !(failure instanceof ClientGone)) return
-  accounting.finishFailed(failure instanceof ClientGone ? failure : reported, { usage })
+  recorder.finishFailed(failure instanceof ClientGone ? failure : reported, { usage })
 }

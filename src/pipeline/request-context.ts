@@ -17,6 +17,8 @@ import type { ModelRouter } from '../providers/model-router.ts'
 import type { Provider } from '../providers/upstream.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
+import type { Accounting } from './accounting/accounting.ts'
+import type { RequestRecorder } from './accounting/request-recorder.ts'
 import type { Leads } from './coalescing/leads.ts'
 import type { CallFailure, SharedCall, SharedCalls, Subscriber } from './coalescing/shared-call.ts'
 import type { Conversations } from './conversations.ts'
@@ -24,7 +26,6 @@ import type { VectorCalls } from './embeddings/vector-calls.ts'
 import type { KeptResponses } from './kept-responses.ts'
 import type { CompletionQuery, ParsedBodies, PassedQuery, Query } from './query.ts'
 import type { ProxyRequest, ProxyResponse } from './request.ts'
-import type { Accounting, RequestAccounting } from './request-accounting.ts'
 
 /** The dependencies of the pipeline's steps. */
 export interface Stages {
@@ -76,7 +77,7 @@ export interface RequestContext<Q extends Query = Query> extends Planned {
   request: ProxyRequest
   query: Q
   account: Account
-  accounting: RequestAccounting
+  recorder: RequestRecorder
   /** Null where no hook is asked. */
   check: Check | null
 }

@@ -18,7 +18,7 @@ import { JSON_TYPE, SSE_TYPE } from './response-headers.ts'
 import { showsUsage } from './stream-events.ts'
 
 export function serveHit(
-  { request, query, account, cacheQuery, accounting }: RoutedContext<CompletionQuery>,
+  { request, query, account, cacheQuery, recorder }: RoutedContext<CompletionQuery>,
   match: Match,
   { parsedBodies }: Stages,
   judgeUsd = 0,
@@ -27,12 +27,12 @@ export function serveHit(
   const headers = Object.assign(hitHeaders(match, judgeUsd), query.stream ? SSE_TYPE : JSON_TYPE)
   const body = query.stream ? replayStream(entry.body, replayOf({ request, query }), account) : entry.body
   parsedBodies.keep(query)
-  accounting.noteHeaders()
-  accounting.noteMatch(match)
-  accounting.noteBody(entry.body)
-  if (match.result === 'HIT-SEMANTIC' && cacheQuery) accounting.noteSemanticMatch(match, cacheQuery)
+  recorder.recordHeadersReady()
+  recorder.recordHit(match)
+  recorder.responseBody = entry.body
+  if (match.result === 'HIT-SEMANTIC' && cacheQuery) recorder.recordSemanticMatch(match, cacheQuery)
   const usage = { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens }
-  accounting.finish({ status: 200, counts: true, cacheResult: result, usage })
+  recorder.finish({ status: 200, counts: true, cacheResult: result, usage })
   return { status: 200, headers, body }
 }
 

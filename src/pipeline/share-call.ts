@@ -47,7 +47,7 @@ async function shareCall(context: SharingContext, stages: Stages): Promise<Attem
     if (!joined) break
     const lookup = joined.isFirst ? await tryToLead(cacheQuery, joined, stages) : null
     if (lookup) return lead(context, joined, lookup, stages)
-    context.accounting.followed = joined.isFirst ? 'installation' : 'process'
+    context.recorder.followed = joined.isFirst ? 'installation' : 'process'
     const followed = await followCall(context, joined, stages)
     if ('response' in followed) return followed
     if (followed.failure && !(followed.failure instanceof ClientGone)) failures.push(followed.failure)
@@ -85,7 +85,7 @@ async function lead(
   found: Lookup | null,
   stages: Stages,
 ): Promise<Attempt> {
-  const { request, query, account, provider, control, operation, accounting } = context
+  const { request, query, account, provider, control, operation, recorder } = context
   whenAborted(request.signal, subscriber.leave)
   try {
     const lookup = found && context.check ? await passFound(context, found, stages) : found
@@ -99,16 +99,16 @@ async function lead(
     const references = referencesOf(query)
     const keeper =
       references.length > 0 ? await checkReferences(stages.database, references, account, provider) : provider
-    const { spending } = accounting
+    const { spending } = recorder
     const most = spending && maxCost(sizeOf(query), provider, stages.catalogue)
     await spending?.reserve(query.model, most, call.signal)
     if (call.signal.aborted) throw new ClientGone()
     const asked = describePricedCall(query, provider, stages.catalogue)
-    accounting.noteAsked(reason => knownAhead(context, stages) ?? estimateUsage(asked, { reason }))
+    recorder.beginCall(reason => knownAhead(context, stages) ?? estimateUsage(asked, { reason }))
     // What is made in the background is made to its end.
     const isAside = query.endpoint === 'responses' && query.body.background === true
     const isLearned = query.kind === 'completion' || spending?.hasBudgets === true
-    call.readsOn = hasBegun => isAside || (isLearned && accounting.isReadToEnd && !(hasBegun && isSentAsWritten(asked)))
+    call.readsOn = hasBegun => isAside || (isLearned && recorder.isReadToEnd && !(hasBegun && isSentAsWritten(asked)))
     return await operation.ask({ ...context, provider: keeper, call, subscriber, lookup }, stages).catch(error => {
       if (error instanceof UpstreamFailure && error.usage) error.usage = asReported(asked, error.usage)
       throw error
@@ -130,14 +130,14 @@ function asShared(match: Match, { cacheQuery }: SharingContext): Settlement {
 
 /** Serves the lookup's match; without one, notes what nearly was. */
 function serveFound(context: SharingContext, lookup: Lookup, stages: Stages) {
-  const { operation, cacheQuery, accounting } = context
+  const { operation, cacheQuery, recorder } = context
   const { match, shadow, nearMiss, judgeUsd } = lookup
-  accounting.noteJudge(judgeUsd ?? 0)
-  accounting.noteLookup(lookup)
+  recorder.addJudgeCost(judgeUsd ?? 0)
+  recorder.recordLookup(lookup)
   const response = match && operation.serveHit(context, match, stages, judgeUsd)
   if (response || !cacheQuery) return response
-  if (shadow) accounting.noteSemanticMatch(shadow, cacheQuery, { isShadow: true })
-  else if (nearMiss) accounting.noteSemanticMatch(nearMiss, cacheQuery)
+  if (shadow) recorder.recordSemanticMatch(shadow, cacheQuery, { isShadow: true })
+  else if (nearMiss) recorder.recordSemanticMatch(nearMiss, cacheQuery)
   return null
 }
 

@@ -2,9 +2,9 @@
 
 import { ProxyError, refuse } from '../errors/errors.ts'
 import { formatOf } from '../formats/format-of.ts'
+import type { RequestRecorder } from './accounting/request-recorder.ts'
 import type { Subscriber } from './coalescing/shared-call.ts'
 import type { CompletionQuery } from './query.ts'
-import type { RequestAccounting } from './request-accounting.ts'
 import type { RoutedContext } from './request-context.ts'
 
 /** How a stream ended for one client. */
@@ -15,7 +15,7 @@ export interface StreamOptions {
   includeUsage: boolean
   /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
   writeFailure(error: ProxyError, last: Uint8Array | null): Uint8Array
-  accounting: Pick<RequestAccounting, 'noteChunk'>
+  recorder: Pick<RequestRecorder, 'recordFirstChunk'>
 }
 
 export interface ClientStream {
@@ -25,10 +25,10 @@ export interface ClientStream {
 }
 
 /** The options that a request's own fields imply. */
-export function streamOptions({ request, query, accounting }: RoutedContext<CompletionQuery>): StreamOptions {
+export function streamOptions({ request, query, recorder }: RoutedContext<CompletionQuery>): StreamOptions {
   const { writeFailure } = formatOf(query.endpoint)
   const includeUsage = showsUsage({ request, query })
-  return { includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last), accounting }
+  return { includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last), recorder }
 }
 
 /** Whether the client sees a stream's usage: it asked for it, or speaks to an aggregator, whose API always tells it. */
@@ -45,7 +45,7 @@ export function showsUsage({
  */
 export function streamEvents(
   subscriber: Subscriber,
-  { includeUsage, writeFailure, accounting }: StreamOptions,
+  { includeUsage, writeFailure, recorder }: StreamOptions,
 ): ClientStream {
   const { promise: ended, resolve } = Promise.withResolvers<StreamEnd>()
   let isOver = false
@@ -71,7 +71,7 @@ export function streamEvents(
             last = lump.last ?? last
             const bytes = includeUsage ? lump.bytes : lump.withoutUsage
             if (bytes.length === 0) continue
-            accounting.noteChunk()
+            recorder.recordFirstChunk()
             return controller.enqueue(bytes)
           }
           end({ kind: 'complete' })

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { invalidRequest } from '../errors/errors.ts'
 import { isJsonObject } from '../formats/json/canonical.ts'
-import type { NotedQuery } from './query.ts'
+import type { RecordedQuery } from './query.ts'
 
 const MOST_TAGS = 8
 /** OpenAI takes no more. */
@@ -16,7 +16,10 @@ const VALUE = /^(?=.{1,64}$)[\w.:/@+-]+(?: [\w.:/@+-]+)*$/
  * Throws a 400 for a header that is not `name=value, …`. `metadata` belongs to the provider: of it, what is a name and a value is taken,
  * as far as there is room, and the rest is only passed on. Returns a JSON object with sorted names; null for none.
  */
-export function readTags(headers: Headers, { body, endpoint }: Pick<NotedQuery, 'body' | 'endpoint'>): string | null {
+export function readTags(
+  headers: Headers,
+  { body, endpoint }: Pick<RecordedQuery, 'body' | 'endpoint'>,
+): string | null {
   const header = headers.get(HEADER)
   const { metadata } = body
   // Anthropic's field names the end user.

@@ -4,13 +4,13 @@ import type { recordColumns } from './usage-record.generated.ts'
 
 type Columns = { [Name in keyof typeof recordColumns]: Static<(typeof recordColumns)[Name]> }
 
-/** What may be known of a request: the columns that can be null, which are left out where they do not apply. */
-export type RequestStory = {
+/** The nullable columns of a record. Those that do not apply are omitted. */
+export type RecordDetails = {
   -readonly [Name in keyof Columns as null extends Columns[Name] ? Name : never]?: Columns[Name]
 }
 
 /** One answered, refused or failed request: a row of usage_records, whose comments say what its columns are. */
-export type UsageRecord = RequestStory & {
+export type UsageRecord = RecordDetails & {
   [Name in keyof Columns as null extends Columns[Name] ? never : Name]: Columns[Name]
 } & {
   /** What it took of budgets, model by model. No column. */

@@ -19,7 +19,8 @@ import { createHealthCheck } from '../http/health.ts'
 import { type ConnectionRoom, createConnectionRoom } from '../http/incoming.ts'
 import { createReadiness, type Readiness } from '../http/readiness.ts'
 import { createHttp } from '../http/routes.ts'
-import { createAccounting } from '../pipeline/accounting.ts'
+import type { Accounting } from '../pipeline/accounting/accounting.ts'
+import { createAccounting } from '../pipeline/accounting/accounting.ts'
 import { createLeads } from '../pipeline/coalescing/leads.ts'
 import { SharedCalls } from '../pipeline/coalescing/shared-call.ts'
 import { createConversations } from '../pipeline/conversations.ts'
@@ -29,7 +30,6 @@ import { createModelDirectory } from '../pipeline/model-directory.ts'
 import { createPipeline } from '../pipeline/pipeline.ts'
 import { createParsedBodies } from '../pipeline/read-request.ts'
 import { createRealtime, type Realtime } from '../pipeline/realtime/open-session.ts'
-import type { Accounting } from '../pipeline/request-accounting.ts'
 import type { Stages } from '../pipeline/request-context.ts'
 import { createAccountTeller } from '../pipeline/tell-account.ts'
 import type { Database } from '../postgres/database.ts'
@@ -183,14 +183,14 @@ function tellStop(
 ): Pick<App, 'beginDrain' | 'noteCut' | 'answersRead' | 'endOpen' | 'readmitSessions'> {
   return {
     readmitSessions: realtime.readmit,
-    answersRead: accounting.answersRead,
-    endOpen: accounting.endOpen,
+    answersRead: accounting.allFinished,
+    endOpen: accounting.finishOpen,
     beginDrain() {
       readiness.beginDrain()
       realtime.drain()
     },
     noteCut() {
-      accounting.noteCut()
+      accounting.beginCutOff()
       realtime.cut()
     },
   }

@@ -11,7 +11,7 @@ import { createAnthropicProvider } from '../../src/providers/anthropic/create-an
 import { createConnectionProbe } from '../../src/providers/call-upstream.ts'
 import type { Endpoint, Provider, UpstreamAnswer } from '../../src/providers/upstream.ts'
 import { post } from '../harness/client.ts'
-import { freeAccounting } from '../harness/free-accounting.ts'
+import { freeRecorder } from '../harness/free-recorder.ts'
 import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
 
 const KEY = 'sk-ant-standin'
@@ -98,7 +98,7 @@ function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): R
   return streamEvents(subscriber, {
     includeUsage: !dropUsage,
     writeFailure: error => chatFormat.writeFailure(error, 'req_1', null),
-    accounting: freeAccounting(),
+    recorder: freeRecorder(),
   }).body
 }
 

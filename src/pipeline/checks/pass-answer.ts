@@ -12,7 +12,7 @@ import { hasTextAnswer } from './check.ts'
  * counts.
  */
 export async function passAnswer(
-  { check, query, accounting }: RoutedContext,
+  { check, query, recorder }: RoutedContext,
   answer: Uint8Array | null,
   usage: SpentUsage,
 ): Promise<Passed | null> {
@@ -20,7 +20,7 @@ export async function passAnswer(
   try {
     return await check.ask(answer, false)
   } catch (error) {
-    accounting.finishFailed(error, { usage, counts: error instanceof HookRefusal })
+    recorder.finishFailed(error, { usage, counts: error instanceof HookRefusal })
     throw error
   }
 }

@@ -35,7 +35,7 @@ type EmbeddingsContext = RoutedContext<CompletionQuery>
  * Throws a ProxyError when limits are exceeded or the upstream cannot be reached or understood, and ClientGone when the client has left.
  */
 async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt> {
-  const { query, account, provider, accounting } = context
+  const { query, account, provider, recorder } = context
   const { embeddings: asked } = query
   if (!asked) throw new Error('This request is answered as a whole')
   const yieldTurn = createYieldTurn()
@@ -64,9 +64,9 @@ async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt>
         ...missHeaders(provider.name, priceOf(context, usage, stages)),
         'x-proxy-tokens-saved': `${savedPromptTokens}`,
       }
-  accounting.noteHeaders()
+  recorder.recordHeadersReady()
   const spent = isHit ? { ...NO_USAGE, promptTokens: savedPromptTokens } : { ...usage, savedPromptTokens }
-  accounting.finish({ status: 200, counts: true, cacheResult: isHit ? 'HIT' : 'MISS', usage: spent })
+  recorder.finish({ status: 200, counts: true, cacheResult: isHit ? 'HIT' : 'MISS', usage: spent })
   return { response: { status: 200, headers: { ...headers, ...JSON_TYPE }, body } }
 }
 
@@ -94,10 +94,10 @@ function endEarly(
   underWay: ReadonlySet<EstimateCall>,
   stages: Stages,
 ): Attempt {
-  const { request, accounting } = context
+  const { request, recorder } = context
   const failure = end && 'refusal' in end ? end.refusal : request.signal.aborted ? new ClientGone() : end?.failure
   const known = usage === NO_USAGE ? usage : { ...usage, reportedCostUsd: priceOf(context, usage, stages) }
-  accounting.finishFailed(failure, {
+  recorder.finishFailed(failure, {
     usage: [...underWay].map(estimate => estimate(reasonOf(failure))).reduce(addEstimated, known),
   })
   if (end && 'refusal' in end) return { failure: end.refusal }

@@ -110,19 +110,19 @@ export async function fetchBatch(
   { inputs, isVerbatim }: Batch,
   signal: AbortSignal,
 ): Promise<FetchedBatch | { refusal: ErrorResponse }> {
-  const { request, query, account, provider, accounting } = context
+  const { request, query, account, provider, recorder } = context
   const { catalogue } = stages
   const countEach = () => counter.count(inputs.map(({ input }) => input))
   const body = writeBody(context, { inputs, isVerbatim })
   const { endpoint, model } = query
   const size = () => sizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
-  const { spending } = accounting
+  const { spending } = recorder
   if (spending) await spending.reserve(model, maxCost(size(), provider, catalogue), signal)
   signal.throwIfAborted()
   const called = { endpoint, model, body: body.body, size, provider, catalogue }
   const estimate: EstimateCall = reason => estimateUsage(called, { reason })
   underWay.add(estimate)
-  accounting.noteAsked(estimate)
+  recorder.beginCall(estimate)
   // Tokens are counted while the upstream answers.
   const counting = inputs.length > 1 ? countEach() : null
   // The rejection is handled where the count is awaited; this only prevents an unhandled one.
@@ -133,7 +133,7 @@ export async function fetchBatch(
     if (!mayHaveCost(failure, null)) underWay.delete(estimate)
     throw failure
   })
-  accounting.noteAnswered(upstream)
+  recorder.recordResponseHead(upstream)
   const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
   const headers = Object.fromEntries(upstream.headers)
   if (upstream.status !== 200) {

@@ -134,12 +134,12 @@ async function storeAndSettle(
 }
 
 async function store(
-  { context: { accounting, control, account, query }, stages }: EmbeddingsJob,
+  { context: { recorder, control, account, query }, stages }: EmbeddingsJob,
   fetched: ReadonlyMap<string, FetchedVector>,
 ): Promise<void> {
   const ttlSeconds = keptForSeconds(control, account)
   if (ttlSeconds <= 0) return
-  if (!control.lookup) accounting.note({ refreshed: true })
+  if (!control.lookup) recorder.set({ refreshed: true })
   const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
   await stages.vectors.store(account, named, { ttlSeconds, endUser: recordedUserOf(query.body) })
 }

@@ -30,7 +30,7 @@ import { listKept } from './list-objects.ts'
 import { describeObject } from './note-object.ts'
 
 type BoundTarget = Extract<PipelineTarget, { kind: 'bound' }>
-type Context = Pick<RequestContext, 'request' | 'account' | 'accounting' | 'query' | 'provider'>
+type Context = Pick<RequestContext, 'request' | 'account' | 'recorder' | 'query' | 'provider'>
 
 const NOT_PRICED = 'model_not_priced'
 /** OpenAI's page sizes. */
@@ -140,15 +140,15 @@ interface Sending extends BoundTarget {
 
 /** What makes, changes or asks for something. It counts, and is recorded; what it costs is not known. */
 async function send(context: RequestContext, sending: Sending, stages: Stages): Promise<ProxyResponse> {
-  const { request, accounting, query } = context
+  const { request, recorder, query } = context
   const { collection, id, rest, provider, passed } = sending
   const use = useOf(sending, 'POST') ?? {}
   const model = (passed && modelOf(passed.fields, collection)) ?? collection
   const tags = readTags(request.headers, { body: passed?.fields ?? {}, endpoint: collection })
-  accounting.noteQuery({ ...query, model }, tags)
-  accounting.noteProvider(provider)
+  recorder.setQuery({ ...query, model }, tags)
+  recorder.setProvider(provider)
   if (use.costs) await refuseWithinBudget(context, collection, model)
-  accounting.noteAsked(() => NO_USAGE)
+  recorder.beginCall(() => NO_USAGE)
   // Not the client's signal: what is made is bound to its project even if the client has left.
   const signal = new AbortController().signal
   const answer = await passTo(provider, {
@@ -157,22 +157,22 @@ async function send(context: RequestContext, sending: Sending, stages: Stages): 
     isDownload: false,
     signal,
   })
-  accounting.noteAnswered(answer)
+  recorder.recordResponseHead(answer)
   const bytes = await readAll(answer.body, provider.name)
   const isDone = answer.status < 400
   if (isDone) await bindSent(context, { ...sending, answer, text: new TextDecoder().decode(bytes) }, stages)
-  accounting.noteHeaders()
+  recorder.recordHeadersReady()
   const usd = use.costs ? null : 0
   const usage = withCost(NO_USAGE, usd)
-  if (isDone) accounting.finish({ status: answer.status, counts: true, cacheResult: 'MISS', usage })
-  else accounting.finishFailed({ ...answer, body: bytes })
+  if (isDone) recorder.finish({ status: answer.status, counts: true, cacheResult: 'MISS', usage })
+  else recorder.finishFailed({ ...answer, body: bytes })
   return { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, usd) }, body: bytes }
 }
 
 /** Nobody can tell before what it will cost. */
-async function refuseWithinBudget({ accounting }: Context, path: BoundCollection, model: string): Promise<void> {
+async function refuseWithinBudget({ recorder }: Context, path: BoundCollection, model: string): Promise<void> {
   try {
-    await accounting.spending?.reserveMoney(model, { usd: null, tokens: null })
+    await recorder.spending?.reserveMoney(model, { usd: null, tokens: null })
   } catch (error) {
     throw error instanceof ProxyError && error.code === NOT_PRICED ? refuse('boundNotPriced', { path }, error) : error
   }

@@ -16,11 +16,11 @@ import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.t
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
+import type { RequestRecorder } from '../accounting/request-recorder.ts'
 import { checkRequests } from '../checks/check-kept.ts'
 import { passedOn } from '../complete-call.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
 import type { ProxyResponse } from '../request.ts'
-import type { RequestAccounting } from '../request-accounting.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { missHeaders } from '../response-headers.ts'
 import { addCostBounds, maxCost } from '../spending/max-cost.ts'
@@ -62,25 +62,25 @@ export async function startBatch(
   await checkReferences(database, references, account, provider)
   if (isNarrowed(account)) checkModels(file.models, account)
   const tags = readTags(request.headers, { body: passed.fields, endpoint: 'batches' })
-  context.accounting.noteQuery(context.query, tags)
-  context.accounting.note({ end_user: recordedUserOf(passed.fields) })
-  if (context.accounting.spending?.hasBudgets) await reserveForFile(context, provider, input, stages)
+  context.recorder.setQuery(context.query, tags)
+  context.recorder.set({ end_user: recordedUserOf(passed.fields) })
+  if (context.recorder.spending?.hasBudgets) await reserveForFile(context, provider, input, stages)
   const { requests, models } = file
   return makeBatch(context, { collection: 'batches', provider, passed, requests, models, tags }, stages)
 }
 
 /** Starts one of Anthropic's batches, whose requests are in the body. It counts as many requests as it holds. */
 export async function startMessageBatch(context: RequestContext, stages: Stages): Promise<ProxyResponse> {
-  const { request, account, accounting } = context
+  const { request, account, recorder } = context
   const keeper = orThrow(stages.modelRouter.keeperOfObjects(account, 'message_batches'))
-  const looksForSize = accounting.spending?.hasBudgets ?? false
+  const looksForSize = recorder.spending?.hasBudgets ?? false
   const input = { bytes: await request.body.readBytes(), looksForSize, aliases: listAliases(account) }
   const { bytes, requests, models, references, sizes } = await readMessageBatch(input, account.project_id)
   const refusal = refuseUnallowed(models, account)
   if (refusal) throw refusal
   const provider = await checkReferences(stages.database, references, account, keeper)
   await checkRequests(context, [{ bytes, where: '' }], stages)
-  if (accounting.spending?.hasBudgets) await reserveForBatch(context, provider, sizes, stages)
+  if (recorder.spending?.hasBudgets) await reserveForBatch(context, provider, sizes, stages)
   const passed = { bytes, contentType: 'application/json', fields: {}, form: null }
   const tags = readTags(request.headers, { body: {}, endpoint: 'message_batches' })
   return makeBatch(context, { collection: 'message_batches', provider, passed, requests, models, tags }, stages)
@@ -123,7 +123,7 @@ const NOTHING: CostBound = { usd: 0, tokens: 0 }
 
 /** Reserves what the requests may cost at half the price, model by model. */
 async function reserveForBatch(
-  { request, accounting }: RequestContext,
+  { request, recorder }: RequestContext,
   provider: Provider,
   sizes: readonly RequestSize[],
   { catalogue }: Stages,
@@ -136,8 +136,8 @@ async function reserveForBatch(
     byModel.set(size.model, addCostBounds(byModel.get(size.model) ?? NOTHING, { ...most, usd }))
     await yieldTurn()
   }
-  accounting.noteProvider(provider)
-  for (const [model, largest] of byModel) await accounting.spending?.reserveMoney(model, largest, request.signal)
+  recorder.setProvider(provider)
+  for (const [model, largest] of byModel) await recorder.spending?.reserveMoney(model, largest, request.signal)
 }
 
 /** They may have been narrowed since the upload, or another key's may be wider. */
@@ -164,21 +164,21 @@ interface ObjectToMake extends Pick<BatchInput, 'requests'> {
 
 /** Returns the provider's response, including its errors. */
 export async function makeObject(
-  { request, account, accounting }: RequestContext,
+  { request, account, recorder }: RequestContext,
   { collection, provider, passed, requests, models, tags }: ObjectToMake,
   { database }: Stages,
 ): Promise<ProxyResponse> {
-  accounting.noteProvider(provider)
+  recorder.setProvider(provider)
   // A batch may have begun though its answer was lost; one that was begun is accounted for when it is over.
   let isMade = false
-  accounting.noteAsked(reason =>
-    requests > 0 && collection !== 'files' && !isMade ? estimateReserved(accounting, reason) : NO_USAGE,
+  recorder.beginCall(reason =>
+    requests > 0 && collection !== 'files' && !isMade ? estimateReserved(recorder, reason) : NO_USAGE,
   )
   const path = COLLECTION_PATHS[collection]
   const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, leavesTrace: true }
   // Not the client's signal: the object is bound to its project even if the client has left.
   const answer = await passTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
-  accounting.noteAnswered(answer)
+  recorder.recordResponseHead(answer)
   const bytes = await readAll(answer.body, provider.name)
   isMade = answer.status < 400
   if (isMade) {
@@ -198,7 +198,7 @@ export async function makeObject(
       tags: tags ? JSON.parse(tags) : null,
       asked_for: recordedUserOf(passed.fields),
     }
-    const reservation = accounting.spending?.leave() ?? null
+    const reservation = recorder.spending?.leave() ?? null
     async function keep(): Promise<void> {
       const batch = { of_project: account.project_id, batch_id: id }
       await call(database, 'keep_object', kept)
@@ -211,13 +211,13 @@ export async function makeObject(
       throw refuse('databaseUnavailable', null, error)
     })
   }
-  accounting.noteHeaders()
-  if (isMade) accounting.finish({ status: answer.status, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
-  else accounting.finishFailed({ ...answer, body: bytes })
+  recorder.recordHeadersReady()
+  if (isMade) recorder.finish({ status: answer.status, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
+  else recorder.finishFailed({ ...answer, body: bytes })
   return { status: answer.status, headers: { ...passedOn(answer), ...missHeaders(provider.name, 0) }, body: bytes }
 }
 
-function estimateReserved({ spending }: RequestAccounting, reason: EstimateReason): SpentUsage {
+function estimateReserved({ spending }: RequestRecorder, reason: EstimateReason): SpentUsage {
   const { usd = null, tokens = null } = spending?.reserved ?? {}
   return {
     ...NO_USAGE,

@@ -9,8 +9,8 @@ import { call, callForRow } from '../../postgres/call.ts'
 import type { Collection } from '../../postgres/kept-objects.ts'
 import { batchSpendingId, releaseSpending } from '../../postgres/spending.ts'
 import type { Provider } from '../../providers/upstream.ts'
+import type { AccountedRequest } from '../accounting/create-record.ts'
 import { readPassedUsage, withCost } from '../pass-through/passed-usage.ts'
-import type { AccountedRequest } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
 
 /** A file or a batch that is asked for. */
@@ -136,12 +136,12 @@ export function recordSpent(
   { request, account, provider, collection }: AskedBatch,
   { model, usage, usd }: Spent,
   { reservation, tags, end_user }: { reservation: string; tags: string | null; end_user: string | null },
-  { accounting: accounts }: Stages,
+  { accounting }: Stages,
 ): void {
-  const accounting = accounts.open(request, account, () => {})
-  accounting.noteQuery({ endpoint: collection, model, stream: false, body: {} }, tags)
-  accounting.note({ end_user })
-  accounting.noteProvider(provider)
-  accounting.spending?.take(reservation)
-  accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: withCost(usage, usd) })
+  const recorder = accounting.open(request, account, () => {})
+  recorder.setQuery({ endpoint: collection, model, stream: false, body: {} }, tags)
+  recorder.set({ end_user })
+  recorder.setProvider(provider)
+  recorder.spending?.take(reservation)
+  recorder.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: withCost(usage, usd) })
 }

@@ -53,7 +53,7 @@ const READ = new Job<PassedToAssess & { parts: readonly Uint8Array[] }, PassedAn
 const NOT_SHAREABLE: Settlement = { kind: 'notShareable', failure: null }
 
 async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
-  const { request, query, provider, accounting, call } = context
+  const { request, query, provider, recorder, call } = context
   if (!provider.pass) throw new Error(`${provider.name} passes nothing on`)
   if (isOpenAis(query) && provider.kind !== 'openai') throw refuse('openAisAlone', { path: query.endpoint })
   const format = formatToWrite(context, stages)
@@ -66,7 +66,7 @@ async function ask(context: PassedContext, stages: Stages): Promise<Attempt> {
     isDownload: false,
     signal: call.signal,
   })
-  accounting.noteAnswered(answer)
+  recorder.recordResponseHead(answer)
   if (answer.status >= 400) return passOnError(context, answer)
   if (/^text\/event-stream/i.test(typeOf(answer))) return { response: answerInEvents(context, answer, stages) }
   if (isJson(answer) || isTranscript(query)) return { response: await answerWhole(context, answer, format, stages) }
@@ -125,12 +125,12 @@ function countAskedAbout(input: unknown): number {
 
 /** Usage comes with the last event; until then the estimate stands. */
 function answerInEvents(context: PassedContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
-  const { query, accounting, call } = context
+  const { query, recorder, call } = context
   call.settle(NOT_SHAREABLE)
-  accounting.noteHeaders()
+  recorder.recordHeadersReady()
   const prompt = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
   const expected = withSeconds(context, prompt, null, stages)
-  const body = relayAnswer(accounting, answer, {
+  const body = relayAnswer(recorder, answer, {
     hasEvents: true,
     onWhole(event) {
       const reported = event ? believedUsage(context, readUsageOfEvent(event), stages) : NO_USAGE
@@ -147,13 +147,13 @@ function answerInEvents(context: PassedContext, answer: UpstreamAnswer, stages: 
 
 /** Relays bytes that never report their usage. */
 function answerAsItComes(context: PassedContext, answer: UpstreamAnswer, stages: Stages): ProxyResponse {
-  const { accounting, cacheQuery, control } = context
-  accounting.noteHeaders()
+  const { recorder, cacheQuery, control } = context
+  recorder.recordHeadersReady()
   const usage = spentBy(context, NO_USAGE, stages)
   const body =
     cacheQuery && control.store
       ? relayKeptSound(context, answer, usage, stages)
-      : relayAnswer(accounting, answer, { hasEvents: false, onWhole: () => finishMiss(context, usage) })
+      : relayAnswer(recorder, answer, { hasEvents: false, onWhole: () => finishMiss(context, usage) })
   return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body }
 }
 
@@ -163,7 +163,7 @@ function relayKeptSound(
   usage: SpentUsage,
   stages: Stages,
 ): ReadableStream<Uint8Array> {
-  const { request, provider, accounting, call, subscriber } = context
+  const { request, provider, recorder, call, subscriber } = context
   return relayKept(answer, {
     signal: request.signal,
     onLeft: subscriber.leave,
@@ -176,7 +176,7 @@ function relayKeptSound(
       const isTold = error instanceof ProxyError || error instanceof ClientGone
       const failure = isTold ? error : broken(provider.name, 'broke off its answer', undefined, error)
       call.settle({ kind: 'notShareable', failure })
-      accounting.finishFailed(failure)
+      recorder.finishFailed(failure)
     },
   })
 }

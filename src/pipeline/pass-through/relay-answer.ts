@@ -2,7 +2,7 @@
 import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
-import type { RequestAccounting } from '../request-accounting.ts'
+import type { RequestRecorder } from '../accounting/request-recorder.ts'
 
 export interface RelayOptions {
   /** Whether the response is a stream of server-sent events: a failure is then reported in an event. */
@@ -16,7 +16,7 @@ const MAX_READ_ON_MS = 10 * 60_000
 
 /** Reads from the upstream only when the client reads; once it has left, to the end where that is wanted. */
 export function relayAnswer(
-  accounting: RequestAccounting,
+  recorder: RequestRecorder,
   answer: UpstreamAnswer,
   { hasEvents, onWhole }: RelayOptions,
 ): ReadableStream<Uint8Array> {
@@ -40,7 +40,7 @@ export function relayAnswer(
       for (let read = await reader.read(); !read.done; read = await reader.read()) take(read.value)
       onWhole(lastEvent)
     } catch (error) {
-      accounting.finishFailed(error)
+      recorder.finishFailed(error)
     } finally {
       clearTimeout(timer)
     }
@@ -61,7 +61,7 @@ export function relayAnswer(
             if (bytes.length > 0) return
           }
         } catch (error) {
-          accounting.finishFailed(error)
+          recorder.finishFailed(error)
           if (!hasEvents || error instanceof ClientGone) return controller.error(error)
           const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
           controller.enqueue(
@@ -71,8 +71,8 @@ export function relayAnswer(
         }
       },
       async cancel() {
-        if (hasEvents && accounting.spending?.hasBudgets && accounting.isReadToEnd) return void readOn()
-        accounting.finishFailed(new ClientGone())
+        if (hasEvents && recorder.spending?.hasBudgets && recorder.isReadToEnd) return void readOn()
+        recorder.finishFailed(new ClientGone())
         await reader.cancel().catch(() => {})
       },
     },

@@ -27,16 +27,16 @@ export const MAX_SOUND_BYTES = 1_500_000
 
 /** Returns null when the entry is not in this version's format. */
 export function serveStored(context: RoutedContext<PassedQuery>, match: Match, stages: Stages): ProxyResponse | null {
-  const { query, accounting } = context
+  const { query, recorder } = context
   const { entry } = match
   const sound = query.endpoint === 'audio/speech' ? readSound(entry.body) : { ...JSON_BODY, bytes: entry.body }
   if (!sound) return null
   const { promptTokens, completionTokens } = entry
   const usage = promptTokens + completionTokens > 0 ? { ...NO_USAGE, promptTokens, completionTokens } : NO_USAGE
-  accounting.noteHeaders()
-  accounting.noteMatch(match)
+  recorder.recordHeadersReady()
+  recorder.recordHit(match)
   const spent = withCost(usage, priceOfPassed(context, usage, stages))
-  accounting.finish({ status: 200, counts: true, cacheResult: 'HIT', usage: spent })
+  recorder.finish({ status: 200, counts: true, cacheResult: 'HIT', usage: spent })
   return { status: 200, headers: { 'content-type': sound.contentType, ...hitHeaders(match, 0) }, body: sound.bytes }
 }
 

@@ -7,8 +7,8 @@ import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
+import type { AccountedRequest } from '../accounting/create-record.ts'
 import type { ProxyRequest } from '../request.ts'
-import type { AccountedRequest } from '../request-accounting.ts'
 import type { Stages } from '../request-context.ts'
 import { readTags } from '../tags.ts'
 import { connectUpstream } from './connect-upstream.ts'
@@ -48,31 +48,31 @@ export function createRealtime(stages: Stages): Realtime {
     const query = { endpoint: 'realtime' as const, model: model ?? '', stream: true, body: {} }
     const { account, leave } = await stages.admission.admit({ keyHash, address, exactKey: null }).catch(error => {
       const known = stages.admission.lastKnown(keyHash)
-      if (known) stages.accounting.noteRefused(request, known, query, error)
+      if (known) stages.accounting.recordRejection(request, known, query, error)
       throw error
     })
-    const accounting = stages.accounting.open(request, account, leave)
-    accounting.noteQuery(query)
+    const recorder = stages.accounting.open(request, account, leave)
+    recorder.setQuery(query)
     try {
       const tags = readTags(headers, query)
-      accounting.noteQuery(query, tags)
+      recorder.setQuery(query, tags)
       const provider = findProvider(request, account, stages)
       if (!provider.realtime) throw refuse('pathUnsupported', { vendor: provider.name, path: '/realtime' })
-      accounting.noteProvider(provider)
+      recorder.setProvider(provider)
       const start = { request, account, keyHash, query, tags, provider, isTranscription }
       const spending = new SessionSpending(start, stages)
       try {
         await spending.open()
         // Its responses are accounted for one by one.
-        accounting.noteAsked(() => NO_USAGE)
+        recorder.beginCall(() => NO_USAGE)
         const place = await provider.realtime({ model, isTranscription, headers })
         const upstream = await connectUpstream(provider.name, place)
-        accounting.noteAnswered({ ...place, status: SWITCHED, headers: NO_HEADERS })
+        recorder.recordResponseHead({ ...place, status: SWITCHED, headers: NO_HEADERS })
         const admitted = { keyHash, address, leave }
         const session = new RealtimeSession({ upstream, spending, provider, model, admitted, onEnd }, stages)
         function onEnd(): void {
           sessions.remove(session)
-          accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
+          recorder.finish({ status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE })
         }
         sessions.add(session)
         return session
@@ -81,7 +81,7 @@ export function createRealtime(stages: Stages): Realtime {
         throw error
       }
     } catch (error) {
-      accounting.finishFailed(error)
+      recorder.finishFailed(error)
       throw error
     }
   }

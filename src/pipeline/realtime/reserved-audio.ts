@@ -1,12 +1,12 @@
 /** Audio that was sent may all be transcribed: of the price of that, blocks are reserved until the session ends. */
 import type { CostBound } from '../../admission/budgets.ts'
 import type { Account } from '../../postgres/admit.ts'
-import type { RequestAccounting } from '../request-accounting.ts'
+import type { RequestRecorder } from '../accounting/request-recorder.ts'
 import { AUDIO_BLOCK_SECONDS, CHARACTERS_A_SECOND } from './session-prices.ts'
 
 interface AudioReservation {
   account(): Pick<Account, 'has_budgets'>
-  open(model: string): RequestAccounting
+  open(model: string): RequestRecorder
   /** Of one block. */
   largest(model: string): CostBound | null
 }
@@ -15,7 +15,7 @@ export class ReservedAudio {
   /** The model that transcribes the session's input; null: it is not transcribed. */
   model: string | null = null
   readonly #options: AudioReservation
-  #accounting: RequestAccounting | null = null
+  #recorder: RequestRecorder | null = null
   #seconds = 0
   #blocks = 0
   #hasEnded = false
@@ -30,8 +30,8 @@ export class ReservedAudio {
     if (model !== this.model) this.#seconds = this.#blocks = 0
     this.#seconds += characters / CHARACTERS_A_SECOND
     while (account().has_budgets && this.#blocks * AUDIO_BLOCK_SECONDS < this.#seconds) {
-      if (!this.#accounting?.spending?.hasBudgets) this.#accounting = open(model)
-      await this.#accounting.spending?.reserveMoney(model, largest(model))
+      if (!this.#recorder?.spending?.hasBudgets) this.#recorder = open(model)
+      await this.#recorder.spending?.reserveMoney(model, largest(model))
       this.#blocks++
     }
     this.model = model
@@ -40,6 +40,6 @@ export class ReservedAudio {
 
   end(): void {
     this.#hasEnded = true
-    this.#accounting?.spending?.release()
+    this.#recorder?.spending?.release()
   }
 }

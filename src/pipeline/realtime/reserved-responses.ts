@@ -1,15 +1,16 @@
 /** Reservations of responses that have not begun: one for each that the client asked for, and one for what the provider may begin by itself. */
 import type { Account } from '../../postgres/admit.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import type { NotedQuery } from '../query.ts'
-import type { AccountedRequest, RequestAccounting } from '../request-accounting.ts'
+import type { AccountedRequest } from '../accounting/create-record.ts'
+import type { RequestRecorder } from '../accounting/request-recorder.ts'
+import type { RecordedQuery } from '../query.ts'
 import type { Stages } from '../request-context.ts'
 
 export interface SessionStart {
   request: AccountedRequest
   account: Account
   keyHash: string
-  query: NotedQuery
+  query: RecordedQuery
   /** JSON; null for none. */
   tags: string | null
   provider: Provider
@@ -20,7 +21,7 @@ export interface SessionStart {
 export interface Reserved {
   /** Its `arrivedAtMs` is when the response begins. */
   request: { arrivedAtMs: number }
-  accounting: RequestAccounting
+  recorder: RequestRecorder
   hasReserved: boolean
 }
 
@@ -49,7 +50,7 @@ export class ReservedResponses {
   settle(): Promise<void> {
     const all = this.#settling.then(async () => {
       while (this.#missing() > 0) this.#reserved.push(await this.#reserve())
-      while (this.#missing() < 0) this.#reserved.pop()?.accounting.spending?.release()
+      while (this.#missing() < 0) this.#reserved.pop()?.recorder.spending?.release()
     })
     this.#settling = all.catch(() => {})
     return all
@@ -94,11 +95,11 @@ export function openAccounting(
   { request, query, tags, provider }: SessionStart,
   account: Account,
   model: string,
-  { accounting: accounts }: Pick<Stages, 'accounting'>,
+  { accounting }: Pick<Stages, 'accounting'>,
 ): Reserved {
   const own = { ...request, arrivedAtMs: performance.now() }
-  const accounting = accounts.open(own, account, () => {})
-  accounting.noteQuery({ ...query, model }, tags)
-  accounting.noteProvider(provider)
-  return { request: own, accounting, hasReserved: false }
+  const recorder = accounting.open(own, account, () => {})
+  recorder.setQuery({ ...query, model }, tags)
+  recorder.setProvider(provider)
+  return { request: own, recorder, hasReserved: false }
 }

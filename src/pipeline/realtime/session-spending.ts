@@ -7,7 +7,7 @@ import { invalidRequest } from '../../errors/errors.ts'
 import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { refuseUnallowed } from '../../providers/model-router.ts'
-import type { RequestAccounting } from '../request-accounting.ts'
+import type { RequestRecorder } from '../accounting/request-recorder.ts'
 import type { Stages } from '../request-context.ts'
 import { reasonOf } from '../spending/upstream-calls.ts'
 import { ReservedAudio } from './reserved-audio.ts'
@@ -16,7 +16,7 @@ import { findUsage, isConfirmation, isUpdate, readSettings, responseIdOf } from 
 import { type Crossed, heardTokens, SessionPrices } from './session-prices.ts'
 
 interface InFlight extends Crossed {
-  accounting: RequestAccounting
+  recorder: RequestRecorder
   /** Whether the month had room for it. */
   isCounted: Promise<boolean>
   rejection: Error | null
@@ -48,7 +48,7 @@ export class SessionSpending {
     this.#ahead = new ReservedResponses(!start.isTranscription, () => this.#openReserved(), isReserved)
     this.#audio = new ReservedAudio({
       account: () => this.#account,
-      open: model => this.#open(model).accounting,
+      open: model => this.#open(model).recorder,
       largest: model => this.#prices.largestTranscription(model),
     })
   }
@@ -140,7 +140,7 @@ export class SessionSpending {
     for (const entry of left)
       void entry.isCounted.then(isCounted => {
         const known = { usage: this.#prices.estimate(entry, reasonOf(failure)), ...(!isCounted && { counts: true }) }
-        entry.accounting.finishFailed(entry.rejection ?? failure, known)
+        entry.recorder.finishFailed(entry.rejection ?? failure, known)
       })
   }
 
@@ -150,7 +150,7 @@ export class SessionSpending {
 
   async #openReserved(): Promise<Reserved> {
     const one = this.#open()
-    await one.accounting.spending?.reserveAhead(this.#start.query.model, this.#prices.largestResponse())
+    await one.recorder.spending?.reserveAhead(this.#start.query.model, this.#prices.largestResponse())
     return { ...one, hasReserved: this.#account.has_budgets }
   }
 
@@ -158,7 +158,7 @@ export class SessionSpending {
     const ahead = this.#ahead.take() ?? this.#open()
     ahead.request.arrivedAtMs = performance.now()
     const entry: InFlight = {
-      accounting: ahead.accounting,
+      recorder: ahead.recorder,
       isCounted: Promise.resolve(false),
       rejection: null,
       usage: null,
@@ -175,7 +175,7 @@ export class SessionSpending {
           return false
         },
       )
-      .finally(() => entry.accounting.noteAsked(reason => this.#prices.estimate(entry, reason)))
+      .finally(() => entry.recorder.beginCall(reason => this.#prices.estimate(entry, reason)))
     return counting.then(() => this.#ahead.settle())
   }
 
@@ -187,8 +187,8 @@ export class SessionSpending {
     this.#account = admission.lastKnown(keyHash) ?? this.#account
     try {
       // A budget is newer than what was opened ahead, or nothing was.
-      if (this.#account.has_budgets && !ahead.hasReserved) entry.accounting = (await this.#openReserved()).accounting
-      await entry.accounting.spending?.reserve(query.model, { usd: null, tokens: 1 })
+      if (this.#account.has_budgets && !ahead.hasReserved) entry.recorder = (await this.#openReserved()).recorder
+      await entry.recorder.spending?.reserve(query.model, { usd: null, tokens: 1 })
     } catch (error) {
       giveBack()
       throw error
@@ -203,8 +203,8 @@ export class SessionSpending {
     if (isReported) this.#contextTokens = usage.promptTokens + usage.completionTokens
     const failure = entry.rejection ?? ended
     const known = { cacheResult: 'MISS' as const, usage, counts: !(isFailed && isCounted) }
-    if (failure) entry.accounting.finishFailed(failure, known)
-    else entry.accounting.finish({ ...known, status: isFailed ? FAILED_STATUS : 200 })
+    if (failure) entry.recorder.finishFailed(failure, known)
+    else entry.recorder.finish({ ...known, status: isFailed ? FAILED_STATUS : 200 })
   }
 
   /** Usage that belongs to no response. */
@@ -212,7 +212,7 @@ export class SessionSpending {
     const model =
       typeof type === 'string' && type.includes('transcription') ? (this.#audio.model ?? '') : this.#start.query.model
     const usage = this.#prices.read(model, reported)
-    if (usage) this.#open(model).accounting.finish({ status: 200, counts: true, cacheResult: 'MISS', usage })
+    if (usage) this.#open(model).recorder.finish({ status: 200, counts: true, cacheResult: 'MISS', usage })
   }
 
   /** A change of the client's: what it may cost is reserved before it is sent. */

@@ -1,14 +1,17 @@
 /** Has the usage of a response requested that its provider keeps, where a record estimates it. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
+import type { ArgumentsOf } from '../../postgres/call.ts'
 import type { UsageRecord } from '../../postgres/usage-record.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { keeperOf } from '../kept-objects/bind-made.ts'
-import type { ResponseFollower } from '../kept-objects/follow-responses.ts'
+
+/** Has a provider's usage of a response requested later. */
+export type FollowResponse = (response: ArgumentsOf<'follow_response'>) => void
 
 export function followEstimated(
   { id, provider, key }: { id: string; provider: Provider; key: string | null },
   { cost_estimated, spent = [], project_id, request_id, recorded_at, duration_ms }: UsageRecord,
-  { follow }: Pick<ResponseFollower, 'follow'>,
+  follow: FollowResponse,
 ): void {
   const [part, another] = spent
   // Of several that were asked for one request, the others' part would be known no better.

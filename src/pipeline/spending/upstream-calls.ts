@@ -1,5 +1,10 @@
 /** The calls of providers for one request: whether each may have cost something, and what it is charged when it fails. */
 import { ClientGone, ProxyError } from '../../errors/errors.ts'
+import { msSince } from '../../event-loop/clock.ts'
+import type { RecordDetails } from '../../postgres/usage-record.ts'
+import { PROVIDER_KEY } from '../../providers/balanced.ts'
+import { DROPPED_TOOLS } from '../../providers/translations/with-translations.ts'
+import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { EstimateCall, EstimateReason, Spent } from './spent-usage.ts'
 
@@ -25,6 +30,8 @@ export function reasonOf(failure: unknown): EstimateReason {
   return failure instanceof ProxyError ? 'provider_failed' : 'proxy_stopped'
 }
 
+export type ResponseHead = Pick<UpstreamAnswer, 'headers' | 'attempts' | 'keys' | 'status' | 'headAtMs'>
+
 interface OpenCall {
   model: string
   estimate: EstimateCall
@@ -32,11 +39,23 @@ interface OpenCall {
   answered: number | null
 }
 
-/** The calls of providers for one request: what each used, or may have used. */
+/** The calls of providers for one request: what each used, or may have used, and what the request's record says of them. */
 export class UpstreamCalls {
   /** Of calls that failed: what they reported, else what is estimated. */
   readonly failed: Spent[] = []
+  /** Whether the provider that is set now has been called. */
+  isCalled = false
+  /** The name of the key under which the last response came; null for one that has none. */
+  providerKey: string | null = null
+  /** Tools that the last request was sent without, for the log. */
+  droppedTools: string | null = null
+  readonly #details: RecordDetails
   #open: OpenCall | null = null
+  #calledAtMs = 0
+
+  constructor(details: RecordDetails) {
+    this.#details = details
+  }
 
   /** Whether reading the open call to its end tells what it cost. Without budgets, one without a price costs nothing. */
   isWorthReading(hasBudgets: boolean): boolean {
@@ -46,10 +65,25 @@ export class UpstreamCalls {
 
   begin(model: string, estimate: EstimateCall): void {
     this.#open = { model, estimate, answered: null }
+    this.isCalled = true
+    this.#calledAtMs = performance.now()
   }
 
-  noteAnswered(status: number): void {
-    if (this.#open) this.#open.answered = status
+  recordHead(head: ResponseHead): void {
+    if (this.#open) this.#open.answered = head.status
+    if (this.isCalled) this.#details.upstream_ms = msSince(this.#calledAtMs, head.headAtMs)
+    this.addAttempts(head)
+    this.droppedTools = head.headers.get(DROPPED_TOOLS)
+    this.providerKey = head.headers.get(PROVIDER_KEY)
+  }
+
+  /** Each key is named once, the last at the end: a batch of embeddings takes many calls. */
+  addAttempts({ attempts = 1, keys = [] }: Pick<ResponseHead, 'attempts' | 'keys'>): void {
+    const details = this.#details
+    details.attempts = (details.attempts ?? 0) + attempts
+    if (keys.length === 0) return
+    const before = (details.provider_keys?.split(', ') ?? []).filter(key => !keys.includes(key))
+    details.provider_keys = [...new Set([...before, ...keys])].join(', ')
   }
 
   /** Its usage is known. */

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest'
 import { createTokenWindows } from '../../../src/admission/token-windows.ts'
 import { ClientGone, invalidRequest, refuse } from '../../../src/errors/errors.ts'
 import { NO_USAGE } from '../../../src/formats/token-usage.ts'
-import { type AccountingOptions, createAccounting } from '../../../src/pipeline/accounting.ts'
-import type { AccountedRequest } from '../../../src/pipeline/request-accounting.ts'
-import { MOST_REFUSED } from '../../../src/pipeline/request-record.ts'
+import {
+  type AccountingOptions,
+  createAccounting,
+  MAX_REJECTED_PER_MINUTE,
+} from '../../../src/pipeline/accounting/accounting.ts'
+import type { AccountedRequest } from '../../../src/pipeline/accounting/create-record.ts'
 import type { EstimateCall } from '../../../src/pipeline/spending/spent-usage.ts'
 import type { Account } from '../../../src/postgres/admit.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
@@ -66,7 +69,7 @@ const statuses = (records: readonly UsageRecord[]) => records.map(({ status }) =
 
 test('a request that counts is recorded, and nothing is given back', () => {
   const { request, left } = openRequest()
-  request.noteQuery(QUERY)
+  request.setQuery(QUERY)
   request.finish(ANSWERED)
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })
@@ -75,18 +78,18 @@ test('a request that is free leaves nothing, however it ends', async () => {
   const { accounting, left } = openRequest()
   const request: AccountedRequest = { ...REQUEST, isRecorded: false }
   const free = accounting.open(request, { ...ACCOUNT, has_budgets: true }, null)
-  free.noteQuery(QUERY)
-  free.noteProvider(PROVIDER)
-  free.noteAsked(estimate)
+  free.setQuery(QUERY)
+  free.setProvider(PROVIDER)
+  free.beginCall(estimate)
   free.finishFailed(new ClientGone())
   free.finish(ANSWERED)
-  await accounting.answersRead()
+  await accounting.allFinished()
   expect([left.records, left.refunds, free.spending, request.isRecorded]).toEqual([[], 0, null, false])
 })
 
 test('only the first end counts, whatever the later ones say', () => {
   const { request, left } = openRequest()
-  request.noteQuery(QUERY)
+  request.setQuery(QUERY)
   request.finish(FAILED)
   request.finish(FAILED)
   request.finish(ANSWERED)
@@ -96,7 +99,7 @@ test('only the first end counts, whatever the later ones say', () => {
 
 test('a failure after the answer takes nothing back', () => {
   const { request, left } = openRequest()
-  request.noteQuery(QUERY)
+  request.setQuery(QUERY)
   request.finish(ANSWERED)
   request.finishFailed(new ClientGone())
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
@@ -120,14 +123,14 @@ test('a request that ends before it is parsed is given back, and recorded by its
 test('of what is refused, thirty a minute are recorded, and all of what an upstream refused', () => {
   const { accounting, left } = openRequest()
   const open = () => accounting.open(REQUEST, ACCOUNT, () => {})
-  for (let n = 0; n < 20; n++) accounting.noteRefused(REQUEST, ACCOUNT, null, refuse('monthlyQuotaExceeded'))
+  for (let n = 0; n < 20; n++) accounting.recordRejection(REQUEST, ACCOUNT, null, refuse('monthlyQuotaExceeded'))
   for (let n = 0; n < 20; n++) open().finishFailed(invalidRequest('No.'))
   expect(left.records).toHaveLength(30)
   for (let n = 0; n < 20; n++) {
     const asked = open()
-    asked.noteProvider(PROVIDER)
-    asked.noteAsked(estimate)
-    asked.noteAnswered({ status: 400, headers: new Headers() })
+    asked.setProvider(PROVIDER)
+    asked.beginCall(estimate)
+    asked.recordResponseHead({ status: 400, headers: new Headers() })
     asked.finishFailed({ status: 400, headers: {}, body: '{"error":{"message":"No.","type":"bad"}}' })
   }
   expect(left.records).toHaveLength(50)
@@ -141,14 +144,14 @@ test('of what is refused, thirty a minute are recorded, and all of what an upstr
 
 test('a fallback tells which model failed, how, and how often upstreams were asked', () => {
   const { request, left } = openRequest()
-  request.noteQuery(QUERY)
-  request.noteProvider(PROVIDER)
-  request.noteAsked(estimate)
+  request.setQuery(QUERY)
+  request.setProvider(PROVIDER)
+  request.beginCall(estimate)
   const failure = broken('sandbox', 'answered with a redirect', 307)
   failure.attempts = 3
-  request.noteFailure(failure)
-  request.noteProvider(PROVIDER, 'other/model')
-  request.noteAnswered({ status: 200, headers: new Headers(), attempts: 2 })
+  request.recordFailure(failure)
+  request.setProvider(PROVIDER, 'other/model')
+  request.recordResponseHead({ status: 200, headers: new Headers(), attempts: 2 })
   request.finish(ANSWERED)
   expect(left.records).toMatchObject([
     {
@@ -166,9 +169,9 @@ test('a fallback tells which model failed, how, and how often upstreams were ask
 test('a client that leaves is charged once its provider was asked', () => {
   for (const isAsked of [false, true]) {
     const { request, left } = openRequest()
-    request.noteQuery(QUERY)
-    request.noteProvider(PROVIDER)
-    if (isAsked) request.noteAsked(estimate)
+    request.setQuery(QUERY)
+    request.setProvider(PROVIDER)
+    if (isAsked) request.beginCall(estimate)
     request.finishFailed(new ClientGone())
     expect([statuses(left.records), left.refunds]).toEqual([[499], isAsked ? 0 : 1])
     expect((left.records[0]?.prompt_tokens ?? 0) > 0).toBe(isAsked)
@@ -181,21 +184,21 @@ test('a client that leaves is charged once its provider was asked', () => {
 
 test('another provider than the one that was asked has not been asked', () => {
   const { request, left } = openRequest()
-  request.noteQuery(QUERY)
-  request.noteProvider(PROVIDER)
-  request.noteAsked(estimate)
-  request.noteProvider(PROVIDER)
-  request.noteProvider({ name: 'other', pricedAs: null } as never)
+  request.setQuery(QUERY)
+  request.setProvider(PROVIDER)
+  request.beginCall(estimate)
+  request.setProvider(PROVIDER)
+  request.setProvider({ name: 'other', pricedAs: null } as never)
   request.finishFailed(new ClientGone())
   expect(left.refunds).toBe(1)
 })
 
 test('a client that this process cuts off is not charged', () => {
   const { accounting, request, left } = openRequest()
-  request.noteQuery(QUERY)
-  request.noteProvider(PROVIDER)
-  request.noteAsked(estimate)
-  accounting.noteCut()
+  request.setQuery(QUERY)
+  request.setProvider(PROVIDER)
+  request.beginCall(estimate)
+  accounting.beginCutOff()
   request.finishFailed(new ClientGone())
   expect(left.refunds).toBe(1)
 })
@@ -208,18 +211,18 @@ test('what was reserved is settled with the record, and released where a refusal
     [{ id: expect.any(String), model: '', usd: 0, tokens: 0 }],
     [],
   ])
-  for (let i = 0; i <= MOST_REFUSED; i++) {
+  for (let i = 0; i <= MAX_REJECTED_PER_MINUTE; i++) {
     const refused = accounting.open(REQUEST, { ...ACCOUNT, has_budgets: true } as Account, () => {})
-    refused.noteQuery(QUERY)
+    refused.setQuery(QUERY)
     await refused.spending?.reserveMoney('m', { usd: 1, tokens: 1 })
     refused.finishFailed(invalidRequest('no'))
   }
-  expect([left.records.length, left.released.length]).toEqual([1 + MOST_REFUSED, 1])
+  expect([left.records.length, left.released.length]).toEqual([1 + MAX_REJECTED_PER_MINUTE, 1])
 })
 
 test('every question to the judge is paid', () => {
   const { request, left } = openRequest()
-  for (const usd of [0.1, 0.2]) request.noteJudge(usd)
+  for (const usd of [0.1, 0.2]) request.addJudgeCost(usd)
   request.finish(ANSWERED)
   expect(left.records[0]?.cost_usd).toBeCloseTo(0.3, 9)
 })

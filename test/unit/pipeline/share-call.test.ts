@@ -3,7 +3,7 @@ import { ClientGone, refuse } from '../../../src/errors/errors.ts'
 import { type CallFailure, SharedCalls } from '../../../src/pipeline/coalescing/shared-call.ts'
 import type { Attempt, RequestContext, Stages } from '../../../src/pipeline/request-context.ts'
 import { callUpstream } from '../../../src/pipeline/share-call.ts'
-import { freeAccounting } from '../../harness/free-accounting.ts'
+import { freeRecorder } from '../../harness/free-recorder.ts'
 
 const ROOM_BYTES = 1_000_000
 const RESPONSE = { status: 200, headers: {}, body: 'its own' }
@@ -18,7 +18,7 @@ function follow(calls: SharedCalls, control = {}): Promise<Attempt> {
     cacheQuery: { callName: 'name' },
     account: { cache_mode: 'all' },
     operation: { sharesCalls: true, ask: async () => ({ response: RESPONSE }) },
-    accounting: freeAccounting(),
+    recorder: freeRecorder(),
   }
   const stages = {
     calls,
@@ -79,7 +79,7 @@ function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> })
         return { response: RESPONSE }
       },
     },
-    accounting: freeAccounting(more.reserve && { spending: { reserve: more.reserve } }),
+    recorder: freeRecorder(more.reserve && { spending: { reserve: more.reserve } }),
   }
   const stages = {
     calls,
@@ -119,7 +119,7 @@ test('in a full room no stream is asked for; anything else is', async () => {
       control: { lookup: true, store: false },
       cacheQuery: null,
       operation,
-      accounting: freeAccounting({ noteAsked: () => asked.push(JSON.stringify(query)) }),
+      recorder: freeRecorder({ beginCall: () => asked.push(JSON.stringify(query)) }),
     }
     return callUpstream(context as unknown as RequestContext, { calls } as unknown as Stages)
   }

@@ -1,13 +1,16 @@
 /** What a request said and got, as text, for those who want it kept. */
-import { ProxyError } from '../errors/errors.ts'
-import type { RequestContent } from '../telemetry/content-recorder.ts'
-import type { NotedQuery } from './query.ts'
+import { ProxyError } from '../../errors/errors.ts'
+import type { RequestContent } from '../../telemetry/content-recorder.ts'
+import type { RecordedQuery } from '../query.ts'
 
 /** Of each of the two. What is longer is cut. */
 const LONGEST_CHARS = 131_072
 
 /** `answer`: a body, or the failure in place of one. */
-export function contentOf(query: NotedQuery & { text?: string; isLarge?: boolean }, answer: unknown): RequestContent {
+export function contentOf(
+  query: RecordedQuery & { text?: string; isLarge?: boolean },
+  answer: unknown,
+): RequestContent {
   return { request: query.isLarge || !query.text ? null : cut(query.text), response: readAnswer(answer) }
 }
 

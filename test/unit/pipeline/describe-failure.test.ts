@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plainText } from '../../../src/errors/plain-text.ts'
-import { tellUpstream, withoutPrompt } from '../../../src/pipeline/tell-failure.ts'
+import { describeUpstreamError, withoutPrompt } from '../../../src/pipeline/accounting/describe-failure.ts'
 
 test('an upstream is quoted without the prompt, in any place and any escaping', () => {
   fc.assert(
@@ -40,7 +40,7 @@ test.each([
   ['<html>', null],
   [`{"error":{"message":"${'x'.repeat(20_000)}"}}`, null],
 ])('of %s', (body, message) => {
-  expect(tellUpstream({ status: 503, headers: {}, body }, null)).toEqual({
+  expect(describeUpstreamError({ status: 503, headers: {}, body }, null)).toEqual({
     upstream_status: 503,
     upstream_message: message,
   })

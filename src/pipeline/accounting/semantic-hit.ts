@@ -1,11 +1,11 @@
 /** What is recorded about a semantic match, so that people can give feedback on it. */
-import { takeAskedText } from '../cache/asked-text.ts'
-import type { CacheQuery } from '../cache/cache-query.ts'
-import type { EntryFacts, NearMiss, SemanticMatch } from '../cache/entry.ts'
-import { type Catalogue, costUsd } from '../catalogue/catalogue.ts'
-import { recordedUserOf } from '../formats/end-user.ts'
-import { NO_USAGE } from '../formats/token-usage.ts'
-import type { Account } from '../postgres/admit.ts'
+import { takeAskedText } from '../../cache/asked-text.ts'
+import type { CacheQuery } from '../../cache/cache-query.ts'
+import type { EntryFacts, NearMiss, SemanticMatch } from '../../cache/entry.ts'
+import { type Catalogue, costUsd } from '../../catalogue/catalogue.ts'
+import { recordedUserOf } from '../../formats/end-user.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import type { Account } from '../../postgres/admit.ts'
 
 interface Matched extends Pick<CacheQuery, 'identity'> {
   requestId: string

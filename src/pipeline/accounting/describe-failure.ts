@@ -1,20 +1,20 @@
 /** What a failed request's record says of its error: codes, and messages without what the prompt says. */
-import { ClientGone, ProxyError } from '../errors/errors.ts'
-import { plainText } from '../errors/plain-text.ts'
-import { readErrorFields } from '../formats/errors/error-fields.ts'
-import { HookRefusal } from '../hooks/verdict.ts'
-import type { RequestStory } from '../postgres/usage-record.ts'
-import { UpstreamFailure } from '../providers/upstream-failure.ts'
-import type { NotedQuery } from './query.ts'
+import { ClientGone, ProxyError } from '../../errors/errors.ts'
+import { plainText } from '../../errors/plain-text.ts'
+import { readErrorFields } from '../../formats/errors/error-fields.ts'
+import { HookRefusal } from '../../hooks/verdict.ts'
+import type { RecordDetails } from '../../postgres/usage-record.ts'
+import { UpstreamFailure } from '../../providers/upstream-failure.ts'
+import type { RecordedQuery } from '../query.ts'
 
 const LONGEST_MESSAGE = 300
 /** Longer error bodies are not looked into, and next to a longer request no message is kept: searching both takes long. */
 const LONGEST_BODY_BYTES = 16_384
 
-type RecordedError = Pick<RequestStory, 'error_code' | 'error_message'>
+type RecordedError = Pick<RecordDetails, 'error_code' | 'error_message'>
 
 /** What the client was told. An upstream's own words are not the proxy's, so `error_message` is null for them. */
-export function tellError(failure: unknown): RecordedError {
+export function describeClientError(failure: unknown): RecordedError {
   // The hook's own words may quote what it refused.
   if (failure instanceof HookRefusal) return { error_code: failure.code, error_message: null }
   if (failure instanceof ProxyError) {
@@ -26,10 +26,13 @@ export function tellError(failure: unknown): RecordedError {
   return { error_code: code ?? (failure instanceof Error ? 'internal_error' : 'upstream_error'), error_message: null }
 }
 
-type RecordedUpstreamError = Pick<RequestStory, 'upstream_status' | 'upstream_message'>
+type RecordedUpstreamError = Pick<RecordDetails, 'upstream_status' | 'upstream_message'>
 
 /** What the upstream answered, if that was the failure. */
-export function tellUpstream(failure: unknown, query: Pick<NotedQuery, 'body'> | null): RecordedUpstreamError {
+export function describeUpstreamError(
+  failure: unknown,
+  query: Pick<RecordedQuery, 'body'> | null,
+): RecordedUpstreamError {
   const quote = (message: string) => withoutPrompt(plainText(message, LONGEST_MESSAGE), query?.body ?? {})
   if (failure instanceof UpstreamFailure) {
     const message = failure.kind === 'reported' ? quote(failure.message) : null
@@ -64,7 +67,7 @@ const QUOTED = 16
 /**
  * Replaces what the message quotes of the request's texts, as they came or escaped as in JSON. Null where the request is too long to tell.
  */
-export function withoutPrompt(message: string, body: NotedQuery['body']): string | null {
+export function withoutPrompt(message: string, body: RecordedQuery['body']): string | null {
   const values: string[] = []
   const sent = JSON.stringify(body, (key, value) => {
     if (typeof value === 'string' && key !== 'model') values.push(value)

@@ -1,7 +1,7 @@
 /** What is logged about a request when it is over: one line. */
-import type { Account } from '../postgres/admit.ts'
-import type { UsageRecord } from '../postgres/usage-record.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { UsageRecord } from '../../postgres/usage-record.ts'
+import { describeCause } from '../../telemetry/describe-cause.ts'
 
 const INFO = 30
 

@@ -1,0 +1,237 @@
+/** Records one request: the pipeline's steps set what they know, and the first `finish` writes a usage record and a log line. */
+import type { Quota } from '../../admission/quota.ts'
+import type { CacheQuery } from '../../cache/cache-query.ts'
+import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../../cache/entry.ts'
+import type { Lookup } from '../../cache/lookup.ts'
+import type { Catalogue } from '../../catalogue/catalogue.ts'
+import { ClientGone } from '../../errors/errors.ts'
+import { msSince } from '../../event-loop/clock.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import type { Account } from '../../postgres/admit.ts'
+import type { RecordDetails } from '../../postgres/usage-record.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import { UpstreamFailure } from '../../providers/upstream-failure.ts'
+import type { ContentRecorder } from '../../telemetry/content-recorder.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { CallScope, ProxyMetrics } from '../../telemetry/proxy-metrics.ts'
+import type { SemanticHitRecorder } from '../../telemetry/semantic-hit-recorder.ts'
+import type { UsageRecorder } from '../../telemetry/usage-recorder.ts'
+import type { RecordedQuery } from '../query.ts'
+import { type FollowResponse, followEstimated } from '../spending/follow-estimated.ts'
+import { Spending, type SpendingLimits } from '../spending/reservation.ts'
+import type { EstimateCall } from '../spending/spent-usage.ts'
+import { type ResponseHead, UpstreamCalls } from '../spending/upstream-calls.ts'
+import {
+  type AccountedRequest,
+  CLIENT_GONE_STATUS,
+  createRecord,
+  isRejection,
+  type RecordDraft,
+  type RequestResult,
+  recordedTarget,
+  startDraft,
+  statusOf,
+  tokensOf,
+} from './create-record.ts'
+import { describeClientError, describeUpstreamError } from './describe-failure.ts'
+import { describeRequest } from './describe-request.ts'
+import { contentOf } from './request-content.ts'
+import { describeSemanticHit, outcomeOf } from './semantic-hit.ts'
+
+export interface RecorderOptions extends SpendingLimits {
+  recorder: UsageRecorder
+  semanticHits: SemanticHitRecorder
+  contents: Pick<ContentRecorder, 'record'>
+  follower: { follow: FollowResponse }
+  quota: Pick<Quota, 'refund'>
+  catalogue: Catalogue
+  metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
+  log: Log
+  /** Whether another rejected request of this key is recorded in this minute. */
+  takeRejected(key: string): boolean
+  shutdown: { isCut: boolean }
+  /** Requests whose providers were called, and that have not finished. */
+  called: Set<RequestRecorder>
+}
+
+export class RequestRecorder {
+  /** The request's money; null in a project without budgets, and for what is free. */
+  readonly spending: Spending | null
+  /** Who makes the call that the request follows, if it follows one. */
+  followed: CallScope = 'process'
+  /** The complete response's body, in case contents are logged. */
+  responseBody: Uint8Array | null = null
+  /** The id under which its provider stores the response. Its usage is requested later, where it is estimated. */
+  storedId: string | null = null
+  readonly #options: RecorderOptions
+  readonly #onFinish: (() => void) | null
+  readonly #draft: RecordDraft
+  readonly #calls: UpstreamCalls
+  #failure: unknown = null
+  #isFinished: boolean
+
+  constructor(options: RecorderOptions, request: AccountedRequest, account: Account, onFinish: (() => void) | null) {
+    this.#options = options
+    this.#onFinish = onFinish
+    this.#isFinished = onFinish === null
+    this.#draft = startDraft(request, account)
+    this.#calls = new UpstreamCalls(this.#draft.details)
+    this.#draft.failed = this.#calls.failed
+    const isLimited = account.has_budgets || account.tokens_per_minute !== null
+    this.spending = onFinish && isLimited ? new Spending(options, account, request.id) : null
+    if (!this.#isFinished) request.isRecorded = true
+    this.#draft.details.admission_ms = msSince(request.arrivedAtMs)
+  }
+
+  /** Sets the parsed request, and its tags, a JSON object. */
+  setQuery(query: RecordedQuery, tags: string | null = null): void {
+    this.#draft.query = query
+    this.#draft.details.tags = tags === null ? null : JSON.parse(tags)
+    if (this.spending) this.spending.query = { endpoint: query.endpoint, tags }
+  }
+
+  /** Sets the provider that is going to respond, and the model, if it is not the requested one. They replace those set before. */
+  setProvider(provider: Provider, model?: string): void {
+    const { details } = this.#draft
+    // A failure sets the same provider again. The provider has still been called.
+    if (provider !== this.#draft.provider) this.#calls.isCalled = false
+    this.#draft.provider = provider
+    this.#draft.model = model ?? null
+    if (model !== undefined) details.fallbacks = [details.fallbacks ?? [], model].flat().join(', ')
+  }
+
+  /** Sets columns that a step knows. */
+  set(details: RecordDetails): void {
+    Object.assign(this.#draft.details, details)
+  }
+
+  /** The response is a cached one. */
+  recordHit({ reason, id, entry }: Match): void {
+    this.#draft.cachedFrom = entry.provider
+    this.set({ cache_reason: reason, cache_id: id })
+  }
+
+  /** A lookup that found nothing to serve. */
+  recordLookup({ missReason, tookMs = null, embedMs = null }: Lookup): void {
+    this.set({ ...(missReason && { cache_reason: missReason }), lookup_ms: tookMs, embed_ms: embedMs })
+  }
+
+  /**
+   * A provider is being called: from now on the request costs something, even if its client leaves. `estimate` returns how much, if nobody
+   * reports it.
+   */
+  beginCall(estimate: EstimateCall): void {
+    if (this.#isFinished) return
+    const { request, query, provider, model } = this.#draft
+    this.#calls.begin(model ?? query?.model ?? '', estimate)
+    this.#options.called.add(this)
+    if (query && provider) request.trace?.beginCall(query, provider.name, model)
+  }
+
+  /** The provider has begun to respond. */
+  recordResponseHead(head: ResponseHead): void {
+    this.#calls.recordHead(head)
+  }
+
+  /** Whether its response is read to its end although its client has left: only then it is known what it cost. */
+  get isReadToEnd(): boolean {
+    return this.#calls.isWorthReading(this.#draft.account.has_budgets)
+  }
+
+  /** A call failed, and a fallback is tried. What the call may have cost stays with the request. */
+  recordFailure(failure: unknown): void {
+    this.#calls.fail(failure)
+    this.#describeFailure(failure)
+  }
+
+  /** Each failure's attempts are counted, and the first one is described. */
+  #describeFailure(failure: unknown): void {
+    if (this.#isFinished || failure === this.#failure) return
+    if (failure instanceof UpstreamFailure && this.#calls.isCalled) this.#calls.addAttempts(failure)
+    if (this.#failure !== null) return
+    this.#failure = failure
+    this.set(describeUpstreamError(failure, this.#draft.query))
+  }
+
+  /** Takes the time to a stream's first chunk. */
+  recordFirstChunk(): void {
+    this.#draft.details.first_chunk_ms ??= msSince(this.#draft.request.arrivedAtMs)
+  }
+
+  /** Takes the time to the response headers. */
+  recordHeadersReady(): void {
+    this.#draft.latencyMs ??= msSince(this.#draft.request.arrivedAtMs)
+  }
+
+  /** Adds what a call of the judge cost, in US dollars. */
+  addJudgeCost(usd: number): void {
+    this.#draft.judgeUsd += usd
+  }
+
+  /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
+  recordSemanticMatch(
+    match: SemanticMatch<EntryFacts> | NearMiss,
+    { identity }: CacheQuery,
+    { isShadow } = { isShadow: false },
+  ): void {
+    if (this.#isFinished) return
+    const { semanticHits, catalogue, metrics } = this.#options
+    const { request, account, query, provider } = this.#draft
+    this.set({ similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
+    metrics.noteSimilarity(outcomeOf(match, isShadow), match.similarity)
+    const matched = { requestId: request.id, account, model: query?.model, isShadow, identity }
+    semanticHits.record(describeSemanticHit(match, { ...matched, pricedAs: provider?.pricedAs ?? null }, catalogue))
+  }
+
+  /**
+   * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before: its
+   * usage, that another request's call was followed, or that it counts all the same. A usage that is not known is estimated.
+   */
+  finishFailed(failure: unknown, known: Partial<Omit<RequestResult, 'status'>> = {}): void {
+    const isGone = failure instanceof ClientGone
+    const cacheResult = known.cacheResult ?? (this.#draft.provider && 'MISS')
+    // A client that leaves is charged for work that was begun for it, unless this process disconnected it.
+    const isBegun = this.#calls.isCalled || cacheResult === 'HIT'
+    const counts = known.counts ?? (isGone && !this.#options.shutdown.isCut && isBegun)
+    if (known.usage) this.#calls.end()
+    else this.#calls.fail(failure)
+    this.#describeFailure(failure)
+    this.set(describeClientError(failure))
+    const cause = failure instanceof Error ? failure : undefined
+    this.finish({ status: statusOf(failure), counts, cacheResult, usage: known.usage ?? NO_USAGE }, cause)
+  }
+
+  /** Records how the request ended. Only the first call counts. */
+  finish(result: RequestResult, cause?: Error): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    this.#options.called.delete(this)
+    this.#onFinish?.()
+    const { quota, takeRejected } = this.#options
+    const { request, account, details } = this.#draft
+    const query = this.#draft.query ?? recordedTarget(request)
+    if (!result.counts) quota.refund(account)
+    const isRejected = !result.counts && isRejection(result.status) && !details.attempts
+    request.isRecorded = query !== null && (!isRejected || takeRejected(`${account.key_id}`))
+    if (query && request.isRecorded) this.#write(query, result, cause)
+    else this.spending?.release()
+  }
+
+  #write(query: RecordedQuery, result: RequestResult, cause: Error | undefined): void {
+    const { recorder, contents, follower, catalogue, metrics, log } = this.#options
+    const { request, account, provider, model, details } = this.#draft
+    const reservation = this.spending?.end(tokensOf(result, this.#draft.failed)) ?? null
+    const status = request.signal.aborted ? CLIENT_GONE_STATUS : result.status
+    if (status >= 400) details.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
+    const record = createRecord(this.#draft, query, { ...result, status }, { catalogue, reservation })
+    recorder.record(record)
+    if (provider && this.storedId)
+      followEstimated({ id: this.storedId, provider, key: this.#calls.providerKey }, record, follower.follow)
+    if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.responseBody ?? this.#failure))
+    const pricedAs = provider?.pricedAs ?? null
+    const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model ?? query.model)
+    metrics.noteRequest(record, listed?.model ?? null, this.followed)
+    request.trace?.end(status, { record, project: account.project_name, answeredAs: result.usage.answeredAs }, cause)
+    log.request(() => describeRequest(record, account, cause, this.#calls.droppedTools))
+  }
+}
