@@ -155,7 +155,8 @@ function refusalOf(
   refusal: SpendingRefusal,
   findSimilarModels: (model: string) => readonly string[],
 ): ProxyError {
-  const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, share_limit, may_wait } = refusal
+  const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, share_limit, may_wait } =
+    refusal
   const unitName = unit === 'usd' ? 'USD' : 'tokens'
   if (verdict === 'unpriced' && ask.unknown === ask.model) {
     const [nearest] = findSimilarModels(ask.model)

@@ -210,7 +210,8 @@ function isOfSameBudget({ ask: older, refusal }: Waiter, ask: SpendingAsk): bool
 /** Whether the budget has less left than this request needs, as another request was just told. */
 function isTooLittleFor(waiter: Waiter, { ask, refusal }: { ask: SpendingAsk; refusal: SpendingRefusal }): boolean {
   const { budget_id, unit, amount, spent, reserved, share_limit } = refusal
-  if (waiter.refusal.budget_id !== budget_id || (isShareOfKey(refusal) && waiter.ask.key_id !== ask.key_id)) return false
+  if (waiter.refusal.budget_id !== budget_id || (isShareOfKey(refusal) && waiter.ask.key_id !== ask.key_id))
+    return false
   const left = share_limit === null ? amount - spent - reserved : share_limit - reserved
   return ((unit === 'usd' ? waiter.ask.usd : waiter.ask.tokens) ?? 0) > left
 }
