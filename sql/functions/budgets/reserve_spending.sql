@@ -106,7 +106,7 @@ begin
         cross join lateral (
             select (b.amount - c.spent) * case
                 when b.project_id is null then project_share
-                when b.key_id is null then nullif(asked.key_share, 100)
+                when b.key_id is null then asked.key_share
             end / 100 as share_limit
         ) s
         -- What has no price may cost anything; what is free passes, whatever is spent.
