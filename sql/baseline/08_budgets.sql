@@ -66,7 +66,8 @@ create table budget_reservations (
     foreign key (budget_id, begins) references budget_periods on delete cascade
 );
 
-create index budget_reservations_budget_id_idx on budget_reservations (budget_id, begins);
+-- Those of one project are added up near its share of the organization's budgets, while these are locked.
+create index budget_reservations_budget_id_idx on budget_reservations (budget_id, begins, project_id);
 create index budget_reservations_expires_at_idx on budget_reservations (expires_at);
 create index budget_reservations_doubtful_idx on budget_reservations (project_id, request_id) where doubtful_at is not null;
 

@@ -155,7 +155,8 @@ function refusalOf(
   refusal: SpendingRefusal,
   findSimilarModels: (model: string) => readonly string[],
 ): ProxyError {
-  const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, key_limit, may_wait } = refusal
+  const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, share_limit, may_wait } =
+    refusal
   const unitName = unit === 'usd' ? 'USD' : 'tokens'
   if (verdict === 'unpriced' && ask.unknown === ask.model) {
     const [nearest] = findSimilarModels(ask.model)
@@ -170,10 +171,11 @@ function refusalOf(
   const until = resets_at === null ? 'it does not reset' : `it resets at ${resets_at.toISOString().replace('.000', '')}`
   const budget = `${amount} ${unitName}${PERIODS[per]} for this ${scope}`
   const most = tell((unit === 'usd' ? ask.usd : ask.tokens) ?? 0)
+  const [holder, setting] = scope === 'organization' ? ['project', ''] : ['key', ' (budget_key_share)']
   const holders =
-    key_limit === null
+    share_limit === null
       ? 'requests that are not settled yet'
-      : `other requests of this key, which may reserve ${tell(key_limit)} at once (budget_key_share)`
+      : `other requests of this ${holder}, which may reserve ${tell(share_limit)} at once${setting}`
   const error =
     verdict === 'exhausted'
       ? refuse('budgetExceeded', { budget, until, most, left: tell(Math.max(0, amount - spent)) })

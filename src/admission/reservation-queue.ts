@@ -195,17 +195,23 @@ class ReservationQueue {
   }
 }
 
+/** Of the organization's budgets, projects have shares: all that wait in a queue are of the same one. */
+function isShareOfKey({ share_limit, scope }: SpendingRefusal): boolean {
+  return share_limit !== null && scope !== 'organization'
+}
+
 /** Whether the budget that an older request waits for is known to apply to this one. */
 function isOfSameBudget({ ask: older, refusal }: Waiter, ask: SpendingAsk): boolean {
-  if (refusal.scope === 'key' || refusal.key_limit !== null) return older.key_id === ask.key_id
+  if (refusal.scope === 'key' || isShareOfKey(refusal)) return older.key_id === ask.key_id
   if (refusal.scope === 'model') return older.model === ask.model
   return refusal.scope !== 'tag' || older.tags === ask.tags
 }
 
 /** Whether the budget has less left than this request needs, as another request was just told. */
 function isTooLittleFor(waiter: Waiter, { ask, refusal }: { ask: SpendingAsk; refusal: SpendingRefusal }): boolean {
-  const { budget_id, unit, amount, spent, reserved, key_limit } = refusal
-  if (waiter.refusal.budget_id !== budget_id || (key_limit !== null && waiter.ask.key_id !== ask.key_id)) return false
-  const left = key_limit === null ? amount - spent - reserved : key_limit - reserved
+  const { budget_id, unit, amount, spent, reserved, share_limit } = refusal
+  if (waiter.refusal.budget_id !== budget_id || (isShareOfKey(refusal) && waiter.ask.key_id !== ask.key_id))
+    return false
+  const left = share_limit === null ? amount - spent - reserved : share_limit - reserved
   return ((unit === 'usd' ? waiter.ask.usd : waiter.ask.tokens) ?? 0) > left
 }

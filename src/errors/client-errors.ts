@@ -193,7 +193,7 @@ export const CLIENT_ERRORS = {
   budgetReserved: {
     status: 429,
     code: 'budget_reserved',
-    when: 'The budget is not spent, but other requests in flight have reserved what this one may cost, and too few of them ended while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may (`budget_key_share`). Hits are still answered.',
+    when: 'The budget is not spent, but other requests in flight have reserved what this one may cost, and too few of them ended while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may (`budget_key_share`), or its project the share of the organization’s budgets that one project may (80 %). Hits are still answered.',
     message:
       'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may take up to {most}. Try again in {seconds} seconds; with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
     headers: { 'retry-after': '{seconds}' },

@@ -59,7 +59,11 @@ export function finishMiss({ recorder }: RoutedContext, usage: SpentUsage, count
 
 /** Of a response that its provider can be asked for later. */
 export function setStoredId({ query, provider, recorder }: LeadingContext<CompletionQuery>, id: unknown): void {
-  const isKept = query.endpoint === 'responses' && query.body.store !== false && provider.askStored !== undefined
+  const { endpoint, body } = query
+  const isStored =
+    (endpoint === 'responses' && body.store !== false) ||
+    (endpoint === 'chat' && body.store === true && provider.pricedAs === 'openai')
+  const isKept = isStored && provider.askStored !== undefined
   if (typeof id === 'string' && (isKept || isGeneration({ provider, id }))) recorder.storedId = id
 }
 

@@ -38,10 +38,10 @@ export interface SpendingRefusal {
   scope: 'key' | 'tag' | 'model' | 'project' | 'organization'
   resets_at: Date | null
   spent: number
-  /** By other requests; where `key_limit` refuses, by those of the same key. */
+  /** By other requests; where `share_limit` rejects, by those of the same key, or project. */
   reserved: number
-  /** The most that one key may reserve of it; null where that does not refuse. */
-  key_limit: number | null
+  /** The most that one key may reserve of a project's budget, or one project of the organization's; null where no share rejects. */
+  share_limit: number | null
   /** Whether it fits once the requests that live have settled. */
   may_wait: boolean
 }

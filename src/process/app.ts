@@ -71,6 +71,8 @@ export interface AppOptions {
   admissionLimitMs?: number | undefined
   /** Silence before the head of a streamed response goes out; by default ten seconds. */
   keepAliveAfterMs?: number | undefined
+  /** How many calls, and bytes of them, are read on after their clients have left. */
+  abandonedCalls?: ConstructorParameters<typeof SharedCalls>[1]
   /** How often providers are asked for usage that was estimated; by default every few seconds. */
   followEveryMs?: number | undefined
   log: Log
@@ -120,7 +122,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     ...caching,
     ...asked,
     accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
-    calls: new SharedCalls(config.maxUnreadBytes),
+    calls: new SharedCalls(config.maxUnreadBytes, given.abandonedCalls),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     database,

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
 import type { Embedder } from '../../src/cache/embedders/embedder.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
+import type { AbandonedCallLimits } from '../../src/pipeline/coalescing/abandoned-calls.ts'
 import { call } from '../../src/postgres/call.ts'
 import { createApp } from '../../src/process/app.ts'
 import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
@@ -57,6 +58,8 @@ export interface ProxyOptions {
   admissionLimitMs?: number
   /** How long a stream may be silent before its head goes out with a keep-alive comment. */
   keepAliveAfterMs?: number
+  /** How many calls are read on after their clients have left. */
+  abandonedCalls?: Partial<AbandonedCallLimits>
   /** How often it asks providers for the usage of what was estimated: by default never, for fake providers count requests. */
   followEveryMs?: number
 }

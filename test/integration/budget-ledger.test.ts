@@ -286,6 +286,8 @@ describeBackends('the ledger of budgets', backend => {
     })
 
     test('by one key may be all where it is one request, or in the key’s own budget, or there is no other key, or no share', async () => {
+      // Keys of other projects do not count.
+      await addProject()
       const other = await addKey('other')
       await query(`select set_setting('${project}', 'budget_key_share', '50')`)
       await setBudget(1)
@@ -325,6 +327,84 @@ describeBackends('the ledger of budgets', backend => {
       await setBudget(1, { more: `, of_key => ${keyId}` })
       await query(`select set_budget(null, 'usd', 1, 'month')`)
       for (let n = 0; n < 3; n++) await budgets.reserve(spending(0.3))
+    })
+
+    describe('by one project of the organization’s budget', () => {
+      let other: Awaited<ReturnType<typeof addProject>>
+      let ofOther: { project_id: number; key_id: number }
+      let budget: number
+      beforeEach(async () => {
+        other = await addProject()
+        ofOther = { project_id: other.projectId, key_id: other.keyId }
+        const [row] = await query<{ id: number }>(`select set_budget(null, 'usd', 1, 'month')::integer as id`)
+        budget = row?.id ?? 0
+      })
+
+      test('is a share of what is not spent, over all of its keys, whatever its setting says', async () => {
+        const second = await addKey('second')
+        await query(`select set_setting('${project}', 'budget_key_share', '100')`)
+        await settle([spending(0.2)])
+        await budgets.reserve(spending(0.1, ofOther))
+        await budgets.reserve(spending(0.3))
+        await budgets.reserve(spending(0.3, { key_id: second }))
+        const error = await budgets.reserve(spending(0.1)).catch(each => each)
+        expect(error).toMatchObject({ ...reserved, headers: { 'retry-after': '5' } })
+        expect(error.message).toMatch(
+          /of 1 USD a month for this organization, 0\.2\d* USD is spent, and 0\.6\d* USD is reserved by other requests of this project, which may reserve 0\.64\d* USD at once\. This/,
+        )
+        await budgets.reserve(spending(0.04))
+        await budgets.reserve(spending(0.06, ofOther))
+      })
+
+      test('limits neither its first request nor what it spends', async () => {
+        const single = spending(0.95)
+        await budgets.reserve(single)
+        await releaseSpending(database, [single.id])
+        for (let n = 0; n < 10; n++) {
+          const ask = spending(0.1)
+          await budgets.reserve(ask)
+          await settle([ask])
+        }
+        expect(await standOf(budget)).toEqual({ spent: 1, reserved: 0, held: 0 })
+      })
+
+      test('counts what is in doubt, so that others go on, until it is settled', async () => {
+        const doubtful = Array.from({ length: 4 }, () => spending(0.2))
+        for (const ask of doubtful) await budgets.reserve(ask)
+        const unknown = doubtful.map(ask => ({ ...ask, usd: 0, tokens: 0, doubtful_usd: 0.2, doubtful_tokens: 0 }))
+        await settle(unknown)
+        const refused = { ...reserved, headers: { 'retry-after': '60' } }
+        await expect(budgets.reserve(spending(0.1), STAYS)).rejects.toMatchObject(refused)
+        await budgets.reserve(spending(0.15, ofOther))
+        await releaseSpending(database, [doubtful[0]?.id ?? ''])
+        await budgets.reserve(spending(0.1))
+      })
+
+      test('is not limited while no other project has a key that can spend', async () => {
+        const [first, second] = [spending(0.5), spending(0.4)]
+        await budgets.reserve(first)
+        const otherKey = `update api_keys set deactivated_at = now() where id = ${other.keyId}`
+        const otherProject = `update projects set archived_at = now() where id = ${other.projectId}`
+        for (const alone of [otherKey, otherProject]) {
+          await expect(budgets.reserve(second)).rejects.toMatchObject(reserved)
+          await query(alone)
+          await budgets.reserve(second)
+          await releaseSpending(database, [second.id])
+          await query(`update api_keys set deactivated_at = null where id = ${other.keyId}`)
+        }
+      })
+
+      test('is not exceeded by requests of several processes at once', async () => {
+        const processes = Array.from({ length: 4 }, () => createBudgets(database))
+        const reserving = processes.flatMap(each =>
+          [...Array(5).fill({}), ofOther].map(more => each.reserve(spending(0.05, more)).then(() => more)),
+        )
+        const granted = (await Promise.allSettled(reserving)).flatMap(each =>
+          each.status === 'fulfilled' ? [each.value] : [],
+        )
+        expect(granted.filter(each => each === ofOther)).toHaveLength(4)
+        expect(granted).toHaveLength(16 + 4)
+      })
     })
 
     test('by a key’s batches, and by its requests in doubt, counts in its share, and is not waited for', async () => {

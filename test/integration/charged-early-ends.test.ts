@@ -207,4 +207,40 @@ describeBackends('responses that end early', backend => {
       join budgets b on b.id = c.budget_id where b.project_id = find_project('${project}')`),
     ).toEqual([{ spent: 0.0125, reserved: 0 }])
   })
+
+  test('OpenAI is asked for what a chat completion that it stores has used, and for no other', async () => {
+    const id = `chatcmpl-${crypto.randomUUID()}`
+    const named = { id, created: 1, model: 'o3-2025-04-16' }
+    const delta = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Seven' }, finish_reason: null }] }
+    const chunk = JSON.stringify({ ...named, object: 'chat.completion.chunk', ...delta })
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Seven' }, finish_reason: 'stop' }]
+    const usage = { prompt_tokens: 20, completion_tokens: 1_500, total_tokens: 1_520 }
+    const stored = JSON.stringify({ ...named, object: 'chat.completion', choices, usage, service_tier: 'default' })
+    let asked = 0
+    upstreams.openai.script(({ method }) => {
+      if (method !== 'GET') return { kind: 'raw', parts: [`data: ${chunk}\n\n`], afterwards: 'cut' }
+      if (asked++ === 0) return { kind: 'error', status: 404 }
+      return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [stored] }
+    })
+    const followed = () => proxy.query(`select id from open_responses where project_id = find_project('${project}')`)
+    await ask(chat('o3')).catch(() => {})
+    expect(await record()).toMatchObject({ estimated: 'provider_failed' })
+    expect(await followed()).toEqual([])
+    await proxy.query(`delete from usage_records where project_id = find_project('${project}')`)
+    await proxy.query(`select set_budget('${project}', 'usd', 5, 'total')`)
+    await ask(chat('o3', { store: true })).catch(() => {})
+    expect(await record()).toMatchObject({ estimated: 'provider_failed' })
+    await waitUntil('it is followed', async () => (await followed()).length === 1)
+    const following = await startProxy({ ...options, followEveryMs: 50 })
+    await waitUntil('its provider has said so', async () => (await record()).estimated === null)
+    await following.stop()
+    const usd = (20 * 2 + 1_500 * 8) / 1e6
+    expect((await record()).usd).toBeCloseTo(usd, 9)
+    const [get] = upstreams.openai.requests.filter(({ method }) => method === 'GET')
+    expect(get?.path).toBe(`/v1/chat/completions/${id}`)
+    expect(
+      await proxy.query(`select spent::float8 as spent, reserved::float8 as reserved from budget_periods c
+      join budgets b on b.id = c.budget_id where b.project_id = find_project('${project}')`),
+    ).toEqual([{ spent: expect.closeTo(usd, 9), reserved: 0 }])
+  })
 })

@@ -11,7 +11,7 @@ returns table (
     budget_id bigint,
     spent double precision,
     reserved double precision,
-    key_limit double precision,
+    share_limit double precision,
     may_wait boolean
 )
 language plpgsql
@@ -28,8 +28,10 @@ declare
     short record;
     -- Share of a budget that is left when reservations begin to wait for the disk.
     kept_durably constant numeric := 0.1;
+    -- Percentage of the organization's budgets that one project may reserve. No setting of the project, whose owner could then lock out others.
+    project_share constant integer := 80;
     left_usd double precision;
-    -- Of the budget that refuses: whether a key's share does; what the request has reserved itself, what others have, and what of that may end.
+    -- Of the budget that rejects: whether a share of it does; what the request has reserved itself, what others have, and what of that may end.
     is_share boolean;
     own numeric;
     others numeric;
@@ -93,18 +95,19 @@ begin
             id uuid, project_id bigint, key_id bigint, request_id text, endpoint text, model text, tags jsonb, usd numeric, tokens bigint
         )
     loop
-        select b.*, p.ends, c.begins, c.spent, c.reserved, n.needed, s.most_of_key
+        select b.*, p.ends, c.begins, c.spent, c.reserved, n.needed, s.share_limit
         into short
         from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
         cross join lateral period_of(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         cross join lateral (select case b.unit when 'usd' then asked.usd else asked.tokens end as needed) n
-        -- Of what is not spent, one key may reserve a share, where a budget is the project's and not the key's own.
+        -- Of what is not spent, one key may reserve a share of its project's budgets, and one project of the organization's. A key's own budget
+        -- has no shares.
         cross join lateral (
-            select case
-                when asked.key_share < 100 and b.key_id is null and b.project_id is not null
-                    then (b.amount - c.spent) * asked.key_share / 100
-            end as most_of_key
+            select (b.amount - c.spent) * case
+                when b.project_id is null then project_share
+                when b.key_id is null then asked.key_share
+            end / 100 as share_limit
         ) s
         -- What has no price may cost anything; what is free passes, whatever is spent.
         where b.enforced
@@ -113,28 +116,21 @@ begin
                 or n.needed > 0
                     and (
                         c.spent + c.reserved + n.needed > b.amount
-                        -- A key that reserves nothing else passes, and so does the only key of its project. Added up only near the share.
-                        or case when c.reserved + n.needed > s.most_of_key then
+                        -- Who reserves nothing else passes, and so does the only key or project. Added up only near the share.
+                        or case when c.reserved + n.needed > s.share_limit then
                             (
                                 select sum(r.amount)
                                 from budget_reservations r
                                 where r.budget_id = b.id
                                     and r.begins = c.begins
-                                    and r.key_id = asked.key_id
+                                    and r.project_id = asked.project_id
+                                    and (b.project_id is null or r.key_id = asked.key_id)
                                     and r.id <> asked.id
-                            ) + n.needed > s.most_of_key
-                            and exists (
-                                select
-                                from api_keys k
-                                where k.project_id = asked.project_id
-                                    and k.id <> asked.key_id
-                                    and k.type = 'project'
-                                    -- Neither a former value of a key, nor one of a session at the dashboard.
-                                    and k.replaced_by is null
-                                    and k.session_id is null
-                                    and k.deactivated_at is null
-                                    and (k.expires_at is null or k.expires_at > now())
-                            )
+                            ) + n.needed > s.share_limit
+                            and case
+                                when b.project_id is null then has_other_projects(asked.project_id)
+                                else has_other_keys(asked.project_id, asked.key_id)
+                            end
                         else false end
                     )
             )
@@ -204,7 +200,7 @@ begin
             from budget_reservations r
             where r.budget_id = short.id
                 and r.begins = short.begins
-                and (not is_share or r.key_id = asked.key_id);
+                and (not is_share or r.project_id = asked.project_id and (short.project_id is null or r.key_id = asked.key_id));
         end if;
 
         return query
@@ -231,9 +227,9 @@ begin
             short.id,
             short.spent::double precision,
             case when is_share then others else short.reserved end::double precision,
-            case when is_share then short.most_of_key end::double precision,
+            case when is_share then short.share_limit end::double precision,
             case
-                when is_share then others = may_end or others - may_end + short.needed <= short.most_of_key
+                when is_share then others = may_end or others - may_end + short.needed <= short.share_limit
                 else short.spent + short.reserved - may_end + short.needed <= short.amount
             end;
     end loop;
@@ -241,4 +237,4 @@ end;
 $$;
 
 comment on function reserve_spending(json, uuid, bigint) is
-    'Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no largest answer, is known). Then the budget that refuses follows; scope: key, tag, model, project, organization. key_limit: the most that one key may reserve of it, where that refuses; reserved is then the key''s. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), key_limit (the share of a key does not refuse).';
+    'Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no largest answer, is known). Then the budget that rejects it follows; scope: key, tag, model, project, organization. share_limit: the most that one key may reserve of it, or of the organization''s one project, where that rejects it; reserved is then that key''s or project''s. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), share_limit (no share rejects it).';

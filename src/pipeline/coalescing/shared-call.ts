@@ -3,6 +3,7 @@ import type { CacheEntry, Match } from '../../cache/entry.ts'
 import { ClientGone, type ProxyError } from '../../errors/errors.ts'
 import { StreamRoom } from '../../event-loop/stream-room.ts'
 import type { EventLump } from '../../formats/sse/event-lump.ts'
+import { type AbandonedCall, type AbandonedCallLimits, AbandonedCalls } from './abandoned-calls.ts'
 import { EventBuffer } from './event-buffer.ts'
 
 /** How a call ended, for everyone who shares it. */
@@ -39,12 +40,9 @@ export interface Subscriber {
   leave(): void
 }
 
-/** A call that nobody listens to is aborted after this time, or this many bytes of events. */
-const MAX_UNHEARD_MS = 10 * 60_000
-const MAX_UNHEARD_BYTES = 16 * 1024 * 1024
-
 export class SharedCall {
   readonly #room: StreamRoom
+  readonly #abandonedCalls: AbandonedCalls
   /** From the first live subscriber, or the first event: most calls have neither. */
   #events: EventBuffer | null = null
   readonly #subscribers = new Set<Subscriber>()
@@ -56,15 +54,16 @@ export class SharedCall {
   /** How many wait for the whole response. */
   #wholeWaiting = 0
   #isGivenUp = false
-  #unheardTimer: ReturnType<typeof setTimeout> | undefined
-  #unheardBytes = 0
+  /** While nobody listens, and the call is read on. */
+  #abandoned: AbandonedCall | null = null
 
-  constructor(room: StreamRoom) {
+  constructor(room: StreamRoom, abandonedCalls = new AbandonedCalls()) {
     this.#room = room
+    this.#abandonedCalls = abandonedCalls
   }
 
   /**
-   * For the leader: whether the upstream is read on, within limits of time and size, although nobody listens any more. `hasBegun`: an event
+   * For the leader: whether the upstream is read on, within the limits of abandoned calls, although nobody listens any more. `hasBegun`: an event
    * has come.
    */
   readsOn: (hasBegun: boolean) => boolean = () => false
@@ -100,7 +99,7 @@ export class SharedCall {
       subscriber.onCut()
     }
     this.#subscribers.add(subscriber)
-    clearTimeout(this.#unheardTimer)
+    this.#endAbandoned()
     if (!live) this.#wholeWaiting++
     return subscriber
   }
@@ -124,7 +123,7 @@ export class SharedCall {
   /** For the leader: passes events on; resolves when there is room for more. */
   push(lump: EventLump): Promise<void> {
     this.#hasBegun = true
-    if (this.#subscribers.size === 0) this.#countUnheard(lump.bytes.length)
+    this.#abandoned?.count(lump.bytes.length)
     return this.#openEvents().push(lump)
   }
 
@@ -132,7 +131,7 @@ export class SharedCall {
   settle(settlement: Settlement, failure?: ProxyError): void {
     if (this.#isOver) return
     this.#isOver = true
-    clearTimeout(this.#unheardTimer)
+    this.#endAbandoned()
     this.#events?.end(failure)
     this.#started.resolve('settled')
     this.#settled.resolve(settlement)
@@ -140,15 +139,13 @@ export class SharedCall {
 
   #endUnheard(): void {
     if (this.#isOver) return
-    if (this.readsOn(this.#hasBegun)) {
-      this.#unheardTimer = setTimeout(() => this.#giveUp(), MAX_UNHEARD_MS)
-      this.#unheardTimer.unref()
-    } else this.#giveUp()
+    if (this.readsOn(this.#hasBegun)) this.#abandoned = this.#abandonedCalls.add(() => this.#giveUp())
+    else this.#giveUp()
   }
 
-  #countUnheard(bytes: number): void {
-    this.#unheardBytes += bytes
-    if (this.#unheardBytes > MAX_UNHEARD_BYTES) this.#giveUp()
+  #endAbandoned(): void {
+    this.#abandoned?.end()
+    this.#abandoned = null
   }
 
   #giveUp(): void {
@@ -177,9 +174,13 @@ export class SharedCalls {
   /** The memory of their streams. */
   readonly room: StreamRoom
 
+  /** Those that are read on without clients. */
+  readonly abandoned: AbandonedCalls
+
   /** `mostBytes`: of memory for what waits in their streams. */
-  constructor(mostBytes: number) {
+  constructor(mostBytes: number, abandoned?: Partial<AbandonedCallLimits>) {
     this.room = new StreamRoom(mostBytes)
+    this.abandoned = new AbandonedCalls(abandoned)
   }
 
   /**
@@ -194,14 +195,14 @@ export class SharedCalls {
 
   /** Starts a call that no other request can join. */
   startUnshared(live: boolean): Joined {
-    const call = new SharedCall(this.room)
+    const call = new SharedCall(this.room, this.abandoned)
     const subscriber = call.subscribe(live)
     if (!subscriber) throw new Error('A new call takes its first subscriber')
     return { call, subscriber, isFirst: true }
   }
 
   #start(name: string): SharedCall {
-    const call = new SharedCall(this.room)
+    const call = new SharedCall(this.room, this.abandoned)
     this.#calls.set(name, call)
     void call.settled.then(() => {
       if (this.#calls.get(name) === call) this.#calls.delete(name)

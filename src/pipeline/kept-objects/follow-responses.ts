@@ -79,7 +79,7 @@ export function createResponseFollower({
     const pricedAs = provider?.pricedAs ?? null
     if (!provider || pricedAs === null) return
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
-    const { request, isLate, read } = isGeneration({ provider, id: open.id }) ? GENERATIONS : RESPONSES
+    const { request, isLate, read } = findSource(provider, open.id)
     try {
       const answer = await request(provider, open.id, signal)
       if (!answer) return
@@ -134,19 +134,27 @@ interface Source {
   read(answer: UpstreamAnswer, provider: Provider, owner: number): Promise<{ usage: TokenUsage | null; model: unknown }>
 }
 
-const RESPONSES: Source = {
+const createStoredSource = (endpoint: 'responses' | 'chat', path: string, isLate: boolean): Source => ({
   request: ({ askStored }, id, signal) =>
-    askStored?.({ method: 'GET', path: `/responses/${id}`, query: '', headers: new Headers(), signal }),
-  isLate: false,
+    askStored?.({ method: 'GET', path: `${path}/${id}`, query: '', headers: new Headers(), signal }),
+  isLate,
   read: ({ body }, { name }, owner) =>
-    readPlain(body, name, { endpoint: 'responses', wanted: formatOf('responses').wantedOf({}), owner }),
-}
+    readPlain(body, name, { endpoint, wanted: formatOf(endpoint).wantedOf({}), owner }),
+})
+const RESPONSES = createStoredSource('responses', '/responses', false)
+/** Of requests with `store: true`, once they are complete: https://platform.openai.com/docs/api-reference/chat/get */
+const CHAT_COMPLETIONS = createStoredSource('chat', '/chat/completions', true)
 const READ = { method: 'GET', body: null, leavesTrace: false, isDownload: false } as const
 const GENERATIONS: Source = {
   request: (provider, id, signal) =>
     passTo(provider, { ...READ, path: `/generation?id=${id}`, headers: new Headers(), signal }),
   isLate: true,
   read: async ({ body }, { name }) => readGeneration(await readAll(body, name)),
+}
+
+function findSource(provider: Provider, id: string): Source {
+  if (isGeneration({ provider, id })) return GENERATIONS
+  return id.startsWith('chatcmpl-') ? CHAT_COMPLETIONS : RESPONSES
 }
 
 /** What another model has used is not what is asked for. Answers name a model with its date. */

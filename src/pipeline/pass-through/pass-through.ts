@@ -131,6 +131,7 @@ function answerInEvents(context: PassedContext, answer: UpstreamAnswer, stages: 
   const prompt = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
   const expected = withSeconds(context, prompt, null, stages)
   const body = relayAnswer(recorder, answer, {
+    abandoned: stages.calls.abandoned,
     hasEvents: true,
     onWhole(event) {
       const reported = event ? believedUsage(context, readUsageOfEvent(event), stages) : NO_USAGE
@@ -153,7 +154,11 @@ function answerAsItComes(context: PassedContext, answer: UpstreamAnswer, stages:
   const body =
     cacheQuery && control.store
       ? relayKeptSound(context, answer, usage, stages)
-      : relayAnswer(recorder, answer, { hasEvents: false, onWhole: () => finishMiss(context, usage) })
+      : relayAnswer(recorder, answer, {
+          abandoned: stages.calls.abandoned,
+          hasEvents: false,
+          onWhole: () => finishMiss(context, usage),
+        })
   return { status: answer.status, headers: answeredHeaders(context, answer, usage, stages), body }
 }
 

@@ -2,9 +2,12 @@
 import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
+import type { AbandonedCalls } from '../coalescing/abandoned-calls.ts'
 import type { RequestRecorder } from '../accounting/request-recorder.ts'
 
 export interface RelayOptions {
+  /** Joined by a stream that is read on after its client has left. */
+  abandoned: AbandonedCalls
   /** Whether the response is a stream of server-sent events: a failure is then reported in an event. */
   hasEvents: boolean
   /** Called before the response's end is relayed. */
@@ -12,17 +15,17 @@ export interface RelayOptions {
 }
 
 const encoder = new TextEncoder()
-const MAX_READ_ON_MS = 10 * 60_000
 
 /** Reads from the upstream only when the client reads; once it has left, to the end where that is wanted. */
 export function relayAnswer(
   recorder: RequestRecorder,
   answer: UpstreamAnswer,
-  { hasEvents, onWhole }: RelayOptions,
+  { abandoned, hasEvents, onWhole }: RelayOptions,
 ): ReadableStream<Uint8Array> {
   const reader = answer.body.getReader()
   const splitter = hasEvents ? createEventSplitter() : null
   let lastEvent: Uint8Array | null = null
+  let hasLeft = false
 
   /** The bytes to relay now: whole events in an event stream. */
   function take(bytes: Uint8Array): Uint8Array {
@@ -32,18 +35,25 @@ export function relayAnswer(
     return joinBytes(events)
   }
 
-  /** What a stream has used stands in its last event. One that takes too long ends without it. */
+  /** What a stream has used stands in its last event. One that is given up ends without it. */
   async function readOn(): Promise<void> {
-    const timer = setTimeout(() => void reader.cancel().catch(() => {}), MAX_READ_ON_MS)
-    timer.unref()
+    const call = abandoned.add(giveUp)
     try {
-      for (let read = await reader.read(); !read.done; read = await reader.read()) take(read.value)
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        call.count(read.value.length)
+        take(read.value)
+      }
       onWhole(lastEvent)
     } catch (error) {
       recorder.finishFailed(error)
     } finally {
-      clearTimeout(timer)
+      call.end()
     }
+  }
+
+  function giveUp(): void {
+    recorder.finishFailed(new ClientGone())
+    void reader.cancel().catch(() => {})
   }
 
   return new ReadableStream<Uint8Array>(
@@ -53,6 +63,8 @@ export function relayAnswer(
           for (;;) {
             const { done, value } = await reader.read()
             const bytes = done ? (splitter?.end() ?? EMPTY) : take(value)
+            // What comes after that is read by readOn(), or not at all.
+            if (hasLeft) return
             if (bytes.length > 0) controller.enqueue(bytes)
             if (done) {
               onWhole(lastEvent)
@@ -62,7 +74,7 @@ export function relayAnswer(
           }
         } catch (error) {
           recorder.finishFailed(error)
-          if (!hasEvents || error instanceof ClientGone) return controller.error(error)
+          if (hasLeft || !hasEvents || error instanceof ClientGone) return controller.error(error)
           const failure = error instanceof ProxyError ? error : refuse('upstreamBrokeOff', null, error)
           controller.enqueue(
             encoder.encode(`event: error\ndata: ${JSON.stringify({ type: 'error', ...failure.toBody() })}\n\n`),
@@ -70,10 +82,10 @@ export function relayAnswer(
           controller.close()
         }
       },
-      async cancel() {
+      cancel() {
+        hasLeft = true
         if (hasEvents && recorder.spending?.hasBudgets && recorder.isReadToEnd) return void readOn()
-        recorder.finishFailed(new ClientGone())
-        await reader.cancel().catch(() => {})
+        giveUp()
       },
     },
     { highWaterMark: 0 },

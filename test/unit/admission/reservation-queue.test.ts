@@ -21,7 +21,7 @@ const request = (usd: number, more: Partial<SpendingAsk> = {}): SpendingAsk => (
 /** The reply where so much is left of a budget of one dollar. */
 const lacking = (left: number, more: Partial<SpendingRefusal> = {}): SpendingRefusal => ({
   ...{ verdict: 'reserved', remaining_usd: left, budget_id: 1, unit: 'usd', amount: 1, per: 'month', scope: 'project' },
-  ...{ resets_at: null, spent: 0, reserved: 1 - left, key_limit: null, may_wait: true },
+  ...{ resets_at: null, spent: 0, reserved: 1 - left, share_limit: null, may_wait: true },
   ...more,
 })
 
@@ -114,12 +114,23 @@ test('however many wait, one is tried where nothing is left, and beside it those
 })
 
 test('where the share of a key refuses, those of other keys are tried', async () => {
-  const { budget, queues, wait } = open(0, { key_limit: 0.8, reserved: 0.8 })
+  const { budget, queues, wait } = open(0, { share_limit: 0.8, reserved: 0.8 })
   const [one, same, other] = [request(0.1), request(0.1), request(0.1, { key_id: 2 })]
   for (const ask of [one, same, other]) wait(ask)
   queues.wake([1])
   await settle()
   expect(budget.tried).toEqual([one.id, other.id])
+})
+
+test('where the share of a project rejects, those of its other keys are not tried, nor do they overtake', async () => {
+  const { budget, queues, wait } = open(0, { scope: 'organization', share_limit: 0.8, reserved: 0.8 })
+  const [one, other] = [request(0.1), request(0.1, { key_id: 2 })]
+  for (const ask of [one, other]) wait(ask)
+  queues.wake([1])
+  await settle()
+  expect(budget.tried).toEqual([one.id])
+  await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
+  expect(queues.findAhead(request(0.1, { key_id: 3 }))).not.toBeNull()
 })
 
 test('for the second half of its time a request is not overtaken by younger ones of the same budget', async () => {
@@ -164,7 +175,7 @@ test.each([
   ['key', {}, { key_id: 2 }],
   ['model', {}, { model: 'n' }],
   ['tag', {}, { tags: '{"team":"a"}' }],
-  ['project', { key_limit: 0.8 }, { key_id: 2 }],
+  ['project', { share_limit: 0.8 }, { key_id: 2 }],
 ] as const)(
   'a request that waits for a budget of a %s holds back those alone that it concerns',
   async (scope, more, other) => {

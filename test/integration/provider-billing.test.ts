@@ -1,7 +1,8 @@
-/** What is reserved is what an aggregator can bill: hosts, plugins, presets, fees, and limits that it does not honour. */
+/** What is reserved is what a provider can bill: hosts, plugins, presets, fees and limits of aggregators; tiers, tools and thoughts of OpenAI's. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
+import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Body = Record<string, unknown>
@@ -308,4 +309,183 @@ describeOnce('what an aggregator can bill', backend => {
     expect((await send(again)).status).toBe(429)
     await again.stop()
   })
+})
+
+/** Dollars for a million tokens read and written, by tier; `picture`: tokens of one of the largest size and quality. */
+const OPENAI = {
+  'gpt-4o-mini': { context: 128_000, longest: 16_384, default: [0.15, 0.6], priority: [0.25, 1] },
+  'gpt-5-mini': { context: 400_000, longest: 128_000, flex: [0.125, 1], default: [0.25, 2], priority: [0.45, 3.6] },
+  'gpt-image-1-mini': { context: 0, longest: 6_240, default: [2, 8] },
+} as const
+const SEARCH_USD = 0.01
+const USUAL_SEARCHES = 10
+const isLarge = (body: Body) => /"type":"(?:image_url|file|input_image|input_file)"/.test(JSON.stringify(body))
+
+/** The dearest that OpenAI may make of a request: the tier that its project may have, as many searches, and as long an answer, as it allows. */
+function billOpenAi(body: Body) {
+  const model = OPENAI[body.model as keyof typeof OPENAI]
+  const {
+    service_tier,
+    tools = [],
+    max_tool_calls,
+    n = 1,
+  } = body as Record<string, number | undefined> & { tools?: Body[] }
+  const asked = service_tier as string | undefined
+  const tier = asked === undefined || asked === 'auto' ? ('priority' in model ? 'priority' : 'default') : asked
+  const [read, written] = (model as unknown as Record<string, number[]>)[tier] ?? [0, 0]
+  const hasSearch = (tools as Body[]).some(({ type }) => type === 'web_search')
+  const searches = hasSearch ? Math.min(max_tool_calls ?? USUAL_SEARCHES, USUAL_SEARCHES) : 0
+  const limit = (body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens ?? model.longest) as number
+  const text = JSON.stringify([body.messages, body.input, body.prompt, body.tools]).length
+  // What a search finds may fill the context.
+  const input = (isLarge(body) || hasSearch ? model.context : text) * (1 + searches)
+  const output = limit * n
+  return {
+    tier,
+    searches,
+    input,
+    output,
+    usd: (input * (read ?? 0) + output * (written ?? 0)) / 1e6 + searches * SEARCH_USD,
+  }
+}
+
+function answerOpenAi(
+  path: string,
+  body: Body,
+  { tier, searches, input, output }: ReturnType<typeof billOpenAi>,
+): Body {
+  const { model } = body
+  const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }
+  if (path.endsWith('/images/generations')) {
+    const data = Array.from({ length: (body.n as number | undefined) ?? 1 }, () => ({ b64_json: 'eA==' }))
+    return { created: 1, data, usage: { ...usage, input_tokens_details: { text_tokens: input, image_tokens: 0 } } }
+  }
+  if (path.endsWith('/responses')) {
+    const action = { type: 'search', query: 'q' }
+    const found = Array.from({ length: searches }, (_, i) => ({
+      type: 'web_search_call',
+      id: `ws_${i}`,
+      status: 'completed',
+      action,
+    }))
+    const content = [{ type: 'output_text', text: 'Hi', annotations: [] }]
+    const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }
+    const head = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model, service_tier: tier }
+    return { ...head, output: [...found, message], usage }
+  }
+  const message = { role: 'assistant', content: 'Hi' }
+  const choices = Array.from({ length: (body.n as number | undefined) ?? 1 }, (_, index) => ({
+    index,
+    message,
+    finish_reason: 'stop',
+  }))
+  const counts = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
+  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices, service_tier: tier, usage: counts }
+}
+
+describeOnce('what OpenAI can bill', backend => {
+  let upstream: ReturnType<typeof Bun.serve>
+  let proxy: TestProxy
+  let project: string
+  let key: string
+  let billedUsd = 0
+
+  beforeAll(async () => {
+    upstream = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        if (request.method === 'GET') return Response.json({ data: [] })
+        const body = (await request.json()) as Body
+        const billed = billOpenAi(body)
+        billedUsd += billed.usd
+        // So that others are reserved for meanwhile.
+        await Bun.sleep(20)
+        return Response.json(answerOpenAi(new URL(request.url).pathname, body, billed))
+      },
+    })
+    const environment = { OPENAI_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
+    proxy = await startProxy({ stores: await backend.open(), environment })
+  })
+  beforeEach(async () => {
+    billedUsd = 0
+    project = `o-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
+    await proxy.query(`select set_setting('${project}', 'cache_mode', 'off')`)
+    await proxy.query(`select set_budget('${project}', 'usd', 1, 'total')`)
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstream.stop(true)
+  })
+
+  const CHAT = '/chat/completions'
+  const RESPONSES = '/responses'
+  const ask = (...parts: Body[]) => ({
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Why?' }, ...parts] }],
+  })
+  const chat = (fields: Body = {}) => ({ model: 'gpt-4o-mini', ...ask(), max_tokens: 16_000, ...fields })
+  const thinking = (fields: Body = {}) => ({ model: 'gpt-5-mini', ...ask(), ...fields })
+  const respond = (fields: Body = {}) => ({ model: 'gpt-5-mini', input: 'Why?', max_output_tokens: 20_000, ...fields })
+  const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
+  const file = { type: 'file', file: { file_id: 'file-1' } }
+  const sound = { type: 'input_audio', input_audio: { data: 'eA==', format: 'wav' } }
+  const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }
+  const search = { type: 'web_search' }
+  const seen = [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://example.com/a.png' }] }]
+
+  const CASES: Record<string, [path: string, body: Body]> = {
+    'text with a limit': [CHAT, chat()],
+    'text without a limit': [CHAT, chat({ max_tokens: undefined })],
+    'several answers': [CHAT, chat({ n: 8 })],
+    'tools of the client’s own': [CHAT, chat({ tools: [tool] })],
+    'a picture': [CHAT, chat(ask(picture))],
+    'several pictures': [CHAT, chat(ask(picture, picture, picture))],
+    'audio and a picture': [CHAT, chat(ask(sound, picture))],
+    'a model that thinks, without a limit': [CHAT, thinking()],
+    'high effort': [CHAT, thinking({ reasoning_effort: 'high', max_completion_tokens: 50_000 })],
+    'no effort': [CHAT, thinking({ reasoning_effort: 'none', max_completion_tokens: 50_000 })],
+    'the flexible tier': [CHAT, thinking({ service_tier: 'flex' })],
+    'the standard tier': [CHAT, thinking({ service_tier: 'default' })],
+    'the priority tier': [CHAT, thinking({ service_tier: 'priority' })],
+    'the tier of the project': [CHAT, thinking({ service_tier: 'auto' })],
+    'a tier that nobody knows': [CHAT, thinking({ service_tier: 'warp' })],
+    'a response': [RESPONSES, respond()],
+    'a response without a limit': [RESPONSES, respond({ max_output_tokens: undefined })],
+    'a response with high effort': [RESPONSES, respond({ reasoning: { effort: 'high' } })],
+    searches: [RESPONSES, respond({ tools: [search] })],
+    'two searches at most': [RESPONSES, respond({ tools: [search], max_tool_calls: 2 })],
+    'a response to a picture': [RESPONSES, respond({ input: seen })],
+    'a PDF': [CHAT, thinking({ ...ask(file), max_completion_tokens: 100 })],
+    'pictures that are made': [
+      '/images/generations',
+      { model: 'gpt-image-1-mini', prompt: 'A tree', n: 4, size: '1536x1024', quality: 'high' },
+    ],
+  }
+  /** Whose tier, or audio, has no price. */
+  const REJECTED = new Set(['audio and a picture', 'a tier that nobody knows'])
+  /** Of which one may cost more than the budget. */
+  const TOO_DEAR = new Set(['searches'])
+  const AT_ONCE = 30
+
+  test.each(Object.keys(CASES))(
+    '%s: many at once are billed no more than their budget, and some are answered',
+    async name => {
+      const [path, body] = CASES[name] ?? ['', {}]
+      const answers = await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => readAnswer(await post(proxy, key, path, body))),
+      )
+      for (const { status, text } of answers) expect(REJECTED.has(name) ? [400] : [200, 429], text).toContain(status)
+      expect(answers.some(({ status }) => status === 200)).toBe(!REJECTED.has(name) && !TOO_DEAR.has(name))
+      expect(billedUsd).toBeLessThanOrEqual(1)
+      await proxy.settle()
+      const [row] = await proxy.query<{ spent: number; reserved: number }>(
+        `select c.spent::float8 as spent, c.reserved::float8 as reserved from budget_periods c join budgets b on b.id = c.budget_id
+      where b.project_id = find_project('${project}')`,
+      )
+      expect(row?.reserved ?? 0).toBe(0)
+      expect(row?.spent ?? 0).toBeCloseTo(billedUsd, 6)
+    },
+  )
 })

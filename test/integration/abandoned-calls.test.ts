@@ -1,0 +1,103 @@
+/** Calls that are read on after their clients have left are bounded: one that is given up is estimated, the others are settled exactly. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeBackends } from '../harness/backends.ts'
+import { post } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import type { RecordedRequest } from '../standin/recording.ts'
+import type { Scenario } from '../standin/scenario.ts'
+
+const MOST_CALLS = 2
+const LEFT = 5
+const chat = {
+  messages: [{ role: 'user', content: 'Why?' }],
+  model: 'o3',
+  max_completion_tokens: 1_000,
+  service_tier: 'default',
+}
+const usage = { prompt_tokens: 10, completion_tokens: 500 }
+const tokens = { input_tokens: 10, output_tokens: 500, total_tokens: 510 }
+const picture = `event: image_generation.completed\ndata: ${JSON.stringify({ type: 'image_generation.completed', b64_json: 'eA==', usage: tokens })}\n\n`
+
+interface Case {
+  path: string
+  body: Record<string, unknown>
+  /** How its provider ends. */
+  ends: Scenario
+}
+const CASES: Record<string, Case> = {
+  'plain responses': { path: '/chat/completions', body: chat, ends: { kind: 'answer', usage } },
+  streams: { path: '/chat/completions', body: { ...chat, stream: true }, ends: { kind: 'answer', usage } },
+  'streams of pictures': {
+    path: '/images/generations',
+    body: { model: 'gpt-image-1', prompt: 'A tree', stream: true, size: '1024x1024', quality: 'low' },
+    ends: { kind: 'raw', headers: { 'content-type': 'text/event-stream' }, parts: [picture] },
+  },
+}
+
+describeBackends('calls whose clients have left', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let project: string
+  let key: string
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
+    proxy = await startProxy({ stores: await backend.open(), environment, abandonedCalls: { calls: MOST_CALLS } })
+  })
+  beforeEach(async () => {
+    upstreams.reset()
+    project = `a-${crypto.randomUUID()}`
+    key = await proxy.createKey({ project, type: 'project' })
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
+    await proxy.query(`select set_budget('${project}', 'usd', 100, 'total')`)
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  async function records() {
+    await proxy.settle()
+    return proxy.query<{ estimated: string | null; doubtful: number | null; tokens: number }>(
+      `select cost_estimated as estimated, doubtful_usd::float8 as doubtful, completion_tokens as tokens
+      from usage_records where project_id = find_project('${project}') order by cost_estimated nulls last`,
+    )
+  }
+
+  const posted = () => (upstreams.openai.requests as RecordedRequest[]).filter(({ method }) => method === 'POST')
+
+  test.each(Object.keys(CASES))(
+    '%s: the number that is read on is bounded, and the oldest are estimated',
+    async name => {
+      const { path, body, ends } = CASES[name] as Case
+      const release = Promise.withResolvers<Scenario>()
+      upstreams.openai.script(() => release.promise)
+      const leaving = new AbortController()
+      const left = Array.from({ length: LEFT }, () =>
+        post(proxy, key, path, body, { signal: leaving.signal, headers: { 'cache-control': 'no-store' } }).catch(
+          () => {},
+        ),
+      )
+      await waitUntil('all have reached the provider', () => posted().length === LEFT)
+      leaving.abort()
+      await Promise.all(left)
+      const givenUp = LEFT - MOST_CALLS
+      await waitUntil('the oldest are given up', async () => (await records()).length === givenUp)
+      for (const record of await records()) {
+        expect(record.estimated).toBe('client_left')
+        expect(record.doubtful).toBeGreaterThan(0)
+      }
+      await waitUntil(
+        'they are aborted',
+        () => posted().filter(({ abortedAtMs }) => abortedAtMs !== null).length === givenUp,
+      )
+      release.resolve(ends)
+      await waitUntil('the others are read to their end', async () => (await records()).length === LEFT)
+      const exact = { estimated: null, doubtful: null, tokens: 500 }
+      expect((await records()).slice(givenUp)).toEqual(Array(MOST_CALLS).fill(exact))
+    },
+  )
+})

@@ -1,0 +1,82 @@
+/** Calls that are read on after their clients have left: how many there are, and which is given up. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { ClientGone } from '../../../../src/errors/errors.ts'
+import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
+import { AbandonedCalls } from '../../../../src/pipeline/coalescing/abandoned-calls.ts'
+import { SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function open(limits: ConstructorParameters<typeof AbandonedCalls>[0]) {
+  const abandoned = new AbandonedCalls(limits)
+  const givenUp: string[] = []
+  return { givenUp, add: (name: string) => abandoned.add(() => givenUp.push(name)) }
+}
+
+test('beyond their number the oldest is given up, once', () => {
+  const { givenUp, add } = open({ calls: 2, msPerCall: 1_000 })
+  for (const name of ['a', 'b', 'c', 'd']) add(name)
+  expect(givenUp).toEqual(['a', 'b'])
+  vi.advanceTimersByTime(1_000)
+  expect(givenUp).toEqual(['a', 'b', 'c', 'd'])
+  vi.advanceTimersByTime(10_000)
+  expect(givenUp).toHaveLength(4)
+})
+
+test('those that have ended do not count, and are not given up', () => {
+  const { givenUp, add } = open({ calls: 1, bytes: 10, msPerCall: 1_000 })
+  for (const name of ['a', 'b', 'c']) {
+    const call = add(name)
+    call.count(10)
+    call.end()
+    call.count(10)
+    call.end()
+  }
+  vi.advanceTimersByTime(1_000)
+  expect(givenUp).toEqual([])
+})
+
+test('beyond their bytes the oldest are given up until the others fit', () => {
+  const { givenUp, add } = open({ bytes: 10 })
+  const [a, b, c] = [add('a'), add('b'), add('c')]
+  a.count(1)
+  b.count(5)
+  c.count(4)
+  expect(givenUp).toEqual([])
+  c.count(3)
+  expect(givenUp).toEqual(['a', 'b'])
+  c.count(3)
+  expect(givenUp).toEqual(['a', 'b'])
+})
+
+test('one that is longer than one may be is given up by itself', () => {
+  const { givenUp, add } = open({ bytesPerCall: 10 })
+  add('a')
+  const long = add('b')
+  long.count(10)
+  expect(givenUp).toEqual([])
+  long.count(1)
+  expect(givenUp).toEqual(['b'])
+})
+
+test('of a process’s shared calls, one that is joined again does not count, and one that is given up ends for its client', () => {
+  const calls = new SharedCalls(1_000, { calls: 1, bytes: 10 })
+  const leave = (name: string) => {
+    const joined = calls.join(name, false)
+    if (!joined) throw new Error('It is not joined')
+    joined.call.readsOn = () => true
+    joined.subscriber.leave()
+    return joined.call
+  }
+  const joined = leave('a')
+  expect(calls.join('a', false)?.call).toBe(joined)
+  const [oldest, newest] = [leave('b'), calls.startUnshared(false)]
+  newest.call.readsOn = () => true
+  expect(oldest.signal.aborted).toBe(false)
+  newest.subscriber.leave()
+  expect([joined.signal.aborted, newest.call.signal.aborted]).toEqual([false, false])
+  expect(oldest.signal.reason).toBeInstanceOf(ClientGone)
+  void newest.call.push(new EventLump([new Uint8Array(11)]))
+  expect(newest.call.signal.aborted).toBe(true)
+})
