@@ -2,8 +2,8 @@
 import { ClientGone, ProxyError, refuse } from '../../errors/errors.ts'
 import { createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
-import type { AbandonedCalls } from '../coalescing/abandoned-calls.ts'
 import type { RequestRecorder } from '../accounting/request-recorder.ts'
+import type { AbandonedCalls } from '../coalescing/abandoned-calls.ts'
 
 export interface RelayOptions {
   /** Joined by a stream that is read on after its client has left. */

@@ -1,9 +1,9 @@
 /** A stream of events whose client leaves while its next event is awaited. */
 import { expect, test } from 'vitest'
 import { ClientGone } from '../../../../src/errors/errors.ts'
+import type { RequestRecorder } from '../../../../src/pipeline/accounting/request-recorder.ts'
 import { AbandonedCalls } from '../../../../src/pipeline/coalescing/abandoned-calls.ts'
 import { relayAnswer } from '../../../../src/pipeline/pass-through/relay-answer.ts'
-import type { RequestRecorder } from '../../../../src/pipeline/accounting/request-recorder.ts'
 
 function relay({ hasBudgets = true } = {}) {
   const awaited = Promise.withResolvers<void>()
