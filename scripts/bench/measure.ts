@@ -4,7 +4,7 @@
  */
 import { runLoadProcess } from './processes.ts'
 import { readResidentMib, sumProcessorTime } from './processor-time.ts'
-import type { Scenario } from './scenarios.ts'
+import { OutOfPrompts, type Scenario } from './scenarios.ts'
 import { withDatabase } from './stores.ts'
 import type { Target, Upstream } from './targets.ts'
 
@@ -43,42 +43,103 @@ const WARM_UP_CONNECTIONS = 32
 /** A question is a hit from its second time on, and some misses repeat. */
 const LEAST_AS_EXPECTED = 0.9
 
+/** What was not measured, and why. */
+export interface Failure {
+  scenario: string
+  /** Null where it concerns all of them. */
+  target: string | null
+  error: string
+}
+
+export interface Measured {
+  rows: Row[]
+  failures: Failure[]
+}
+
+interface Turns {
+  target: Target
+  samples: Sample[]
+}
+
+/** A target that fails is left out from then on, a scenario that runs out of prompts ends: what was measured before is kept. */
 export async function measure(
   [name, scenario]: readonly [name: string, scenario: Scenario],
   all: readonly Target[],
   upstream: Upstream,
   { connections, rounds, seconds, warmUpSeconds }: Effort,
-): Promise<Row[]> {
+): Promise<Measured> {
+  const measured: Measured = { rows: [], failures: [] }
+  const failed = new Set<Target>()
+  const fail = (target: Target | null, error: unknown) => {
+    const failure = { scenario: name, target: target?.name ?? null, error: String(error) }
+    process.stderr.write(`${name}: ${failure.target ?? 'all'} left out: ${failure.error}\n`)
+    measured.failures.push(failure)
+  }
+  /** Of those that have not failed yet. */
+  async function inTurn<T extends { target: Target }>(turns: readonly T[], run: (turn: T) => Promise<void>) {
+    for (const turn of turns.filter(({ target }) => !failed.has(target)))
+      await run(turn).catch(error => {
+        if (error instanceof OutOfPrompts) throw error
+        failed.add(turn.target)
+        fail(turn.target, error)
+      })
+  }
+
   const targets = all.filter(({ serves }) => serves.includes(scenario.expects))
-  await upstream.script(scenario.upstream ?? { kind: 'answer' })
-  for (const target of targets) {
-    await setSemantic(target, scenario.semantic)
-    for (const body of scenario.learns ?? []) await askOnce(target, scenario.path, body)
-    await load(
-      target,
-      scenario,
-      Math.min(WARM_UP_CONNECTIONS, scenario.connections ?? WARM_UP_CONNECTIONS),
-      warmUpSeconds,
+  let turns: Turns[] = []
+  const keepRows = (count: number) => measured.rows.push(...summarizeAll(turns, { name, count }))
+  let count = 0
+  try {
+    await upstream.script(scenario.upstream ?? { kind: 'answer' })
+    await inTurn(
+      targets.map(target => ({ target })),
+      ({ target }) => warmUp(target, scenario, warmUpSeconds),
     )
-  }
-  const rows: Row[] = []
-  for (const count of scenario.connections ? [scenario.connections] : connections) {
-    const turns = targets.map(target => ({ target, samples: [] as Sample[] }))
-    for (let round = 0; round < rounds; round++) {
-      process.stderr.write(`${name}, ${count} connections, round ${round + 1}\n`)
-      for (const { target, samples } of round % 2 ? turns.toReversed() : turns) {
-        const asked = (await upstream.counts()).total
-        const taken = await sample(target, scenario, count, seconds)
-        if (scenario.expects === 'HIT' && (await upstream.counts()).total > asked)
-          throw new Error(`${target.name}: the upstream was asked again for an answer that was kept`)
-        samples.push(taken)
+    for (count of scenario.connections ? [scenario.connections] : connections) {
+      turns = targets.map(target => ({ target, samples: [] }))
+      for (let round = 0; round < rounds; round++) {
+        process.stderr.write(`${name}, ${count} connections, round ${round + 1}\n`)
+        await inTurn(round % 2 ? turns.toReversed() : turns, async ({ target, samples }) => {
+          samples.push(await takeTurn(target, scenario, upstream, { count, seconds }))
+        })
       }
+      keepRows(count)
+      turns = []
     }
-    const measured = turns.map(({ target, samples }) => summarize(samples, { name, count, target: target.name }))
-    const floor = measured[targets.findIndex(({ isFloor }) => isFloor)]
-    rows.push(...measured.map(row => ({ ...row, floors: floor ? row.together / floor.together : null })))
+  } catch (error) {
+    fail(null, error)
+    keepRows(count)
   }
-  return rows
+  return measured
+}
+
+async function warmUp(target: Target, scenario: Scenario, seconds: number): Promise<void> {
+  await setSemantic(target, scenario.semantic)
+  for (const body of scenario.learns ?? []) await askOnce(target, scenario.path, body)
+  const connections = Math.min(WARM_UP_CONNECTIONS, scenario.connections ?? WARM_UP_CONNECTIONS)
+  await load(target, scenario, connections, seconds)
+}
+
+async function takeTurn(
+  target: Target,
+  scenario: Scenario,
+  upstream: Upstream,
+  { count, seconds }: { count: number; seconds: number },
+): Promise<Sample> {
+  const before = (await upstream.counts()).total
+  const taken = await sample(target, scenario, count, seconds)
+  if (scenario.expects === 'HIT' && (await upstream.counts()).total > before)
+    throw new Error(`${target.name}: the upstream was called again for a response that was cached`)
+  return taken
+}
+
+/** Without those that were not measured. */
+function summarizeAll(turns: readonly Turns[], of: { name: string; count: number }): Row[] {
+  const measured = turns
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ target, samples }) => ({ target, row: summarize(samples, { ...of, target: target.name }) }))
+  const floor = measured.find(({ target }) => target.isFloor)?.row
+  return measured.map(({ row }) => ({ ...row, floors: floor ? row.together / floor.together : null }))
 }
 
 export async function askOnce({ name, baseUrl, headers }: Target, path: string, body: string): Promise<void> {

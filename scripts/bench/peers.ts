@@ -1,14 +1,14 @@
 /**
  * Other gateways under the same load, in front of the same upstream: `bun run bench --peers --scenarios exact,miss-off,miss,stream`.
  *
- * Options: --folder FOLDER (where the peers are installed: see scripts/bench/peers; default peers) --address NAME=http://host:port (any
- * other that speaks OpenAI's API and asks the upstream that is printed; --key KEY goes along; its processor time is counted where --pid PID
- * is given; --caches where it keeps answers). GOMODEL=/path/to/gomodel: a peer that is built rather than installed.
+ * Those take part that are installed, at the path of their variable: GOMODEL=/path/to/gomodel LITELLM=/path/to/bin/litellm
+ * PORTKEY=/path/to/build/start-server.js. --address NAME=http://host:port: any other that speaks OpenAI's API and calls the upstream that is
+ * printed; --key KEY goes along; its processor time is counted where --pid PID is given; --caches where it stores responses.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { askOnce } from './measure.ts'
-import { findFreePort, stop } from './processes.ts'
+import { findFreePort, stop, tieToParent } from './processes.ts'
 import { findFamily, findStoreProcesses } from './processor-time.ts'
 import { chat } from './scenarios.ts'
 import { findStores } from './stores.ts'
@@ -16,7 +16,6 @@ import type { Target, Upstream } from './targets.ts'
 
 export const PEER_OPTIONS = {
   peers: { type: 'boolean', default: false },
-  folder: { type: 'string', default: 'peers' },
   address: { type: 'string' },
   key: { type: 'string', default: 'bench' },
   pid: { type: 'string' },
@@ -25,7 +24,6 @@ export const PEER_OPTIONS = {
 
 interface PeerOptions {
   peers: boolean
-  folder: string
   address?: string | undefined
   key: string
   pid?: string | undefined
@@ -34,8 +32,8 @@ interface PeerOptions {
 
 interface Peer {
   name: string
-  /** What exists when it is installed, from the folder. */
-  installed: string
+  /** Holds the path of the program. */
+  variable: string
   /** Whether it keeps answers, as it is started here. */
   caches: boolean
   headers?(upstreamBaseUrl: string): Record<string, string>
@@ -46,42 +44,45 @@ const KEY = 'sk-bench'
 const READY_TIME_LIMIT_MS = 300_000
 
 const PEERS: readonly Peer[] = [
-  { name: 'gomodel', installed: process.env.GOMODEL ?? 'gomodel', caches: true },
-  { name: 'litellm', installed: 'litellm/bin/litellm', caches: true },
+  { name: 'gomodel', variable: 'GOMODEL', caches: true },
+  { name: 'litellm', variable: 'LITELLM', caches: true },
   {
     name: 'portkey',
-    installed: 'portkey/node_modules/@portkey-ai/gateway',
+    variable: 'PORTKEY',
     caches: false,
     headers: url => ({ 'x-portkey-provider': 'openai', 'x-portkey-custom-host': url }),
   },
 ]
 
-export async function startPeers(options: PeerOptions, upstream: Upstream): Promise<Target[]> {
+/** Those that take part, each with what starts it. */
+export function listPeers(
+  options: PeerOptions,
+  upstream: Upstream,
+): { name: string; starting: () => Promise<Target> }[] {
+  if (!options.peers && options.address === undefined) return []
   process.stdout.write(`Upstream: ${upstream.baseUrl}\n`)
-  const started: Target[] = []
-  for (const peer of options.peers ? PEERS : []) {
-    if (existsSync(resolve(options.folder, peer.installed))) started.push(await startPeer(peer, options, upstream))
-    else
-      process.stdout.write(`${peer.name} is not in ${options.folder}: scripts/bench/peers/${peer.name}.sh tells how\n`)
-  }
+  const listed = (options.peers ? PEERS : []).flatMap(peer => {
+    const { [peer.variable]: path } = process.env
+    if (path && existsSync(path)) return [{ name: peer.name, starting: () => startPeer(peer, resolve(path), upstream) }]
+    process.stdout.write(`${peer.name} does not take part: ${peer.variable} is not the path of its program\n`)
+    return []
+  })
   const [name, address] = options.address?.split(/=(.*)/s) ?? []
-  if (name === undefined || address === undefined) return started
+  if (name === undefined || address === undefined) return listed
   const gateway = () => (options.pid === undefined ? [] : findFamily(Number(options.pid)))
-  return [
-    ...started,
-    {
-      ...targetOf({ name, caches: options.caches }, `${address.replace(/\/$/, '')}/v1`, options.key),
-      processes: () => ({ gateway: gateway(), postgres: [], redis: [] }),
-      stop: async () => {},
-    },
-  ]
+  const target: Target = {
+    ...targetOf({ name, caches: options.caches }, `${address.replace(/\/$/, '')}/v1`, options.key),
+    processes: () => ({ gateway: gateway(), postgres: [], redis: [] }),
+    stop: async () => {},
+  }
+  return [...listed, { name, starting: async () => target }]
 }
 
-async function startPeer(peer: Peer, { folder }: PeerOptions, upstream: Upstream): Promise<Target> {
+async function startPeer(peer: Peer, path: string, upstream: Upstream): Promise<Target> {
   const port = findFreePort()
   const { redisUrl: REDIS_URL, databaseUrl: DATABASE_URL } = await findStores()
-  const own = { UPSTREAM_BASE_URL: upstream.baseUrl, PORT: String(port), KEY, FOLDER: resolve(folder), REDIS_URL }
-  const child = Bun.spawn([`scripts/bench/peers/${peer.name}.sh`], {
+  const own = { UPSTREAM_BASE_URL: upstream.baseUrl, PORT: String(port), KEY, REDIS_URL, [peer.variable]: path }
+  const child = Bun.spawn(tieToParent([`scripts/bench/peers/${peer.name}.sh`]), {
     env: { ...process.env, ...own },
     stdout: 'ignore',
     stderr: 'ignore',
@@ -103,7 +104,11 @@ async function startPeer(peer: Peer, { folder }: PeerOptions, upstream: Upstream
       await askOnce(target, '/chat/completions', chat('Are you there?'))
       return target
     } catch (error) {
-      if (performance.now() > deadline) throw error
+      if (child.exitCode !== null) throw new Error(`${peer.name} ended with ${child.exitCode}: ${path}`)
+      if (performance.now() > deadline) {
+        await stop(child)
+        throw error
+      }
       await Bun.sleep(500)
     }
   }

@@ -10,13 +10,18 @@ export interface Started {
   firstLine: string
 }
 
+/** The command of a child that ends with this process, however that ends. Without setpriv (Linux), a kill leaves it running. */
+export function tieToParent(command: string[]): string[] {
+  return Bun.which('setpriv') === null ? command : ['setpriv', '--pdeathsig', 'KILL', ...command]
+}
+
 /** Runs `bun <file>` and waits for its first line. */
 export async function startAndRead(
   file: string,
   args: string[] = [],
   environment: Record<string, string> = {},
 ): Promise<Started> {
-  const process_ = Bun.spawn([process.execPath, file, ...args], {
+  const process_ = Bun.spawn(tieToParent([process.execPath, file, ...args]), {
     env: { ...process.env, ...environment },
     stdout: 'pipe',
     stderr: 'inherit',
@@ -39,7 +44,7 @@ export async function startProxyProcess(
   port: number,
   logFile?: string,
 ): Promise<Subprocess> {
-  const child = Bun.spawn([process.execPath, 'src/process/server.ts'], {
+  const child = Bun.spawn(tieToParent([process.execPath, 'src/process/server.ts']), {
     env: { ...process.env, ...environment, PORT: String(port) },
     stdout: logFile ? Bun.file(logFile) : 'ignore',
     stderr: 'inherit',
@@ -59,14 +64,16 @@ export async function startProxyProcess(
 
 /** Runs the load generator in a process of its own. */
 export async function runLoadProcess(order: LoadOrder): Promise<LoadResult> {
-  const child = Bun.spawn([process.execPath, 'scripts/bench/load.ts'], {
+  const child = Bun.spawn(tieToParent([process.execPath, 'scripts/bench/load.ts']), {
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',
   })
   child.stdin.write(JSON.stringify(order))
   child.stdin.end()
-  return JSON.parse(await new Response(child.stdout).text())
+  const printed = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error('the load was broken off: see above')
+  return JSON.parse(printed)
 }
 
 export async function stop(child: Subprocess): Promise<void> {

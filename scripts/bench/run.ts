@@ -1,14 +1,14 @@
 /**
  * One run of a benchmark: floors, this proxy in each checkout, and other gateways where they are wanted, through one scenario after the
- * other. Prints a table and writes JSON.
+ * other. Prints a table and writes JSON, after each scenario: what fails is named there, and nothing else is lost.
  *
  * Proxy, stores, upstream and load share this machine's cores, so compare ratios within a run, not figures. PostgreSQL and Redis must run
  * on this machine, too, and for nothing else: processor time is read from /proc. Each checkout needs its own node_modules.
  */
 import { parseArgs } from 'node:util'
-import { fillDatabase, type Growth, tellGrowth } from './growth.ts'
-import { type Effort, measure, printRows, type Row } from './measure.ts'
-import { PEER_OPTIONS, startPeers } from './peers.ts'
+import { fillDatabase, tellGrowth } from './growth.ts'
+import { type Effort, type Failure, measure, printRows, type Row } from './measure.ts'
+import { listPeers, PEER_OPTIONS } from './peers.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { startEcho, startForwarder, startProxy, startUpstream, type Target } from './targets.ts'
 
@@ -48,33 +48,82 @@ export async function runBench(defaults: Defaults): Promise<void> {
   }
   const upstream = await startUpstream()
   const targets: Target[] = []
-  const measureAll = async (): Promise<Row[]> => {
-    const rows: Row[] = []
-    for (const scenario of scenarios) rows.push(...(await measure(scenario, targets, upstream, effort)))
-    printRows(rows)
-    return rows
+  const results = {
+    at: new Date().toISOString(),
+    rows: [] as Row[],
+    grown: null as Row[] | null,
+    failures: [] as Failure[],
   }
-  try {
-    targets.push(await startEcho(), await startForwarder(upstream))
-    for (const checkout of values.checkouts.split(',')) {
-      const [name = '', root] = checkout.split('=')
-      targets.push(await startProxy(name, upstream, root))
-    }
-    if (values.peers || values.address) targets.push(...(await startPeers(values, upstream)))
-    const rows = await measureAll()
-    const grown = values.scale ? await growAll(values) : null
-    await Bun.write(values.out, `${JSON.stringify({ at: new Date().toISOString(), rows, grown }, null, 2)}\n`)
-    process.stdout.write(`Written to ${values.out}\n`)
-    if (grown) tellGrowth(rows, grown)
-  } finally {
-    for (const target of targets) await target.stop()
+  /** After each scenario: what ends early has what was measured until then. */
+  let isEnding = false
+  const save = async () => {
+    // What fails because everything is being stopped is no result.
+    if (!isEnding) await Bun.write(values.out, `${JSON.stringify(results, null, 2)}\n`)
+  }
+  const end = onceOnly(async () => {
+    await Promise.allSettled(targets.map(target => target.stop()))
     await upstream.stop()
+  })
+  endOnSignals(() => {
+    isEnding = true
+    return end()
+  })
+
+  async function start(name: string, starting: () => Promise<Target>): Promise<void> {
+    try {
+      targets.push(await starting())
+    } catch (error) {
+      process.stderr.write(`${name} did not start: ${error}\n`)
+      results.failures.push({ scenario: 'start', target: name, error: String(error) })
+    }
+  }
+  async function measureAll(rows: Row[]): Promise<void> {
+    for (const scenario of scenarios) {
+      const measured = await measure(scenario, targets, upstream, effort)
+      rows.push(...measured.rows)
+      results.failures.push(...measured.failures)
+      await save()
+    }
+    printRows(rows)
   }
 
-  async function growAll(growth: Growth): Promise<Row[]> {
-    for (const { stores } of targets) if (stores) await fillDatabase(stores.environment.DATABASE_URL, growth)
-    return measureAll()
+  try {
+    await start('echo', startEcho)
+    await start('forwarder', () => startForwarder(upstream))
+    for (const checkout of values.checkouts.split(',')) {
+      const [name = '', root] = checkout.split('=')
+      await start(name, () => startProxy(name, upstream, root))
+    }
+    for (const { name, starting } of listPeers(values, upstream)) await start(name, starting)
+    await measureAll(results.rows)
+    if (values.scale) {
+      for (const { stores } of targets) if (stores) await fillDatabase(stores.environment.DATABASE_URL, values)
+      results.grown = []
+      await measureAll(results.grown)
+    }
+    await save()
+    process.stdout.write(`Written to ${values.out}\n`)
+    if (results.grown) tellGrowth(results.rows, results.grown)
+    for (const { scenario, target, error } of results.failures)
+      process.stdout.write(`Not measured: ${scenario}, ${target ?? 'all'}: ${error}\n`)
+    if (results.failures.length > 0) process.exitCode = 1
+  } finally {
+    await end()
   }
+}
+
+function onceOnly(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null
+  return () => (running ??= run())
+}
+
+/** As shells number them. */
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
+
+/** Children end with this process, and their databases are dropped. */
+function endOnSignals(end: () => Promise<void>): void {
+  for (const [signal, number] of Object.entries(SIGNALS))
+    process.once(signal, () => void end().finally(() => process.exit(128 + number)))
 }
 
 function text(value: string) {

@@ -42,11 +42,16 @@ const EMBEDDED = embed(() => false)
 const NEW = [chat('Tell me something about number {{n}}.')]
 const STREAMED = [chat('Tell me something about number {{n}}.', { stream: true })]
 
+/** Every prompt of a scenario has been sent once. */
+export class OutOfPrompts extends Error {}
+
 let varied: string[] | null = null
 function takeVaried(): string[] {
   varied ??= listQuestions(200_000)
   if (varied.length < VARIED_A_TURN)
-    throw new Error('Every question has been asked once: fewer --rounds, --connections or --checkouts take fewer')
+    throw new OutOfPrompts(
+      'Every question has been asked once: fewer --rounds, --connections or --checkouts take fewer',
+    )
   return varied.splice(0, VARIED_A_TURN).map(question => chat(question))
 }
 

@@ -51,17 +51,22 @@ export async function startProxy(
   upstream: Upstream,
   root = '.',
 ): Promise<Target & { stores: BenchStores }> {
-  const home = process.cwd()
-  process.chdir(resolve(root))
-  const { prepareStores } = (await import(resolve('scripts/bench/stores.ts'))) as typeof import('./stores.ts')
-  const starting = (await import(resolve('scripts/bench/processes.ts'))) as {
-    startProxyProcess: typeof startProxyProcess
-  }
-  const stores = await prepareStores()
   const port = findFreePort()
-  const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'bench', METRICS_PORT: '0' }
-  const proxy = await starting.startProxyProcess({ ...stores.environment, ...environment }, port)
-  process.chdir(home)
+  const { proxy, stores } = await inFolder(root, async () => {
+    const { prepareStores } = (await import(resolve('scripts/bench/stores.ts'))) as typeof import('./stores.ts')
+    const starting = (await import(resolve('scripts/bench/processes.ts'))) as {
+      startProxyProcess: typeof startProxyProcess
+    }
+    const stores = await prepareStores()
+    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'bench', METRICS_PORT: '0' }
+    const proxy = await starting
+      .startProxyProcess({ ...stores.environment, ...environment }, port)
+      .catch(async error => {
+        await stores.drop()
+        throw error
+      })
+    return { proxy, stores }
+  })
   return {
     name,
     baseUrl: `http://127.0.0.1:${port}/v1`,
@@ -74,6 +79,16 @@ export async function startProxy(
       await stop(proxy)
       await stores.drop()
     },
+  }
+}
+
+async function inFolder<T>(folder: string, run: () => Promise<T>): Promise<T> {
+  const home = process.cwd()
+  process.chdir(resolve(folder))
+  try {
+    return await run()
+  } finally {
+    process.chdir(home)
   }
 }
 

@@ -7,12 +7,12 @@ import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readClientAddress, readRequestId } from '../http/incoming.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
-import type { Database } from '../postgres/database.ts'
+import { type Database, isMissingRight } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
+import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
@@ -105,13 +105,14 @@ export function openController(
       })
       .mapResponse(({ responseValue, request }) => {
         if (responseValue instanceof Response) return responseValue
+        log.failures.recover('dashboard', placeOf(request))
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
         // Elysia adds what a handler set, such as a cookie.
         const response = respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
         return leaveBody(request, response)
       })
       .onError(({ code, error, request, server }) => {
-        const refused = asProxyError(code, error, log)
+        const refused = asProxyError(code, error, { failures: log.failures, request })
         if (isCountedRefusal(refused))
           refusals.note(refused.code, addressPrefix(addressOf(request, server, trustedProxies)))
         refused.headers['cache-control'] = 'no-store'
@@ -148,7 +149,16 @@ function hasField(value: unknown, name: string): boolean {
   return Object.hasOwn(value, name) || Object.values(value).some(each => hasField(each, name))
 }
 
-function asProxyError(code: unknown, error: unknown, log: Log): ProxyError {
+/** Which of them recovers when it succeeds. */
+function placeOf({ method, url }: Request): string {
+  return `${method} ${url.replace(/[?#].*/, '')}`
+}
+
+function asProxyError(
+  code: unknown,
+  error: unknown,
+  { failures, request }: Pick<Log, 'failures'> & { request: Request },
+): ProxyError {
   if (error instanceof ProxyError) return error
   // Elysia may wrap what a hook throws.
   const cause = error instanceof Error ? error.cause : null
@@ -157,6 +167,8 @@ function asProxyError(code: unknown, error: unknown, log: Log): ProxyError {
   const refusal = refusalOf(error)
   if (refusal !== null) return refusal
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
-  log.error({ cause: describeCause(error), where }, 'admin request failed')
+  // Which right is missing: no value of the request is in it.
+  const reason = isMissingRight(error) ? reasonOf(error) : undefined
+  failures.report('dashboard', error, 'admin request failed', { part: placeOf(request), fields: { where, reason } })
   return refuse('internal', null, error)
 }

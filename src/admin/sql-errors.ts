@@ -1,6 +1,6 @@
 /** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
 import { invalidRequest, type ProxyError, refuse } from '../errors/errors.ts'
-import { isUnavailable, isUnstorableText, sqlStateOf } from '../postgres/database.ts'
+import { isMissingRight, isUnavailable, isUnstorableText, sqlStateOf } from '../postgres/database.ts'
 
 /** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
@@ -22,7 +22,7 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
 export function refusalOf(error: unknown): ProxyError | null {
   if (isUnavailable(error)) return refuse('databaseUnavailable', null, error)
   const state = sqlStateOf(error)
-  if (state === null || !(error instanceof Error)) return null
+  if (state === null || !(error instanceof Error) || isMissingRight(error)) return null
   if (isUnstorableText(error)) return refuse('unstorableText')
   return REFUSALS[state]?.(sentence(error.message)) ?? null
 }

@@ -5,7 +5,6 @@ import { MOST_STORED_BYTES } from '../formats/text-meter.ts'
 import { deleteEntry, stampEntry } from '../postgres/checked-entries.ts'
 import type { AnswerSeal } from '../stores/answer-seal.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keptForSeconds } from './cache-control.ts'
 import { type CacheQuery, isAskersOwn } from './cache-query.ts'
@@ -55,7 +54,8 @@ export function createCache(options: CacheOptions): Cache {
   const lookups = createLookups({ ...options, copies })
   const writer = createResponseWriter(database, seal, log)
 
-  const warn = (error: unknown) => log.warn({ cause: describeCause(error) }, 'an entry could not be changed')
+  const report = (error: unknown) =>
+    log.failures.report('store', error, 'a cache entry could not be changed', { part: 'change' })
   const findsForFree = (query: CacheQuery) => (vectors.isFree || !needsVector(query)) && !asksJudge(query.account)
 
   return {
@@ -73,10 +73,16 @@ export function createCache(options: CacheOptions): Cache {
 
     async find(query) {
       const startedAtMs = performance.now()
-      const lookup = await lookups.lookUp(query).catch((error): Lookup => {
-        log.warn({ cause: describeCause(error) }, 'a cache lookup failed; treated as a miss')
-        return { match: null, missReason: 'no-candidate', vector: null }
-      })
+      const lookup = await lookups.lookUp(query).then(
+        found => {
+          log.failures.recover('lookup')
+          return found
+        },
+        (error): Lookup => {
+          log.failures.report('lookup', error, 'a cache lookup failed; treated as a miss')
+          return { match: null, missReason: 'no-candidate', vector: null }
+        },
+      )
       lookup.tookMs = msSince(startedAtMs)
       return lookup
     },
@@ -99,11 +105,11 @@ export function createCache(options: CacheOptions): Cache {
 
     restamp(query, match) {
       copies.replace(query, match)
-      void stampEntry(database, { ...entryOf(query, match), ...match.entry }).catch(warn)
+      void stampEntry(database, { ...entryOf(query, match), ...match.entry }).catch(report)
     },
 
     async discard(query, match) {
-      await Promise.all([copies.forget(query, match), deleteEntry(database, entryOf(query, match))]).catch(warn)
+      await Promise.all([copies.forget(query, match), deleteEntry(database, entryOf(query, match))]).catch(report)
     },
 
     async flush() {

@@ -6,6 +6,7 @@ import { recordedUserOf } from '../formats/end-user.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatVector } from '../postgres/vectors.ts'
+import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheControl } from './cache-control.ts'
 import type { CacheQuery, RequestIdentity } from './cache-query.ts'
@@ -89,11 +90,12 @@ export async function createPromptVectors(options: PromptVectorsOptions): Promis
     // Test keys are free of charge, so only exact and normalized matches serve them.
     if (asking.account.key_type === 'test') return null
     try {
-      return toPromptVector(
-        await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedText(asking, gistOf(normalized, ownerOf(asking)))),
-      )
+      const embedding = embedText(asking, gistOf(normalized, ownerOf(asking)))
+      const values = await withinTimeLimit(EMBED_TIME_LIMIT_MS, embedding)
+      log.failures.recover('embed')
+      return toPromptVector(values)
     } catch (error) {
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'a prompt could not be embedded')
+      log.failures.report('embed', error, 'a prompt could not be embedded', { fields: { reason: reasonOf(error) } })
       return null
     }
   }

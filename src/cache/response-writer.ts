@@ -11,7 +11,6 @@ import { parseJsonObject } from '../formats/json/canonical.ts'
 import type { Database } from '../postgres/database.ts'
 import { type AnswerToStore, addPromptVectors, storeAnswers, type VectorToAdd } from '../postgres/store-answers.ts'
 import type { AnswerSeal } from '../stores/answer-seal.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheQuery } from './cache-query.ts'
 import type { LateVector, PromptVector } from './prompt-vectors.ts'
@@ -80,7 +79,7 @@ export function createResponseWriter(database: Database, seal: AnswerSeal, log: 
     timeLimitMs: TIME_LIMIT_MS,
     timeLimitError: () => new Error('A vector was not stored in time'),
   })
-  const warn = (error: unknown) => log.warn({ cause: describeCause(error) }, 'a response could not be stored')
+  const report = (error: unknown) => log.failures.report('store', error, 'a response could not be stored')
 
   /** Resolves to what its vector, if it is late, is added to. Nothing of the response is kept until then. */
   async function storeRow(row: AnswerToStore): Promise<Omit<VectorToAdd, 'vector'> | null> {
@@ -101,10 +100,10 @@ export function createResponseWriter(database: Database, seal: AnswerSeal, log: 
         .finally(() => {
           waitingBytes -= bytes
         })
-      const stored = underWay.add(storing.then(() => {}, warn))
+      const stored = underWay.add(storing.then(() => log.failures.recover('store'), report))
       if (!vector || 'text' in vector) return { stored, comparable: stored }
       const comparable = Promise.all([storing.catch(() => null), vector.made]).then(async ([place, made]) => {
-        if (place && made) await addVector({ ...place, vector: made }).catch(warn)
+        if (place && made) await addVector({ ...place, vector: made }).catch(report)
       })
       return { stored, comparable: underWay.add(comparable) }
     },

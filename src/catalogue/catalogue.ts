@@ -6,7 +6,6 @@ import { type TokenUsage, type ToolCalls, USUAL_TIERS } from '../formats/token-u
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { aggregatorNames, familyOf, isOwnName, nativeName, providerOfName } from './native-names.ts'
 import type { NameList } from './offered-names.ts'
@@ -150,7 +149,7 @@ export interface Catalogue {
   close(): void
 }
 
-export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn'>): Promise<Catalogue> {
+export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' | 'failures'>): Promise<Catalogue> {
   let models = index(await listModels(database))
 
   async function recordExceededLimit(found: CatalogueModel): Promise<void> {
@@ -162,8 +161,12 @@ export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn'>)
   }
 
   const timer = setInterval(async () => {
-    // While the database is unavailable, the last prices stay.
-    models = await listModels(database).then(index, () => models)
+    try {
+      models = index(await listModels(database))
+      log?.failures.recover('catalogue')
+    } catch (error) {
+      log?.failures.report('catalogue', error, 'models and prices could not be read: the last known stay')
+    }
   }, REFRESH_MS)
   timer.unref()
   return {
@@ -174,7 +177,7 @@ export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn'>)
     listedBy: provider => models.listed.get(provider) ?? [],
     recordExceededLimit: model =>
       void recordExceededLimit(model).catch(error =>
-        log?.warn({ model: model.model, cause: describeCause(error) }, 'an exceeded limit could not be recorded'),
+        log?.failures.report('catalogue', error, 'an exceeded limit could not be recorded', { part: 'limit' }),
       ),
     close: () => clearInterval(timer),
   }

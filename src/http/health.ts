@@ -8,6 +8,7 @@ import { pingDatabase } from '../postgres/database-facts.ts'
 import type { PrimaryProblem } from '../postgres/primary.ts'
 import type { CircuitSummary, Circuits } from '../providers/circuits.ts'
 import type { FastStore } from '../stores/fast-store.ts'
+import type { Failure, FailureReporter } from '../telemetry/failure-reporter.ts'
 
 const POSTGRES_TIME_LIMIT_MS = 800
 const REDIS_TIME_LIMIT_MS = 400
@@ -39,9 +40,14 @@ export interface RedisHealth extends DependencyHealth {
 }
 
 export interface Health {
-  /** degraded: requests are answered, but without Redis, or there are two primaries, or the database's disk is full. down: none is, because keys cannot be checked. */
+  /**
+   * degraded: requests are answered, but without Redis, or there are two primaries, or the database's disk is full, or work is failing. down:
+   * none is, because keys cannot be checked.
+   */
   status: 'ok' | 'degraded' | 'down'
   dependencies: { postgres: PostgresHealth; redis: RedisHealth }
+  /** What fails at present in this process; the log says why. While PostgreSQL is down, that is all that is said. */
+  failing: Failure[]
   /** Providers that this process has called. One that is down does not change the proxy's own status. */
   upstreams: Record<string, CircuitSummary>
   /** This process’s memory for what clients have not read yet of their streams. Full: no new stream begins. */
@@ -53,12 +59,20 @@ export interface HealthOptions {
   store: FastStore
   circuits: Pick<Circuits, 'summarize'>
   streams: Pick<StreamRoom, 'heldBytes' | 'mostBytes' | 'isFull'>
+  failures: Pick<FailureReporter, 'failing' | 'recoverAll'>
 }
 
 /** Returns a function that probes the stores at most once a second, whatever the number of callers. */
-export function createHealthCheck({ database, store, circuits, streams }: HealthOptions): () => Promise<Health> {
+export function createHealthCheck({
+  database,
+  store,
+  circuits,
+  streams,
+  failures,
+}: HealthOptions): () => Promise<Health> {
   let probing: Promise<{ postgres: PostgresHealth; redis: DependencyHealth }> | null = null
   let probedAtMs = 0
+  let wasDown = false
 
   async function probeStores() {
     const [postgres, redis, standbys] = await Promise.all([
@@ -77,14 +91,19 @@ export function createHealthCheck({ database, store, circuits, streams }: Health
     }
     const { postgres, redis } = await probing
     const problem: PostgresProblem | null = database.primary?.problem ?? (database.disk.isFull ? 'disk full' : null)
-    const isDegraded = redis.status === 'down' || problem !== null
-    const status = postgres.status === 'down' ? 'down' : isDegraded ? 'degraded' : 'ok'
+    const isDown = postgres.status === 'down'
+    // All that failed without the database is retried: what fails still is reported again.
+    if (isDown || wasDown) failures.recoverAll()
+    wasDown = isDown
+    const failing = failures.failing()
+    const isDegraded = redis.status === 'down' || problem !== null || failing.length > 0
+    const status = isDown ? 'down' : isDegraded ? 'degraded' : 'ok'
     const dependencies = {
       postgres: problem ? { ...postgres, problem } : postgres,
       redis: { ...redis, wrongTags: store.wrongTags?.() ?? 0 },
     }
     const { heldBytes, mostBytes, isFull } = streams
-    return { status, dependencies, upstreams: circuits.summarize(), streams: { heldBytes, mostBytes, isFull } }
+    return { status, dependencies, failing, upstreams: circuits.summarize(), streams: { heldBytes, mostBytes, isFull } }
   }
 }
 

@@ -129,7 +129,7 @@ function asProxyError(error: unknown, { requestId }: Arrival, log: Log): ProxyEr
   if (isUnstorableText(error)) return refuse('unstorableText')
   if (error instanceof ClientGone) return refuse('internal', null, error)
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
-  log.error({ id: requestId, cause: describeCause(error), where }, 'unexpected error')
+  log.failures.report('request', error, 'unexpected error', { fields: { id: requestId, where } })
   return refuse('internal', null, error)
 }
 

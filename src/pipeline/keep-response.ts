@@ -11,7 +11,6 @@ import { namesEvent, readTypedEvent } from '../formats/sse/sse.ts'
 import type { Account } from '../postgres/admit.ts'
 import { type ModelRouter, unnarrowed } from '../providers/model-router.ts'
 import { keepsResponses } from '../providers/upstream.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keptAs } from './kept-objects/unfinished-responses.ts'
 import type { KeptResponses } from './kept-responses.ts'
@@ -29,7 +28,7 @@ export type Keeping = (asked: KeptFor, response: ProxyResponse) => Promise<Proxy
 export interface KeepingOptions {
   kept: KeptResponses
   modelRouter: Pick<ModelRouter, 'resolve'>
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'failures'>
 }
 
 /** Tell the id of what is made in the background. */
@@ -48,7 +47,7 @@ export function createKeeping({ kept, modelRouter, log }: KeepingOptions): Keepi
     const askedFor = recordedUserOf(query.body)
     await kept
       .keep({ ...as, ...said, previousId, askedFor }, account)
-      .catch(error => log.warn({ cause: describeCause(error) }, 'a response could not be kept'))
+      .catch(error => log.failures.report('stored_objects', error, 'a response could not be kept', { part: 'keep' }))
   }
 
   /** Whether its provider keeps it for the project. */

@@ -109,6 +109,33 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof AnswerLost || PASSING.test(sqlStateOf(error) ?? '')
 }
 
+/**
+ * SQLSTATEs of what a statement's values, or others at the same time, make of it: cardinality, data, integrity constraints, rolled back, not in
+ * the prerequisite state, no such row. The SQL functions raise some of them for people.
+ */
+const ORDINARY = /^(2[123]|40|55|P0002)/
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+/** SQLSTATE: invalid_role_specification, by act_as(). */
+const NO_ROLE = '0P000'
+
+/**
+ * Whether PostgreSQL rejected a statement because the proxy's own role lacks a right. Its message names the object. What a function raises
+ * with the same SQLSTATE is about its caller.
+ */
+export function isMissingRight(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const state = sqlStateOf(error)
+  return state === NO_ROLE || (state === INSUFFICIENT_PRIVILEGE && /^(permission denied|must be) /.test(error.message))
+}
+
+/** Whether PostgreSQL ran a statement and failed for a reason that no caller can have caused: a function that is gone, for example. */
+export function isUnexpected(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  if (state === null || isUnavailable(error) || ORDINARY.test(state)) return false
+  return state !== INSUFFICIENT_PRIVILEGE || isMissingRight(error)
+}
+
 /** SQLSTATE: lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
 

@@ -75,6 +75,8 @@ export interface AppOptions {
   abandonedCalls?: ConstructorParameters<typeof SharedCalls>[1]
   /** How often providers are asked for usage that was estimated; by default every few seconds. */
   followEveryMs?: number | undefined
+  /** How often the loops of maintenance run; by default each in its own time. */
+  tickEveryMs?: number | undefined
   log: Log
   /** Where everything that this process measures is counted. */
   metrics?: Metrics
@@ -104,7 +106,7 @@ export interface App {
 
 export async function createApp(given: AppOptions): Promise<App> {
   const { metrics = createMetrics() } = given
-  const options = { ...given, ...measureStores(given, metrics) }
+  const options = { ...given, ...measureStores(given, metrics, given.log.failures) }
   const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const proxyMetrics = createProxyMetrics(metrics)
   const asked = await reachAsked(options, proxyMetrics)
@@ -130,7 +132,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     conversations: createConversations({ kept: caching.keptResponses, modelRouter, largeBodies, log }),
   }
   const realtime = createRealtime(stages)
-  const measured = { database, circuits: providers.circuits, streams: stages.calls.room }
+  const measured = { database, circuits: providers.circuits, streams: stages.calls.room, failures: log.failures }
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)

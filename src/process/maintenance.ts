@@ -8,7 +8,7 @@ import { rollUpUsage } from '../postgres/record-usage.ts'
 import { readTime, rebuildCacheLists } from '../postgres/upkeep.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
-import { describeCause } from '../telemetry/describe-cause.ts'
+import type { Failure } from '../telemetry/failure-reporter.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
@@ -17,6 +17,8 @@ const LISTS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
 const EVENTS_EVERY_MS = 15_000
+/** Half of the time for which a failure degrades health. */
+const RETRY_AFTER_FAILURE_MS = 25_000
 /** Less is a clock that is kept right, or a transaction that took longer than another. */
 const STEP_SECONDS = 60
 const ROWS_A_BITE = 1_000
@@ -25,6 +27,8 @@ export interface MaintenanceOptions {
   config: Config
   database: Database
   log: Log
+  /** How often each loop runs, and looks again after a failure: by default each in its own time. */
+  tickEveryMs?: number | undefined
 }
 
 export interface Maintenance {
@@ -32,33 +36,79 @@ export interface Maintenance {
 }
 
 /** Resolves when there is a partition for today's usage records. */
-export async function startMaintenance({ config, database, log }: MaintenanceOptions): Promise<Maintenance> {
+export async function startMaintenance({
+  config,
+  database,
+  log,
+  tickEveryMs,
+}: MaintenanceOptions): Promise<Maintenance> {
   const lookAtClock = () => tellStep(database, log)
   await lookAtClock()
   const keepPartitions = () => call(database, 'maintain_usage_partitions', {})
   await keepPartitions()
-  const timers: ReturnType<typeof setInterval>[] = []
-  const every = (delayMs: number, failed: string, run: () => Promise<unknown>) => {
-    const tell = (error: unknown) => log.warn({ cause: describeCause(error) }, failed)
-    timers.push(setInterval(() => run().catch(tell), delayMs).unref())
+  const loops: Loop[] = []
+  const every = (delayMs: number, what: Failure, message: string, run: () => Promise<unknown>) => {
+    loops.push(startLoop({ delayMs: tickEveryMs ?? delayMs, what, message, run, failures: log.failures }))
   }
-  every(CLOCK_EVERY_MS, 'the clock could not be looked at', lookAtClock)
-  every(SWEEP_EVERY_MS, 'the cache could not be swept', () => sweep(database))
-  every(LISTS_EVERY_MS, "the cache's lists could not be rebuilt", () => rebuildCacheLists(database))
-  every(ROLL_UP_EVERY_MS, 'usage could not be summed up', () => rollUpUsage(database))
-  every(EVENTS_EVERY_MS, 'events could not be raised', () => call(database, 'raise_due_events', {}))
-  every(UPKEEP_EVERY_MS, 'usage partitions could not be kept', keepPartitions)
-  every(UPKEEP_EVERY_MS, 'what is outdated could not be deleted', () => takeBites(database, 'delete_outdated'))
+  every(CLOCK_EVERY_MS, 'clock', "the database's clock could not be compared", lookAtClock)
+  every(SWEEP_EVERY_MS, 'sweep', 'expired cache entries and reservations could not be deleted', () => sweep(database))
+  every(LISTS_EVERY_MS, 'lists', "the cache's lists could not be rebuilt", () => rebuildCacheLists(database))
+  every(ROLL_UP_EVERY_MS, 'sums', 'usage could not be summed up', () => rollUpUsage(database))
+  every(EVENTS_EVERY_MS, 'events', 'events could not be raised', () => call(database, 'raise_due_events', {}))
+  every(UPKEEP_EVERY_MS, 'partitions', 'usage partitions could not be maintained', keepPartitions)
+  every(UPKEEP_EVERY_MS, 'outdated', 'outdated rows could not be deleted', () => takeBites(database, 'delete_outdated'))
   const deliveries = startDeliveries({
     database,
     vault: createVault(() => readEncryptionKeys(config)),
     toPrivateNetworks: config.webhooksToPrivateNetworks,
     log,
+    lookEveryMs: tickEveryMs,
+    retryAfterMs: tickEveryMs,
   })
   return {
     async stop() {
-      for (const timer of timers) clearInterval(timer)
+      for (const loop of loops) loop.stop()
       await deliveries.stop()
+    },
+  }
+}
+
+interface LoopOptions {
+  delayMs: number
+  what: Failure
+  /** Of a tick that failed. */
+  message: string
+  run: () => Promise<unknown>
+  failures: Log['failures']
+}
+
+export interface Loop {
+  stop(): void
+}
+
+/** Runs every `delayMs`, the first time after that; sooner after a failure, so that it is known to last, or to be over. */
+export function startLoop({ delayMs, what, message, run, failures }: LoopOptions): Loop {
+  const waitAfterFailureMs = Math.min(delayMs, RETRY_AFTER_FAILURE_MS)
+  let timer: ReturnType<typeof setTimeout>
+  let isStopped = false
+  const tickIn = (waitMs: number) => {
+    if (!isStopped) timer = setTimeout(tick, waitMs).unref()
+  }
+  async function tick(): Promise<void> {
+    try {
+      await run()
+      failures.recover(what)
+      tickIn(delayMs)
+    } catch (error) {
+      if (!isStopped) failures.report(what, error, message)
+      tickIn(waitAfterFailureMs)
+    }
+  }
+  tickIn(delayMs)
+  return {
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
     },
   }
 }

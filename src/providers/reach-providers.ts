@@ -9,7 +9,7 @@ import { byVendor, type Vendor } from '../config/vendors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { describeCause, reasonOf } from '../telemetry/describe-cause.ts'
+import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from './call-upstream.ts'
@@ -135,7 +135,7 @@ function tellOpened(database: Database, log: Log): NonNullable<CircuitOptions['o
     const once = `${provider}:${Math.floor(nowMs() / ONCE_IN_MS)}`
     const payload = { provider, wait_ms: waitMs }
     call(database, 'raise_event', { of_project: projectId, kind: 'circuit.opened', payload, once }).catch(error =>
-      log.warn({ provider, cause: describeCause(error) }, 'an event could not be raised'),
+      log.failures.report('events', error, 'an event could not be raised', { part: 'circuit', fields: { provider } }),
     )
   }
 }

@@ -2,7 +2,7 @@
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import { describeCause } from './describe-cause.ts'
+import type { Failure } from './failure-reporter.ts'
 import type { Log } from './log.ts'
 
 export interface BackgroundWriter<Row> {
@@ -15,22 +15,32 @@ export interface BackgroundWriter<Row> {
 }
 
 export interface BackgroundWriterOptions<Row> {
-  /** What a row is, for the log. */
+  /** As what a failure is reported. */
+  failure: Failure
+  /** A row's name in messages. */
   what: string
   write(rows: readonly Row[]): Promise<void>
   /** Most rows of a call. */
   maxRows: number
   /** Upper bound on a call. */
   timeLimitMs: number
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'failures'>
 }
 
 export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row>): BackgroundWriter<Row> {
-  const { what, write, maxRows, timeLimitMs, log } = options
+  const {
+    failure,
+    what,
+    write,
+    maxRows,
+    timeLimitMs,
+    log: { failures },
+  } = options
   const underWay = new BackgroundWork()
   const add = createBatcher<Row, undefined>({
     async run(rows) {
       await write(rows)
+      failures.recover(failure, what)
       return rows.map(() => undefined)
     },
     maxItems: maxRows,
@@ -42,7 +52,9 @@ export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row
       underWay.add(
         row
           .then(add)
-          .catch(error => log.warn({ ...about, cause: describeCause(error) }, `${what} could not be written`)),
+          .catch(error =>
+            failures.report(failure, error, `${what} could not be written`, { part: what, fields: { ...about } }),
+          ),
       ),
     settled: () => underWay.settled(),
     async drain(limitMs) {

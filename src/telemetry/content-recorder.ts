@@ -24,9 +24,10 @@ export interface ContentRecorder {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export function createContentRecorder(database: Database, seal: Seal, log: Pick<Log, 'warn'>): ContentRecorder {
+export function createContentRecorder(database: Database, seal: Seal, log: Pick<Log, 'failures'>): ContentRecorder {
   let waitingChars = 0
   const { add, drain } = createBackgroundWriter<SealedContent>({
+    failure: 'request_detail',
     what: 'the content of a request',
     write: contents => recordContents(database, contents),
     maxRows: 100,
@@ -44,7 +45,12 @@ export function createContentRecorder(database: Database, seal: Seal, log: Pick<
   return {
     record(of, content) {
       const chars = (content.request?.length ?? 0) + (content.response?.length ?? 0)
-      if (waitingChars + chars > MOST_WAITING_CHARS) return
+      if (waitingChars + chars > MOST_WAITING_CHARS) {
+        const full = new Error('Too much waits to be written')
+        return log.failures.report('request_detail', full, 'the content of a request was dropped', {
+          fields: { id: of.request_id },
+        })
+      }
       waitingChars += chars
       void add(sealContent(of, content), { id: of.request_id }).then(() => {
         waitingChars -= chars

@@ -3,6 +3,7 @@ import type { StreamRoom } from '../event-loop/stream-room.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
+import type { FailureReporter } from './failure-reporter.ts'
 import { createMetrics, type Metrics, type MetricsSnapshot } from './metrics.ts'
 import { valuesOf } from './proxy-families.ts'
 import type { Refusals } from './refusals.ts'
@@ -27,14 +28,15 @@ export async function readBudgetMetrics(database: Database): Promise<MetricsSnap
 export interface Gauged {
   refusals: Pick<Refusals, 'totals'>
   circuits: { summarize(): Record<string, { openCircuits: number }> }
-  recorder: Pick<UsageRecorder, 'waiting'>
+  recorder: Pick<UsageRecorder, 'waiting' | 'dropped'>
+  failures: Pick<FailureReporter, 'totals'>
   database: Pick<Database, 'connections'>
   streams: Pick<StreamRoom, 'heldBytes' | 'mostBytes' | 'cuts'>
   checkHealth(): Promise<{ dependencies: Record<string, { status: 'up' | 'down' }> }>
 }
 
 export function defineGauges(metrics: Metrics, gauged: Gauged): void {
-  const { refusals, circuits, recorder, database, streams, checkHealth } = gauged
+  const { refusals, circuits, recorder, failures, database, streams, checkHealth } = gauged
   valuesOf(metrics, 'model_proxy_refused_total', family => {
     for (const [reason, total] of Object.entries(refusals.totals())) family.with(reason).value = total
   })
@@ -65,5 +67,14 @@ export function defineGauges(metrics: Metrics, gauged: Gauged): void {
   })
   valuesOf(metrics, 'model_proxy_records_waiting', family => {
     family.with().value = recorder.waiting()
+  })
+  valuesOf(metrics, 'model_proxy_dropped_records_total', family => {
+    family.with().value = recorder.dropped().records
+  })
+  valuesOf(metrics, 'model_proxy_dropped_usd_total', family => {
+    family.with().value = recorder.dropped().usd
+  })
+  valuesOf(metrics, 'model_proxy_failures_total', family => {
+    for (const [what, total] of failures.totals()) family.with(what).value = total
   })
 }

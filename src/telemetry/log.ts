@@ -1,9 +1,12 @@
 /** Structured logs: one JSON line per event, written in groups so that a busy proxy does not wait for its terminal. */
 import type { LogLevel } from '../config/config.ts'
 import { nowIso } from '../event-loop/clock.ts'
+import { FailureReporter } from './failure-reporter.ts'
 import { createRepeatedLines } from './repeated-lines.ts'
 
 export interface Log extends Lines {
+  /** Where work that fails unheard by any client is reported, in place of `warn` and `error`. */
+  readonly failures: FailureReporter
   /** The line of one finished request, at level info; `describe` is called when it is written. */
   request(describe: () => RequestFields): void
   /** Resolves when everything logged has been written. */
@@ -70,6 +73,7 @@ export function createLog(level: LogLevel): Log {
   const { lines: written, tellRepeats } = countRepeats(createLines(level, collect))
   return {
     ...written,
+    failures: new FailureReporter(written.error),
     flush() {
       tellRepeats()
       return flush()

@@ -2,6 +2,7 @@
  * Every metric, under the name that dashboards and alerts rely on: its labels, and what it says, to Prometheus and in docs/metrics.md. No
  * label holds a key, a prompt or an address.
  */
+import { FAILURES } from './failure-reporter.ts'
 import type { Described, Distribution, Family, Metrics, MetricType, Series } from './metrics.ts'
 
 /** Of times, in seconds: from a cache hit to a long answer. */
@@ -11,6 +12,10 @@ const SIMILARITIES = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.
 const CALL_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 const DELAY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+
+const FAILURES_LISTED = Object.entries(FAILURES)
+  .map(([what, meaning]) => `\`${what}\`: ${meaning}`)
+  .join('; ')
 
 export interface DocumentedFamily extends Described {
   /** What the docs say besides. */
@@ -172,6 +177,23 @@ export const FAMILIES = {
     help: 'Readers of streams that were cut off so that others have room.',
   },
   model_proxy_records_waiting: { type: 'gauge', labels: [], help: 'Usage records that are not written yet.' },
+  model_proxy_dropped_records_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Usage records that were lost.',
+    more: 'More than 500,000 waited, the database rejected one, or the proxy stopped before they were written.',
+  },
+  model_proxy_dropped_usd_total: {
+    type: 'counter',
+    labels: [],
+    help: 'What the requests of lost usage records cost, in US dollars.',
+  },
+  model_proxy_failures_total: {
+    type: 'counter',
+    labels: ['what'],
+    help: 'Failures of work that no client hears of, each with a line in the log.',
+    more: FAILURES_LISTED,
+  },
 } as const satisfies Record<string, DocumentedFamily>
 
 type Families = typeof FAMILIES

@@ -1,7 +1,8 @@
 /** Measures requests and calls of the stores. */
-import type { Database } from '../postgres/database.ts'
+import { type Database, isUnexpected, sqlStateOf } from '../postgres/database.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { FastStore } from '../stores/fast-store.ts'
+import type { FailureReporter } from './failure-reporter.ts'
 import { type Distribution, type Metrics, observe, type Series } from './metrics.ts'
 import { histogramOf, valuesOf } from './proxy-families.ts'
 
@@ -156,8 +157,8 @@ export interface Stores {
   store: FastStore
 }
 
-/** The same stores, whose calls are noted with their names, times and sizes. */
-export function measureStores({ database, store }: Stores, metrics: Metrics): Stores {
+/** The same stores, whose calls are measured with their names, times and sizes, and whose failures are reported. */
+export function measureStores({ database, store }: Stores, metrics: Metrics, failures: FailureReporter): Stores {
   const seconds = histogramOf(metrics, 'model_proxy_store_duration_seconds')
   const sizes = histogramOf(metrics, 'model_proxy_batch_size')
   const timeCalls = (name: string) =>
@@ -165,16 +166,31 @@ export function measureStores({ database, store }: Stores, metrics: Metrics): St
       remembered(call => seconds.with(name, call)),
       remembered(call => sizes.with(name, call)),
     )
-  return { database: measureDatabase(database, timeCalls('postgres')), store: measureStore(store, timeCalls('redis')) }
+  return {
+    database: measureDatabase(database, timeCalls('postgres'), failures),
+    store: measureStore(store, timeCalls('redis')),
+  }
 }
 
 /** Calls of SQL functions, by the function's name. A batch's first parameter is a list. */
-function measureDatabase(database: Database, timed: Timed): Database {
-  const call: Database['call'] = (text, values, options) => {
+function measureDatabase(database: Database, timed: Timed, failures: FailureReporter): Database {
+  const call: Database['call'] = async (text, values, options) => {
     const [first] = values
-    return timed(nameStatement(text), Array.isArray(first) ? first.length : null, () =>
-      database.call(text, values, options),
-    )
+    const name = nameStatement(text)
+    try {
+      const rows = await timed(name, Array.isArray(first) ? first.length : null, () =>
+        database.call<never>(text, values, options),
+      )
+      failures.recover('database', name)
+      return rows
+    } catch (error) {
+      if (isUnexpected(error))
+        failures.report('database', error, 'an SQL function failed', {
+          part: name,
+          fields: { function: name, code: sqlStateOf(error) },
+        })
+      throw error
+    }
   }
   // Not a copy, which would read every getter.
   return Object.assign(Object.create(database), { call })

@@ -2,11 +2,11 @@
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
 import type { Refusals } from './refusals.ts'
 
 const WRITE_EVERY_MS = 5_000
+const PART = 'rejections'
 
 export interface RefusalRecorder {
   /** Resolves when everything has been written, or the time is up. */
@@ -17,7 +17,7 @@ export interface RefusalRecorder {
 export function createRefusalRecorder(
   database: Database,
   refusals: Pick<Refusals, 'totals'>,
-  log: Pick<Log, 'warn'>,
+  { failures }: Pick<Log, 'failures'>,
 ): RefusalRecorder {
   let written: Record<string, number> = {}
   let writing: Promise<void> | null = null
@@ -32,12 +32,15 @@ export function createRefusalRecorder(
       counts: more.map(([, count]) => count),
     })
     written = totals
+    failures.recover('request_detail', PART)
   }
 
   /** Counts that could not be written are sent with the next batch. */
   function startWriting(): Promise<void> {
     writing ??= write()
-      .catch(error => log.warn({ cause: describeCause(error) }, 'refusals could not be written'))
+      .catch(error =>
+        failures.report('request_detail', error, 'counts of rejections could not be written', { part: PART }),
+      )
       .finally(() => {
         writing = null
       })

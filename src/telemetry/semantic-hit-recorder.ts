@@ -4,7 +4,6 @@ import type { Database } from '../postgres/database.ts'
 import { byteaText } from '../postgres/wire-format.ts'
 import { createBackgroundWriter } from './background-writer.ts'
 import type { Seal } from './content-recorder.ts'
-import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
 
 /** A semantic hit, a hit in shadow mode, or a near miss. */
@@ -40,6 +39,7 @@ export interface SemanticHitRecorder {
 
 export function createSemanticHitRecorder(database: Database, seal: Seal, log: Log): SemanticHitRecorder {
   const { add, drain } = createBackgroundWriter<Awaited<ReturnType<typeof writeRow>>>({
+    failure: 'request_detail',
     what: 'a semantic hit',
     write: hits => call(database, 'record_semantic_hits', { hits }),
     maxRows: 500,
@@ -71,7 +71,7 @@ export function createSemanticHitRecorder(database: Database, seal: Seal, log: L
   function sealWording({ wording, projectId, requestId }: NewSemanticHit): Promise<string | null> | null {
     if (wording === null) return null
     return seal(wording, projectId).then(byteaText, error => {
-      log.warn({ id: requestId, cause: describeCause(error) }, 'a wording could not be sealed')
+      log.failures.report('request_detail', error, 'a wording could not be sealed', { fields: { id: requestId } })
       return null
     })
   }

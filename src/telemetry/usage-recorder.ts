@@ -3,79 +3,8 @@ import { learnTime } from '../event-loop/clock.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { recordUsage } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
-import { describeCause } from './describe-cause.ts'
 import type { Log } from './log.ts'
-
-export const MAX_BATCH = 1_000
-/** About a minute of a busy proxy. If the database is away for longer, records are dropped, so that memory stays bounded. */
-const MAX_WAITING = 500_000
-
-export interface UsageBatch {
-  records: UsageRecord[]
-  /** A UUID: the database takes a batch with this name once. */
-  name: string
-}
-
-export class UsageQueue {
-  #waiting: UsageRecord[] = []
-  /** Sent, and perhaps written: it is retried unchanged, under its name, before any other batch. */
-  #inDoubt: UsageBatch | null = null
-  #batchSize = MAX_BATCH
-  #dropped = 0
-
-  /** Records that have not been sent. */
-  get waiting(): number {
-    return this.#waiting.length
-  }
-
-  get unwritten(): number {
-    return this.#waiting.length + (this.#inDoubt?.records.length ?? 0)
-  }
-
-  get hasFullBatch(): boolean {
-    return this.#waiting.length >= this.#batchSize
-  }
-
-  /** Records lost so far: the queue was full, or the database refused them. */
-  get dropped(): number {
-    return this.#dropped
-  }
-
-  add(usage: UsageRecord): void {
-    this.#waiting.push(usage)
-    const excess = this.#waiting.length - MAX_WAITING
-    if (excess <= 0) return
-    this.#waiting.splice(0, excess)
-    this.#dropped += excess
-  }
-
-  /** Returns the batch to send, and the same one again until `noteWritten` or `divide` is called. */
-  takeBatch(): UsageBatch {
-    this.#inDoubt ??= { records: this.#waiting.splice(0, this.#batchSize), name: crypto.randomUUID() }
-    return this.#inDoubt
-  }
-
-  noteWritten(): void {
-    this.#inDoubt = null
-    this.#batchSize = Math.min(MAX_BATCH, this.#batchSize * 2)
-  }
-
-  /**
-   * Call it when the database refused the batch. One bad record must not block the others, so batches are halved until it is found.
-   * Returns that record, which is then dropped.
-   */
-  divide(): UsageRecord | undefined {
-    const records = this.#inDoubt?.records ?? []
-    this.#inDoubt = null
-    if (records.length > 1) {
-      this.#waiting = records.concat(this.#waiting)
-      this.#batchSize = Math.ceil(records.length / 2)
-      return undefined
-    }
-    this.#dropped++
-    return records[0]
-  }
-}
+import { type DroppedUsage, MAX_BATCH, sumUsd, UsageQueue } from './usage-queue.ts'
 
 const FLUSH_EVERY_MS = 500
 
@@ -83,7 +12,9 @@ export interface UsageRecorder {
   record(usage: UsageRecord): void
   /** How many records are not written yet. */
   waiting(): number
-  /** Resolves when everything has been written, or the time is up. */
+  /** Records that were lost since the start. */
+  dropped(): Readonly<DroppedUsage>
+  /** Resolves when everything has been written, or the time is up: what is not written then is dropped. */
   drain(timeLimitMs: number): Promise<void>
 }
 
@@ -98,7 +29,11 @@ export function createUsageRecorder(
 
   return {
     record(usage) {
-      queue.add(usage)
+      writer.reportDropped(
+        queue.add(usage),
+        new Error('Too many records wait'),
+        'usage records were dropped: too many wait',
+      )
       // Writes a full batch soon, to relieve the garbage collector, but not during a request.
       if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
       // What it did not use is free again as soon as it is written.
@@ -106,6 +41,7 @@ export function createUsageRecorder(
       writer.schedule()
     },
     waiting: () => queue.unwritten,
+    dropped: () => queue.dropped,
     drain: timeLimitMs => writer.drain(timeLimitMs),
   }
 }
@@ -153,8 +89,20 @@ class QueueWriter {
     }
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const lost = this.#queue.unwritten
-    if (lost > 0) this.#log.error({ lost }, 'usage records could not be written in time')
+    const lost = this.#queue.dropAll()
+    this.reportDropped(
+      lost,
+      new Error('The time is up'),
+      'usage records were dropped: they could not be written in time',
+    )
+  }
+
+  /** Reports each loss with its requests and dollars. */
+  reportDropped(dropped: readonly UsageRecord[], cause: unknown, message: string): void {
+    const [first] = dropped
+    if (!first) return
+    const fields = { id: first.request_id, code: sqlStateOf(cause), records: dropped.length, usd: sumUsd(dropped) }
+    this.#log.failures.report('record_dropped', cause, message, { fields })
   }
 
   /** Writes the queued records. Records that arrive meanwhile wait for the next write, unless they fill a batch. */
@@ -180,20 +128,18 @@ class QueueWriter {
 
   #divide(error: unknown): void {
     const refused = this.#queue.divide()
-    if (!refused) return
-    const { dropped } = this.#queue
-    this.#log.error({ id: refused.request_id, code: sqlStateOf(error), dropped }, 'a usage record was refused; dropped')
+    if (refused) this.reportDropped([refused], error, 'a usage record was rejected by the database: dropped')
   }
 
   #noteSuccess(): void {
-    if (this.#isFailing) this.#log.info({ dropped: this.#queue.dropped }, 'usage records are written again')
+    this.#log.failures.recover('record')
+    if (this.#isFailing) this.#log.info({ dropped: this.#queue.dropped.records }, 'usage records are written again')
     this.#isFailing = false
   }
 
   #noteFailure(error: unknown): void {
-    const waiting = this.#queue.unwritten
-    if (!this.#isFailing)
-      this.#log.warn({ cause: describeCause(error), waiting }, 'usage records wait for the database')
+    const fields = { waiting: this.#queue.unwritten }
+    this.#log.failures.report('record', error, 'usage records wait for the database', { fields })
     this.#isFailing = true
   }
 }

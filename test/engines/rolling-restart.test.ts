@@ -32,6 +32,8 @@ frontend proxies
   default_backend proxies
 backend proxies
   option httpchk GET /readyz
+  option redispatch
+  retry-on conn-failure empty-response
 ${ports.map((each, i) => `  server proxy${i} 127.0.0.1:${each} check`).join('\n')}
 `,
     command: (file: string) => [engineAt('haproxy'), '-db', '-f', file],
@@ -162,4 +164,41 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
     },
     240_000,
   )
+
+  test('behind HAProxy, a proxy that is killed loses no request whose response has not begun', async () => {
+    const [{ configure, command, name }] = BALANCERS
+    const ports = [findFreePort(), findFreePort()]
+    const proxies = [await start(ports[0] ?? 0, 0), await start(ports[1] ?? 0, 0)]
+    const { key } = await openAccounts(database).create()
+    const port = findFreePort()
+    const baseUrl = `http://127.0.0.1:${port}/v1`
+    const file = join(folder, `${name}-killed.conf`)
+    await Bun.write(file, configure(port, ports))
+    const answers = () =>
+      get({ baseUrl }, '/health').then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    const balancer = createServerProcess({ command: tieToTests(command(file)), stopSignal: 'SIGTERM', answers })
+    await balancer.start()
+    const statuses: number[] = []
+    let isRunning = true
+    const client = async () => {
+      while (isRunning) {
+        const response = await post({ baseUrl }, key, '/chat/completions', question(`New ${crypto.randomUUID()}?`))
+        await response.arrayBuffer()
+        statuses.push(response.status)
+      }
+    }
+    const clients = Array.from({ length: CLIENTS }, client)
+    await waitUntil('both are busy', () => statuses.length > 100)
+    proxies[0]?.signal('SIGKILL')
+    const atKill = statuses.length
+    await waitUntil('the other has taken over', () => statuses.length > atKill + 200)
+    isRunning = false
+    await Promise.all(clients)
+    await balancer.stop()
+    proxies[1]?.signal('SIGKILL')
+    expect(statuses.filter(status => status !== 200)).toEqual([])
+  }, 120_000)
 })

@@ -4,7 +4,7 @@ import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
-import { findFreePort } from '../../scripts/bench/processes.ts'
+import { findFreePort, tieToParent } from '../../scripts/bench/processes.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 
 export interface PrivateServer {
@@ -223,7 +223,7 @@ export function asPostgres(command: string[]): string[] {
 
 /** The command, made to end with the tests however they end. */
 export function tieToTests(command: string[]): string[] {
-  return Bun.which('setpriv') === null ? command : ['setpriv', '--pdeathsig', 'KILL', ...command]
+  return tieToParent(command)
 }
 
 async function makeFolder(prefix: string): Promise<string> {

@@ -49,16 +49,17 @@ describeBackends('usage records', backend => {
   }
 
   test.each([
-    { what: 'a number too large', bad: { prompt_tokens: 2 ** 40 } },
-    { what: 'a price too large', bad: { cost_usd: 1e12 } },
-    { what: 'what is no number', bad: { cost_usd: Number.NaN } },
-  ])('one that the database will never take does not hold up the others: $what', async ({ bad }) => {
+    { what: 'a number too large', bad: { prompt_tokens: 2 ** 40, cost_usd: 0.25 }, usd: 0.25 },
+    { what: 'a price too large', bad: { cost_usd: 1e12 }, usd: 1e12 },
+    { what: 'what is no number', bad: { cost_usd: Number.NaN }, usd: 0 },
+  ])('one that the database will never take does not hold up the others: $what', async ({ bad, usd }) => {
     const { database, recorder } = await open()
     for (let i = 0; i < 20; i++) recorder.record(makeRecord(`r${String(i).padStart(2, '0')}`, i === 13 ? bad : {}))
     await recorder.drain(60_000)
     const ids = await recordedIds(database)
     expect(ids).toHaveLength(19)
     expect(ids).not.toContain('r13')
+    expect(recorder.dropped()).toEqual({ records: 1, usd })
   })
 
   test('names are kept to the letter', async () => {

@@ -62,6 +62,8 @@ export interface ProxyOptions {
   abandonedCalls?: Partial<AbandonedCallLimits>
   /** How often it asks providers for the usage of what was estimated: by default never, for fake providers count requests. */
   followEveryMs?: number
+  /** How often the loops of maintenance run: by default each in its own time. */
+  tickEveryMs?: number
 }
 
 let projects = 0

@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { introduceDashboard, introduceDatabase, printIntroduction } from '../../src/process/welcome.ts'
+import { createLog } from '../../src/telemetry/log.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy } from '../harness/proxy.ts'
@@ -30,7 +31,7 @@ describeEmbedded('the welcome of a proxy', backend => {
     const { database, failed } = failOnce(stores.database)
     const print = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     const warn = vi.fn()
-    const log = { debug: vi.fn(), info: vi.fn(), warn, error: vi.fn(), request: vi.fn(), flush: vi.fn() }
+    const log = Object.assign(createLog('silent'), { warn })
     const baseUrl = 'http://127.0.0.1:3000/v1'
     printIntroduction(await introduceDatabase(readConfig({}), database, log), baseUrl)
     await introduceDashboard(readConfig({}), database, baseUrl, log)

@@ -1,5 +1,4 @@
 #!/bin/sh
-# Portkey's gateway from npm, in FOLDER/portkey: npm install --prefix FOLDER/portkey @portkey-ai/gateway
+# Starts Portkey's gateway: PORTKEY is its start-server.js.
 set -eu
-cd "$FOLDER/portkey"
-exec node node_modules/@portkey-ai/gateway/build/start-server.js --port="$PORT" --headless
+exec node "$PORTKEY" --port="$PORT" --headless

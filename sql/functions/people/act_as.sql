@@ -15,7 +15,7 @@ begin
         exception
             when invalid_parameter_value or insufficient_privilege or undefined_object then
                 raise exception 'the role model_proxy_dashboard is missing or not granted: as a database administrator, run `create role model_proxy_dashboard nologin; grant model_proxy_dashboard to "%"; select ensure_dashboard_role()`', session_user
-                    using errcode = 'object_not_in_prerequisite_state';
+                    using errcode = 'invalid_role_specification';
         end;
         perform set_config('transaction_read_only', 'on', true);
     end if;

@@ -14,7 +14,9 @@ import { post, Unreached } from './post.ts'
 
 const MOST_AT_ONCE = 16
 const LOOK_EVERY_MS = 2_000
-const LOOK_AGAIN_AFTER_FAILURE_MS = 30_000
+const LOOK_AGAIN_AFTER_FAILURE_MS = 25_000
+/** A part of the failure `deliveries`. */
+const SETTLE = 'settle'
 /** In place of a provider: no webhook's secret can be opened as a provider's key. */
 export const SEALED_AS = 'webhook'
 
@@ -31,11 +33,13 @@ export interface DeliverOptions {
   toPrivateNetworks: boolean
   log: Log
   /** How often it looks for what other processes raised. */
-  lookEveryMs?: number
+  lookEveryMs?: number | undefined
+  /** How long it waits after it could not look. */
+  retryAfterMs?: number | undefined
 }
 
 export function startDeliveries(options: DeliverOptions): Deliveries {
-  const { database, log, lookEveryMs = LOOK_EVERY_MS } = options
+  const { database, log, lookEveryMs = LOOK_EVERY_MS, retryAfterMs = LOOK_AGAIN_AFTER_FAILURE_MS } = options
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
   const alarm = new Alarm(() => void look())
@@ -43,17 +47,23 @@ export function startDeliveries(options: DeliverOptions): Deliveries {
   async function look(): Promise<void> {
     try {
       const taken = await call(database, 'take_deliveries', { at_most: MOST_AT_ONCE - underWay.size })
+      log.failures.recover('deliveries')
       for (const delivery of taken) begin(delivery)
       lookIn(taken.length > 0 ? 0 : lookEveryMs)
     } catch (error) {
-      if (!stopping.signal.aborted) log.warn({ cause: describeCause(error) }, 'the outbox of events is out of reach')
-      lookIn(LOOK_AGAIN_AFTER_FAILURE_MS)
+      if (!stopping.signal.aborted) log.failures.report('deliveries', error, 'events to deliver could not be read')
+      lookIn(retryAfterMs)
     }
   }
 
   function begin(delivery: Delivery): void {
     const delivering = deliver(delivery, options, stopping.signal)
-      .catch(error => log.warn({ cause: describeCause(error) }, 'a delivery could not be settled; it is tried again'))
+      .then(() => log.failures.recover('deliveries', SETTLE))
+      .catch(error =>
+        log.failures.report('deliveries', error, 'a delivery could not be settled; it is tried again', {
+          part: SETTLE,
+        }),
+      )
       .finally(() => {
         underWay.delete(delivering)
         lookIn(0)

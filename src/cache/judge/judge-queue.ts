@@ -56,6 +56,7 @@ export function createJudgeQueue({
 }: JudgeQueueOptions): JudgeQueue {
   // A lost pair is queued again with the next question like it.
   const writer = createBackgroundWriter<PairToQueue>({
+    failure: 'judge',
     what: 'a pair for the judge',
     async write(pairs) {
       await call(database, 'queue_judgements', { pairs })

@@ -53,7 +53,7 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
 
   async function settle(judgement: ArgumentsOf<'settle_judgement'>): Promise<void> {
     await call(database, 'settle_judgement', judgement).catch(error => {
-      log.warn({ cause: describeCause(error) }, 'a verdict could not be written')
+      log.failures.report('judge', error, 'a verdict could not be written', { part: 'settle' })
     })
   }
 

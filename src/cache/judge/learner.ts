@@ -3,7 +3,6 @@ import { Alarm } from '../../event-loop/alarm.ts'
 import { call, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { AnswerSeal } from '../../stores/answer-seal.ts'
-import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
 import type { AsideTrace, Tracing } from '../../telemetry/tracing/request-trace.ts'
@@ -25,7 +24,7 @@ const MAX_BATCH = 8
 const PAUSE_MS = 500
 /** Looks for pairs that other processes queued or abandoned. */
 const LOOK_EVERY_MS = 5_000
-const LOOK_AGAIN_AFTER_FAILURE_MS = 30_000
+const LOOK_AGAIN_AFTER_FAILURE_MS = 25_000
 /** Generous, because no request waits for this verdict. */
 const ASK_TIME_LIMIT_MS = 30_000
 /** Pause when the project has no budget left, or no route to the model. */
@@ -64,9 +63,10 @@ export function createLearner(options: LearnerOptions): Learner {
     try {
       const pairs = await call(database, 'take_judgements', { at_most: MAX_BATCH })
       await Promise.all(pairs.map(judge))
+      log.failures.recover('judge')
       workIn(pairs.length > 0 ? PAUSE_MS : LOOK_EVERY_MS)
     } catch (error) {
-      if (!stopping.signal.aborted) log.warn({ cause: describeCause(error) }, 'the queue for the judge is out of reach')
+      if (!stopping.signal.aborted) log.failures.report('judge', error, 'queued pairs could not be judged')
       workIn(LOOK_AGAIN_AFTER_FAILURE_MS)
     }
   }

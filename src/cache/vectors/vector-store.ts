@@ -8,7 +8,6 @@ import type { Database } from '../../postgres/database.ts'
 import { storeVectors } from '../../postgres/vectors.ts'
 import { listHashes } from '../../postgres/wire-format.ts'
 import { type FastStore, vectorEntryName } from '../../stores/fast-store.ts'
-import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 export interface StoredVector {
@@ -99,6 +98,8 @@ function isFresh({ createdAtMs }: StoredVector, maxAgeSeconds: number | null): b
 const VECTORS_A_CALL = 128
 /** A lookup in PostgreSQL that takes longer counts as a miss. */
 const FIND_TIME_LIMIT_MS = 1_000
+/** A part of the failures `lookup` and `store`. */
+const VECTORS = 'vectors'
 
 export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
   /** Hex SHA-256, from `createVectorNames`. */
@@ -139,6 +140,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
   ): Promise<(StoredVector | null)[]> {
     const asked = { of_project: owner.project_id, by_names: listHashes(names), max_age_seconds: maxAgeSeconds }
     const rows = await withinTimeLimit(FIND_TIME_LIMIT_MS, call(database, 'find_vectors', asked))
+    log.failures.recover('lookup', VECTORS)
     if (rows.length > 0) void copies.write(owner, toCopies(rows, names))
     const found: (StoredVector | null)[] = names.map(() => null)
     for (const row of rows) found[row.place] = readRow(row)
@@ -154,7 +156,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
         const missing = some.filter((_, at) => fresh[at] === null)
         if (missing.length > 0 && postgresAnswers) {
           const kept = await findKept(owner, missing, maxAgeSeconds).catch(error => {
-            log.warn({ cause: describeCause(error) }, 'a vector lookup failed; treated as a miss')
+            log.failures.report('lookup', error, 'a vector lookup failed; treated as a miss', { part: VECTORS })
             postgresAnswers = false
             return []
           })
@@ -199,9 +201,11 @@ async function keepAll(
       keyId: owner.key_id,
       vectors: some,
       ...kept,
-    }).catch(error => {
-      log.warn({ cause: describeCause(error) }, 'vectors could not be stored')
     })
+      .then(() => log.failures.recover('store', VECTORS))
+      .catch(error => {
+        log.failures.report('store', error, 'vectors could not be stored', { part: VECTORS })
+      })
   }
 }
 

@@ -15,7 +15,6 @@ import type { ModelRouter, Routed } from '../../providers/model-router.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import { readPlain } from '../../providers/read-response.ts'
 import type { Provider, UpstreamAnswer } from '../../providers/upstream.ts'
-import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { passTo } from './ask-object.ts'
 import { isGeneration, readGeneration } from './generation.ts'
@@ -34,7 +33,7 @@ export interface FollowerOptions {
   database: Database
   modelRouter: Pick<ModelRouter, 'keeperOf'>
   catalogue: Pick<Catalogue, 'find'>
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'failures'>
   /** By default LOOK_EVERY_MS. */
   lookEveryMs?: number | undefined
 }
@@ -48,7 +47,7 @@ export function createResponseFollower({
   database,
   modelRouter,
   catalogue,
-  log,
+  log: { failures },
   lookEveryMs = LOOK_EVERY_MS,
 }: FollowerOptions): ResponseFollower {
   const noting = new BackgroundWork()
@@ -63,8 +62,9 @@ export function createResponseFollower({
   async function work(): Promise<void> {
     try {
       await Promise.all((await call(database, 'take_open_responses', { at_most: MOST_AT_ONCE })).map(ask))
+      failures.recover('stored_objects')
     } catch (error) {
-      if (!stopping.signal.aborted) log.warn({ cause: describeCause(error) }, 'open responses could not be asked for')
+      if (!stopping.signal.aborted) failures.report('stored_objects', error, 'open responses could not be read')
     }
     lookLater()
   }
@@ -110,7 +110,7 @@ export function createResponseFollower({
   return {
     follow(response) {
       const noted = call(database, 'follow_response', response).catch(error =>
-        log.warn({ cause: describeCause(error) }, 'a response cannot be asked for later'),
+        failures.report('stored_objects', error, 'a response cannot be reconciled later', { part: 'follow' }),
       )
       void noting.add(noted.then(() => {}))
     },

@@ -14,7 +14,6 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { TracingConfig } from '../../config/tracing.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
-import { describeCause } from '../describe-cause.ts'
 import type { Log } from '../log.ts'
 import { beginTask, beginTrace, type Inject, type Tracing, Untraced } from './request-trace.ts'
 
@@ -103,8 +102,9 @@ function createExporter({ url, headers }: TracingConfig, log: Log): SpanExporter
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: EXPORT_TIMEOUT_MS })
   let lost = 0
   function note({ code, error }: ExportResult, spans: number): void {
-    if (code === 0 && lost > 0) log.info({ lost }, 'spans are taken again')
-    else if (code !== 0 && lost === 0) log.warn({ cause: describeCause(error) }, 'spans could not be sent; lost')
+    if (code === 0 && lost > 0) log.info({ lost }, 'spans are exported again')
+    if (code === 0) log.failures.recover('traces')
+    else log.failures.report('traces', error, 'spans could not be exported; lost')
     lost = code === 0 ? 0 : lost + spans
   }
   return {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { engineAt, findEngine } from '../find-engine.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const go = Bun.which('go')
@@ -14,6 +15,8 @@ interface Manifest {
   spec: {
     selector: Record<string, string> & { matchLabels: Record<string, string> }
     ports: { name: string }[]
+    jobLabel?: string
+    endpoints?: object[]
     template: { metadata: { labels: Record<string, string> }; spec: Pod }
   }
 }
@@ -125,11 +128,136 @@ describe.skipIf(!go)('the Helm chart', () => {
     expect(scraped.map(({ spec }) => spec.ports.map(({ name }) => name))).toEqual([['metrics']])
   })
 
+  test.each(Object.entries(CANNOT_WORK))('rejects values that cannot work: %s', async (path, values) => {
+    await expect(render(values)).rejects.toThrow(path.split(' ')[0])
+  })
+
+  test.each(CAN_WORK)('takes values that work: %j', async values => {
+    expect(kinds(await render(values))).toContain('Deployment')
+  })
+
+  test('a file from a Secret is where its setting says', async () => {
+    const [{ env }] = pod(await render({ secrets: { REDIS_CA: { name: 'redis-tls', key: 'ca.crt' } } })).containers
+    expect(env).toContainEqual({ name: 'REDIS_CA_FILE', value: '/run/secrets/model-proxy/REDIS_CA' })
+  })
+
+  /** Of the job that the operator of Prometheus makes of the ServiceMonitor: the value of its jobLabel at the Service. */
+  async function jobName(values: object): Promise<string | undefined> {
+    const manifests = await render(values)
+    const { jobLabel = '', selector } = find(manifests, 'ServiceMonitor').spec
+    const service = manifests.find(
+      ({ kind, metadata }) =>
+        kind === 'Service' &&
+        Object.entries(selector.matchLabels).every(([name, value]) => metadata.labels[name] === value),
+    )
+    return service?.metadata.labels[jobLabel]
+  }
+
+  test.skipIf(findEngine('promtool') === null)('alerts fire with the names that its monitor gives', async () => {
+    const job = await jobName({ serviceMonitor: { enabled: true } })
+    /** Which series of the alert fire then, by these labels. */
+    const firing = (alertname: string, at: string, labels: Record<string, string>[]) => ({
+      expr: `count by (instance, what) (ALERTS{alertname="${alertname}",alertstate="firing"})`,
+      eval_time: at,
+      exp_samples: labels.map(each => ({
+        labels: `{${Object.entries(each).map(([name, value]) => `${name}="${value}"`)}}`,
+        value: 1,
+      })),
+    })
+    const up = `up{job="${job}",instance="10.0.0.1:9464"}`
+    const failures = (what: string) => `model_proxy_failures_total{job="${job}",what="${what}"}`
+    const tests = [
+      {
+        name: 'one pod of two is gone',
+        input_series: [
+          { series: up, values: '1x3 0x20' },
+          { series: `up{job="${job}",instance="10.0.0.2:9464"}`, values: '1x30' },
+        ],
+        promql_expr_test: [
+          firing('ModelProxyDown', '3m', []),
+          firing('ModelProxyDown', '10m', [{ instance: '10.0.0.1:9464' }]),
+        ],
+      },
+      {
+        name: 'all are gone',
+        input_series: [{ series: up, values: '1x3 _x20' }],
+        promql_expr_test: [firing('ModelProxyDown', '3m', []), firing('ModelProxyDown', '15m', [{}])],
+      },
+      {
+        name: 'work fails',
+        input_series: [
+          { series: up, values: '1x60' },
+          { series: failures('record'), values: '0x10 1x50' },
+          { series: failures('lookup'), values: '0x60' },
+          { series: failures('store'), values: '_x20 3x40' },
+        ],
+        promql_expr_test: [
+          firing('ModelProxyFailures', '10m', []),
+          firing('ModelProxyFailures', '12m', [{ what: 'record' }]),
+          firing('ModelProxyFailures', '22m', [{ what: 'store' }]),
+          firing('ModelProxyFailures', '40m', []),
+          firing('ModelProxyDown', '40m', []),
+        ],
+      },
+    ]
+    const file = join(folder, 'alerts-test.json')
+    const rules = [join(ROOT, 'docs/metrics/alerts.yml')]
+    await Bun.write(
+      file,
+      JSON.stringify({
+        rule_files: rules,
+        evaluation_interval: '1m',
+        tests: tests.map(each => ({ interval: '1m', ...each })),
+      }),
+    )
+    const run = Bun.spawnSync([engineAt('promtool'), 'test', 'rules', file])
+    expect(run.stdout.toString() + run.stderr.toString()).toContain('SUCCESS')
+  })
+
+  test('the monitor shows the token that the metrics ask for', async () => {
+    const METRICS_TOKEN = { name: 'model-proxy', key: 'metrics-token' }
+    const manifests = await render({ serviceMonitor: { enabled: true }, secrets: { METRICS_TOKEN } })
+    expect(find(manifests, 'ServiceMonitor').spec.endpoints).toMatchObject([
+      { authorization: { credentials: METRICS_TOKEN } },
+    ])
+  })
+
   test('refuses a field that Kubernetes does not know', async () => {
     const values = { affinity: { podAntiAfinity: {} } }
     await expect(render(values)).rejects.toThrow('podAntiAfinity')
   })
 })
+
+/** By what the error names. */
+const CANNOT_WORK: Record<string, object> = {
+  PORT: { settings: { PORT: '8080' } },
+  HOST: { settings: { HOST: '127.0.0.1' } },
+  DATA_DIR: { settings: { DATA_DIR: '/var/lib/model-proxy' } },
+  DASHBOARD: { settings: { DASHBOARD: '3001' } },
+  METRICS_PORT: { settings: { METRICS_PORT: '0' } },
+  'METRICS_PORT as PORT': { settings: { METRICS_PORT: '3000' } },
+  MAX_BODY_BYTES: { settings: { MAX_BODY_BYTES: 33_554_432 } },
+  SHUTDOWN_TIMEOUT_MS: { settings: { SHUTDOWN_TIMEOUT_MS: '30s' } },
+  REDIS_CA_FILE: { settings: { REDIS_CA_FILE: '/etc/ca.pem' } },
+  DATABASE_URL: { settings: { DATABASE_URL: 'postgres://proxy:secret@postgres/model_proxy' } },
+  OPERATOR_COMMAND: { settings: { OPERATOR_COMMAND: 'model-proxy' } },
+  'ENCRYPTION_KEY missing': { secrets: { ENCRYPTION_KEY: null } },
+  'REDIS_URL without its key': { secrets: { REDIS_URL: { name: 'redis', key: '' } } },
+  replicas: { replicas: 0 },
+  digest: { image: { digest: 'latest' } },
+  maxUnavailable: { podDisruptionBudget: { maxUnavailable: 0 } },
+  setings: { setings: { LOG_LEVEL: 'debug' } },
+}
+
+const CAN_WORK = [
+  { settings: { PORT: '3000', HOST: '0.0.0.0', DASHBOARD: 'off', METRICS_PORT: '9999', MAX_BODY_BYTES: '33554432' } },
+  { settings: { OPENAI_BASE_URL: 'https://models.example.com/v1', LOG_LEVEL: 'debug', CORS_ORIGINS: '' } },
+  {
+    secrets: { METRICS_TOKEN: { name: 'metrics', key: 'token' }, OIDC_CLIENT_SECRET: { name: 'oidc', key: 'secret' } },
+  },
+  { replicas: 5, podDisruptionBudget: { maxUnavailable: '25%' }, global: { team: 'search' } },
+  { image: { digest: `sha256:${'0'.repeat(64)}` }, service: { type: 'LoadBalancer', port: 443 } },
+]
 
 const POD_METRIC = {
   metric: { name: 'model_proxy_event_loop_delay_seconds' },

@@ -41,7 +41,12 @@ const FAILED = { ...ANSWERED, status: 502, counts: false }
 function openRequest(account = ACCOUNT) {
   const left = { records: [] as UsageRecord[], refunds: 0, ends: 0, released: [] as string[] }
   const options: AccountingOptions = {
-    recorder: { record: record => left.records.push(record), drain: async () => {}, waiting: () => 0 },
+    recorder: {
+      record: record => left.records.push(record),
+      drain: async () => {},
+      waiting: () => 0,
+      dropped: () => ({ records: 0, usd: 0 }),
+    },
     contents: { record: () => {} },
     follower: { follow: () => {} },
     semanticHits: { record: () => {}, drain: async () => {} },

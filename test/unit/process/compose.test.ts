@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +15,7 @@ interface Service {
   mem_limit?: string
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test: string[] }
+  logging?: { driver: string; options: Record<string, string> }
   env_file?: { path: string; required: boolean }[]
 }
 
@@ -78,9 +79,12 @@ describe('docker-compose.yml', () => {
   })
 
   test('makes passwords and the encryption key at the first start, and keeps them', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'compose-'))
+    const root = mkdtempSync(join(tmpdir(), 'compose-'))
+    const folder = join(root, 'secrets')
+    for (const name of ['secrets', 'postgres', 'redis', 'proxy']) mkdirSync(join(root, name))
     const make = async () => {
-      const script = services.secrets?.command?.[0]?.replace('cd /secrets', `cd ${folder}`) ?? ''
+      const script =
+        services.secrets?.command?.[0]?.replaceAll(/(?<= )(?=\/(?:secrets|postgres|redis|proxy)\b)/g, root) ?? ''
       expect(
         await Bun.spawn(['sh', '-ec', script], { env: { ...process.env, ...services.secrets?.environment } }).exited,
       ).toBe(0)
@@ -95,7 +99,7 @@ describe('docker-compose.yml', () => {
 
     const environment = Object.entries(services.proxy?.environment ?? {}).map(([name, value]) => [
       name,
-      (value ?? '').replace('/secrets', folder),
+      (value ?? '').replace('/secrets', join(root, 'proxy')),
     ])
     expect(readConfig(Object.fromEntries(environment))).toMatchObject({
       host: '0.0.0.0',
@@ -107,7 +111,14 @@ describe('docker-compose.yml', () => {
       encryptionKey: Buffer.from(made.encryption_key ?? '', 'base64'),
     })
     expect(Buffer.from(made.encryption_key ?? '', 'base64')).toHaveLength(32)
-    rmSync(folder, { recursive: true })
+    // Each service has what it needs, and no other's.
+    const own = (name: string) => readdirSync(join(root, name)).sort()
+    expect(own('postgres')).toEqual(['postgres_password'])
+    expect(own('redis')).toEqual(['redis_password'])
+    expect(own('proxy')).toEqual(['database_url', 'encryption_key', 'redis_url'])
+    for (const name of ['postgres', 'redis', 'proxy'])
+      for (const secret of own(name)) expect(readFileSync(join(root, name, secret), 'utf8')).toBe(made[secret])
+    rmSync(root, { recursive: true })
   })
 
   test('asks every store for its password, and bounds every service’s memory', () => {
@@ -116,8 +127,15 @@ describe('docker-compose.yml', () => {
     expect(services.redis?.healthcheck?.test.join(' ')).toContain('REDISCLI_AUTH')
     for (const name of ['postgres', 'redis', 'proxy']) {
       expect(services[name]?.mem_limit, name).toMatch(/^\d+[gm]$/)
-      expect(services[name]?.volumes).toContain('secrets:/secrets:ro')
+      expect(services[name]?.volumes?.filter(volume => volume.includes('secrets'))).toEqual([
+        `${name}-secrets:/secrets:ro`,
+      ])
     }
+  })
+
+  test('keeps no more than 250 MB of any log', () => {
+    for (const [name, { logging }] of Object.entries(services))
+      expect(logging, name).toEqual({ driver: 'json-file', options: { 'max-size': '50m', 'max-file': '5' } })
   })
 
   test('keeps what must last in named volumes, and nothing of Redis', async () => {

@@ -1,4 +1,5 @@
 /** Runs a model in a separate process, so that neither its load nor a crash affects the proxy. A process that ends is replaced. */
+import { reasonOf } from '../../../telemetry/describe-cause.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { type AskQueue, createAskQueue } from './ask-queue.ts'
 import { type ModelAnswer, type ModelChild, spawnModel } from './model-child.ts'
@@ -22,8 +23,13 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
   let child = spawnModel(folder, onAnswer)
   let isClosed = false
 
+  function report(error: unknown, message: string): void {
+    log.failures.report('embed', error, message, { fields: { reason: reasonOf(error) } })
+  }
+
   function onAnswer(answer: ModelAnswer): void {
-    if (answer.kind === 'error') log.warn({ reason: answer.reason }, 'the model failed over a text')
+    if (answer.kind === 'error') report(new Error(answer.reason), 'a prompt could not be embedded by the model')
+    else log.failures.recover('embed')
     asks.answer(answer.id, answer.kind === 'result' ? answer.vector : null)
   }
 
@@ -37,7 +43,7 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
       asks.serveFrom(null)
       if (isClosed) return
       if (performance.now() - startedAtMs > LASTING_MS) pauseMs = LEAST_PAUSE_MS
-      log.error({ how, pauseMs }, 'the model’s process ended; another takes its place')
+      report(new Error(how), 'the model’s process ended; another takes its place')
       await Bun.sleep(pauseMs)
       if (isClosed) return
       pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
@@ -52,8 +58,7 @@ export async function startModelProcess(folder: string, log: Log): Promise<Model
       if (loaded.name !== name) throw new Error('the folder holds another model now; restart the proxy to use it')
       return true
     } catch (error) {
-      if (!isClosed)
-        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the model does not load')
+      if (!isClosed) report(error, 'the model does not load')
       current.kill()
       return false
     }

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { startLoop } from '../../../src/process/maintenance.ts'
+import { FailureReporter } from '../../../src/telemetry/failure-reporter.ts'
+
+afterEach(() => vi.useRealTimers())
+
+function createReporter() {
+  const lines: { fields: object; message: string }[] = []
+  const reporter = new FailureReporter((fields, message) => lines.push({ fields, message }))
+  return { reporter, lines }
+}
+
+test('a failure is logged without its message, counted, and lasts until its own part recovers', () => {
+  const { reporter, lines } = createReporter()
+  reporter.report('store', new Error('a prompt'), 'not stored', { part: 'one' })
+  reporter.report('store', new Error('a prompt'), 'not stored', { part: 'another' })
+  expect(lines[0]).toEqual({ fields: { what: 'store', cause: 'Error' }, message: 'not stored' })
+  expect(reporter.totals().get('store')).toBe(2)
+  expect(reporter.totals().get('lookup')).toBe(0)
+  reporter.recover('store', 'one')
+  expect(reporter.failing()).toEqual(['store'])
+  reporter.recover('store', 'another')
+  expect(reporter.failing()).toEqual([])
+  expect(reporter.totals().get('store')).toBe(2)
+})
+
+test('a failure that is not repeated is over after a minute, and one that is repeated is not', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const { reporter } = createReporter()
+  reporter.report('request', new Error(), 'failed')
+  vi.advanceTimersByTime(59_000)
+  expect(reporter.failing()).toEqual(['request'])
+  reporter.report('request', new Error(), 'failed')
+  vi.advanceTimersByTime(59_000)
+  expect(reporter.failing()).toEqual(['request'])
+  vi.advanceTimersByTime(1_000)
+  expect(reporter.failing()).toEqual([])
+})
+
+test('a loop that runs hourly is retried soon after a failure, and stays failing until it succeeds', async () => {
+  vi.useFakeTimers()
+  const { reporter } = createReporter()
+  let isBroken = true
+  let runs = 0
+  const loop = startLoop({
+    delayMs: 3_600_000,
+    what: 'partitions',
+    message: 'not maintained',
+    failures: reporter,
+    async run() {
+      runs++
+      if (isBroken) throw new Error()
+    },
+  })
+  await vi.advanceTimersByTimeAsync(3_599_000)
+  expect(runs).toBe(0)
+  await vi.advanceTimersByTimeAsync(1_000)
+  for (let second = 0; second < 120; second++) {
+    expect(reporter.failing()).toEqual(['partitions'])
+    await vi.advanceTimersByTimeAsync(1_000)
+  }
+  isBroken = false
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(reporter.failing()).toEqual([])
+  const before = runs
+  await vi.advanceTimersByTimeAsync(3_590_000)
+  expect(runs).toBeLessThanOrEqual(before + 1)
+  loop.stop()
+  await vi.advanceTimersByTimeAsync(7_200_000)
+  expect(runs).toBeLessThanOrEqual(before + 1)
+})
+
+describe('src', () => {
+  const ROOT = join(import.meta.dirname, '../../../src')
+  /** Lines of the log that are no lost work, by their beginnings: health tells of them itself, or nothing was dropped. */
+  const NO_LOST_WORK = [
+    // Health: the problems of PostgreSQL, the state of Redis, of standbys and of circuits, wrong integrity tags.
+    'the disk of the database is full',
+    'two servers of DATABASE_URL take writes',
+    'the only server of DATABASE_URL that takes writes',
+    'a standby of DATABASE_STANDBY_URL',
+    'Redis is lost',
+    'Redis does not answer',
+    'circuit opened',
+    'an entry or a message in Redis had a wrong integrity tag',
+    // A client or a user has the error.
+    'request failed',
+    'a login by OpenID Connect failed',
+    'the OpenID Connect provider cannot be reached',
+    // Others than the proxy fail: the request goes on without them, or elsewhere.
+    'a provider key rests',
+    'the hook is left alone',
+    'the judge gave no verdict',
+    'the judge is left alone',
+    'the judge was not waited for',
+    // What the operator set, or does.
+    'an environment variable is no setting',
+    '{ provider, status, setting }, message',
+    'the pooler takes no statement_timeout',
+    'a newer release has migrated the database',
+    'the port for metrics is taken',
+    'the welcome waits for the database',
+    'requests took too long to end',
+    'connections run short',
+    'the clock of the database has stepped back',
+    'the event loop was held up',
+    // The supervisor replaces them; it serves no requests.
+    'a worker ended',
+    'a worker has fallen silent',
+    'a response exceeded its limit',
+  ]
+
+  test('work that is lost is reported to the one reporter: no other line of the log has an error', () => {
+    const calls = [...new Bun.Glob('**/*.ts').scanSync(ROOT)].flatMap(path => {
+      const text = readFileSync(join(ROOT, path), 'utf8')
+      return Array.from(text.matchAll(/\blog\??\.(?:warn|error)\(/g), ({ index }) => ({
+        path,
+        call: callAt(text, index),
+      }))
+    })
+    expect(calls.length).toBeGreaterThan(10)
+    const isListed = (text: string) => NO_LOST_WORK.some(beginning => text.includes(beginning))
+    expect(calls.filter(({ call }) => !isListed(call.replaceAll(/['`]/g, '')))).toEqual([])
+  })
+})
+
+/** The text of a call, to its closing parenthesis. */
+function callAt(text: string, from: number): string {
+  let depth = 0
+  for (let at = text.indexOf('(', from); at < text.length; at++) {
+    if (text[at] === '(') depth++
+    if (text[at] === ')' && --depth === 0) return text.slice(from, at + 1)
+  }
+  return text.slice(from)
+}
