@@ -1,12 +1,11 @@
 /** The PostgreSQL driver, porsager's `postgres`: one client per connection, opened to the host that takes writes. */
 import type { Socket } from 'node:net'
-import type { ConnectionOptions } from 'node:tls'
 import postgres from 'postgres'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
 import { sqlStateOf } from './database.ts'
 import type { ServerIdentity } from './primary.ts'
-import { openSecureSocket, type TlsState, TlsUnsupported } from './secure-socket.ts'
+import { openSecureSocket, type SecureOptions, type TlsState } from './secure-socket.ts'
 import { startupSettings } from './session-settings.ts'
 import { wireTypes } from './wire-format.ts'
 
@@ -96,11 +95,11 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
   if (tls === false || host.host.startsWith('/')) return connectWith(options, host, null)
   if (tls !== 'prefer') return connectWith(options, host, tls)
   try {
-    return await connectWith(options, host, { rejectUnauthorized: false })
+    return await connectWith(options, host, { rejectUnauthorized: false, isOptional: true })
   } catch (error) {
     if (!isTlsUnwanted(error)) throw error
-    return connectWith(options, host, null).catch(second => {
-      throw error instanceof TlsUnsupported ? second : error
+    return connectWith(options, host, null).catch(() => {
+      throw error
     })
   }
 }
@@ -109,22 +108,22 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
 const NO_ENTRY = '28000'
 
 function isTlsUnwanted(error: unknown): boolean {
-  if (error instanceof TlsUnsupported || sqlStateOf(error) === NO_ENTRY) return true
+  if (sqlStateOf(error) === NO_ENTRY) return true
   return error instanceof Error && 'code' in error && /^(ERR_SSL|ERR_TLS|EPROTO|ECONNRESET)/.test(String(error.code))
 }
 
-async function connectWith(options: DriverOptions, host: DatabaseHost, tls: ConnectionOptions | null): Promise<Driver> {
+async function connectWith(options: DriverOptions, host: DatabaseHost, tls: SecureOptions | null): Promise<Driver> {
   const limitMs = connectLimitOf(options)
-  const socket = tls && (await openSecureSocket(host, tls, limitMs))
+  const secured = tls && (await openSecureSocket(host, tls, limitMs))
   const onClose = () => {
     driver.isLost = true
     driver.onLost()
   }
-  const sql = createClient(options, host, socket, onClose)
-  const state = tls === null ? 'none' : tls.rejectUnauthorized === false ? 'encrypted' : 'verified'
-  const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null, tls: state }
+  const sql = createClient(options, host, secured?.socket ?? null, onClose)
+  const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null, tls: secured?.tls ?? 'none' }
   try {
-    const greeting = sql.unsafe<{ is_standby: boolean; read_only: boolean }[]>(GREETING, [], PREPARED)
+    // A statement is sent when its result is awaited, and the first of them gets the reason of a refusal.
+    const greeting = sql.unsafe<{ is_standby: boolean; read_only: boolean }[]>(GREETING, [], PREPARED).execute()
     // Some operators let nobody ask.
     const identity = sql.unsafe<ServerIdentity[]>(IDENTITY, [], PREPARED).catch(() => [])
     const [[server], [told = null]] = await withinTimeLimit(limitMs, Promise.all([greeting, identity]))
@@ -135,7 +134,7 @@ async function connectWith(options: DriverOptions, host: DatabaseHost, tls: Conn
     return driver
   } catch (error) {
     endDriver(driver)
-    socket?.destroy()
+    secured?.socket.destroy()
     if (behindPooler.has(options.address) || !refusesParameters(error)) throw error
     behindPooler.add(options.address)
     return connectWith(options, host, tls)
@@ -144,6 +143,12 @@ async function connectWith(options: DriverOptions, host: DatabaseHost, tls: Conn
 
 function refusesParameters(error: unknown): boolean {
   return isServerError(error) && sqlStateOf(error) === REFUSED_PARAMETER && /startup parameter/.test(String(error))
+}
+
+/** The driver asks for another one, where statements are left. */
+function useOnce(socket: Socket): Socket {
+  if (socket.destroyed) throw new Error('The connection was lost')
+  return socket
 }
 
 /** Choosing a host, reconnecting and renewing connections are done by the callers, not by the driver. */
@@ -164,7 +169,7 @@ function createClient(
     port,
     // The socket is encrypted already.
     ssl: false,
-    ...(socket ? { socket: () => socket } : {}),
+    ...(socket ? { socket: () => useOnce(socket) } : {}),
     max: 1,
     connect_timeout: connectLimitOf(options) / 1_000,
     idle_timeout: 0,

@@ -34,7 +34,7 @@ export async function openOperatorDatabase(config: Config, given: DatabaseLimits
     return openDatabase(config, undefined, limits)
   const password = await readPsqlPassword(config.dataDir)
   const port = readEmbeddedPort(config.dataDir) ?? config.embeddedPgPort
-  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port}/postgres`
+  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port}/postgres?sslmode=disable`
   return inSchema(openRealDatabase({ url, maxConnections: 1, ...limits }), config.databaseSchema)
 }
 
