@@ -14,7 +14,7 @@ import type { FastStore } from '../stores/fast-store.ts'
 import { guardStore } from '../stores/guarded-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import { connectRedis } from '../stores/redis/connect-redis.ts'
-import { explainRedis } from '../stores/redis/explain-redis.ts'
+import { explainRedis, isWrongDatabase } from '../stores/redis/explain-redis.ts'
 import { joinFleet, primaryKey } from '../stores/redis/fleet.ts'
 import { openProcessBus, type ProcessBus } from '../stores/redis/process-bus.ts'
 import { openRedisStore } from '../stores/redis/redis-store.ts'
@@ -32,8 +32,8 @@ import { openMetrics } from './open-metrics.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { type Introduction, introduceDashboard, introduceDatabase, printIntroduction } from './welcome.ts'
 
-/** Wait for Redis: this process alone would count requests before the first contact. */
-const REDIS_WAIT_MS = 1_000
+/** Wait for Redis: this process alone would count requests before the first contact. Longer than an attempt to connect, which has a cause then. */
+const REDIS_WAIT_MS = 1_500
 
 export interface RunOptions {
   /** One of several workers: the supervisor migrates and prints the welcome. */
@@ -146,6 +146,7 @@ async function openRedis(
   const failure = await failureWithin(store, REDIS_WAIT_MS)
   if (failure === null) await withinTimeLimit(REDIS_WAIT_MS, fleet.beat()).catch(() => {})
   else log.warn(explainRedis(redis, failure), 'Redis cannot be used at REDIS_URL; going on without')
+  if (isWrongDatabase(redis)) log.warn(explainRedis(redis, null), 'the database of REDIS_URL does not exist; 0 is used')
   if (primary) await refuseOldPrimary(database, primaryKey(installationId))
   const { isOnlyProcess } = fleet
   const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded, isOnlyProcess })

@@ -234,6 +234,16 @@ describe.skipIf(missingServers !== null)(
       },
     ]
 
+    test('a pgvector that is too old is named, with the line that updates it', async () => {
+      const names = await create(
+        () => [],
+        () => [`update pg_extension set extversion = '0.5.1' where extname = 'vector'`],
+      )
+      const said = (await start(urlOf(names))) ?? ''
+      expect(said).toMatch(/has pgvector 0.5.1; 0.7.0 or newer is needed/)
+      expect(linesOf(said)).toEqual(['alter extension vector update;'])
+    })
+
     test.each(CASES.map(each => [each.title, each] as const))('%s', { timeout: 120_000 }, async (_title, given) => {
       const names = await create(given.before ?? (() => []), given.inside)
       let url = (given.url ?? (same => same))(urlOf(names), names)

@@ -9,8 +9,17 @@ const lastErrors = new WeakMap<Connection, unknown>()
 export function rememberErrors(connection: Connection): void {
   // Without a listener, a lost connection would end the process. Callers see each command fail.
   connection.on('error', error => lastErrors.set(connection, error))
-  connection.on('ready', () => lastErrors.delete(connection))
+  connection.on('ready', () => {
+    if (!isWrongDatabase(connection)) lastErrors.delete(connection)
+  })
 }
+
+/** Whether the database that the address names does not exist: ioredis then uses the first one. */
+export function isWrongDatabase(connection: Connection): boolean {
+  return WRONG_DATABASE.test(describe(lastErrors.get(connection)))
+}
+
+const WRONG_DATABASE = /^ERR (DB index|invalid DB)/
 
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^(WRONGPASS|ERR invalid password)/, 'correct user and password in REDIS_URL'],
@@ -26,11 +35,14 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^LOADING/, 'it is still reading its data'],
   [/^(-?DENIED|.*protected mode)/, 'it is in protected mode: set a password for it, or bind it to a private address'],
   [/^ERR max number of clients/, 'raise its maxclients'],
-  [/^ERR (DB index|invalid DB)/, 'name another database in REDIS_URL, such as redis://host:6379/0'],
+  [WRONG_DATABASE, 'name another database in REDIS_URL, such as redis://host:6379/0'],
   [/^ERR unknown command/, 'Redis 7 or newer is needed'],
   [/ECONNREFUSED/, 'nothing listens there: start Redis, or correct REDIS_URL'],
   [/ENOTFOUND|EAI_AGAIN/, 'correct the name in REDIS_URL'],
-  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'let this machine through its firewall'],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
+    'let this machine through its firewall; if it takes no TLS, use redis:// in place of rediss://',
+  ],
   [/ALTNAME/, 'name the server in REDIS_URL as its certificate does'],
   [/SELF_SIGNED|UNABLE_TO_|CERT_|certificate/i, 'set REDIS_CA_FILE to the authority of its certificate'],
   [/ERR_SSL|WRONG_VERSION|EPROTO/, 'it does not speak TLS: use redis:// in place of rediss://'],
