@@ -6,6 +6,7 @@ import { type Database, type Script, ScriptFailed } from './database.ts'
 import { DiskWatch } from './disk-watch.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
 import { Primary } from './primary.ts'
+import type { TlsState } from './secure-socket.ts'
 import { StandbyReads } from './standbys.ts'
 
 export interface RealDatabaseOptions {
@@ -18,6 +19,8 @@ export interface RealDatabaseOptions {
   isPrepared?: boolean
   /** The server aborts a statement that takes longer. */
   statementTimeLimitMs?: number
+  /** As the start found it. */
+  tls?: TlsState
   /** Limit until a connection is usable; requests do not wait long for one. */
   connectTimeLimitMs?: number
 }
@@ -66,6 +69,7 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
     backend: 'real',
     buildsLists: true,
     primary,
+    ...(options.tls ? { tls: options.tls } : {}),
     standbys,
     limitConnections: requests.limit,
     connections: requests.size,

@@ -10,6 +10,7 @@ import { explainRefusal } from '../postgres/explain-refusal.ts'
 import { inSchema } from '../postgres/in-schema.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { openRealDatabase, type RealDatabaseOptions } from '../postgres/real.ts'
+import type { TlsState } from '../postgres/secure-socket.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepPsqlPassword, lockDataDir, notePsqlPort } from './data-dir.ts'
@@ -21,7 +22,7 @@ export async function openDatabase(config: Config, log?: StartLog, options: Data
 
 export type DatabaseLimits = Pick<RealDatabaseOptions, 'statementTimeLimitMs' | 'connectTimeLimitMs'>
 
-type StartLog = Pick<Log, 'info' | 'warn'>
+type StartLog = Pick<Log, 'warn'>
 
 async function openServer(config: Config, limits: DatabaseLimits, log?: StartLog): Promise<Database> {
   if (config.databaseUrl === null) {
@@ -40,13 +41,13 @@ async function openServer(config: Config, limits: DatabaseLimits, log?: StartLog
   const { databaseUrl: url, databaseStandbyUrl: standbyUrl, databasePrepared: isPrepared } = config
   const address = readDatabaseUrl(url)
   try {
-    await checkStart(address, isPrepared, limits, log)
+    const tls = await checkStart(address, isPrepared, limits, log)
     const first = openRealDatabase({ url, maxConnections: 1, isPrepared, ...limits })
     try {
       await pingDatabase(first)
       const budget = config.databaseMaxConnections ?? connectionsOf(address, config.workers)
       const maxConnections = await shareConnections(first, budget, config.workers)
-      return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared, ...limits })
+      return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared, tls, ...limits })
     } finally {
       await first.close()
     }
@@ -68,7 +69,7 @@ async function checkStart(
   isAsked: boolean,
   limits: DatabaseLimits,
   log?: StartLog,
-): Promise<void> {
+): Promise<TlsState> {
   const isPrepared = isAsked && address.isPrepared !== false
   const { isPooled, keepsPrepared, limitsStatements, tls } = await checkPooling({ ...address, isPrepared }, limits)
   if (!keepsPrepared) {
@@ -76,16 +77,13 @@ async function checkStart(
       'DATABASE_PREPARED must be off behind this pooler: it loses prepared statements, and records with them (PgBouncer keeps them from 1.21 on, unless max_prepared_statements is 0). Example: DATABASE_PREPARED=off',
     ])
   }
-  log?.info(
-    { database: describeAddress(address), tls, ...(isPooled ? { pooled: true } : {}) },
-    'connected to PostgreSQL',
-  )
   if (isPooled && !limitsStatements) {
     log?.warn(
       {},
       `the pooler takes no statement_timeout, and the role has none: run "alter role ${address.user} set statement_timeout = '10s'"`,
     )
   }
+  return tls
 }
 
 /** Throws ConfigError when the installation has used a later primary than the one that DATABASE_URL leads to. */

@@ -87,6 +87,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       host: config.host,
       port: server.port,
       postgres: database.backend,
+      ...(database.tls ? { tls: database.tls } : {}),
       redis: store.kind,
       embedder: embedder.space.model,
     },

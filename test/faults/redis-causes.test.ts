@@ -26,7 +26,7 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
     const redis = connectRedis(url)
     const store = openRedisStore(redis, 'aabbccddeeff')
     let said = ''
-    await waitUntil(`it says ${form}`, async () => {
+    await waitUntil(`it says ${form}`, async (): Promise<boolean> => {
       const failure: unknown = await store.ping().then(
         () => null,
         (error: unknown) => error,
