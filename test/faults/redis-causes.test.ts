@@ -39,10 +39,14 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
   }
 
   test.each([
-    ['nothing listens', () => 'redis://127.0.0.1:1', /ECONNREFUSED.*nothing listens there/],
-    ['a wrong password', () => `redis://narrow:wrong@127.0.0.1:${port}`, /WRONGPASS.*correct user and password/],
-    ['a user without rights', () => `redis://narrow:right@127.0.0.1:${port}`, /NOPERM.*ACL SETUSER/],
-    ['TLS where there is none', () => `rediss://127.0.0.1:${port}`, /use redis:\/\/ in place/],
+    ['nothing listens', (): string => 'redis://127.0.0.1:1', /ECONNREFUSED.*nothing listens there/],
+    [
+      'a wrong password',
+      (): string => `redis://narrow:wrong@127.0.0.1:${port}`,
+      /WRONGPASS.*correct user and password/,
+    ],
+    ['a user without rights', (): string => `redis://narrow:right@127.0.0.1:${port}`, /NOPERM.*ACL SETUSER/],
+    ['TLS where there is none', (): string => `rediss://127.0.0.1:${port}`, /use redis:\/\/ in place/],
   ] as const)('%s', { timeout: 60_000 }, async (_title, url, form) => {
     const said = await causeAt(url(), form)
     expect(said).not.toContain('right@')
