@@ -1,5 +1,6 @@
 /** Settings that are addresses: of stores, providers and pages. */
-import { isEmbeddedAddress, parseDatabaseUrl, withPassword } from '../postgres/address.ts'
+import { isEmbeddedAddress, readDatabaseUrl, withPassword } from '../postgres/address.ts'
+import { AddressProblem, withAuthority } from '../postgres/address-parameters.ts'
 import { parseRedisUrl, type RedisTls } from '../stores/redis/redis-url.ts'
 import type { Environment, Values } from './values.ts'
 
@@ -20,13 +21,18 @@ export function createAddresses(environment: Environment, { optionalText, fileTe
   /** Null for the embedded database, also where the address of its own door is given, as psql needs it. */
   function databaseUrl(name: string, embedded?: { dataDir: string; port: number }): string | null {
     const value = optionalText(name)
-    const address = value === null ? null : parseDatabaseUrl(value)
-    if (value === null || (address && embedded && isEmbeddedAddress(address, embedded.dataDir, embedded.port)))
+    if (value === null) return null
+    // The driver reads the file: the address has its path.
+    const authority = fileText('DATABASE_CA_FILE') ? environment.DATABASE_CA_FILE?.trim() : undefined
+    try {
+      const given = readDatabaseUrl(value)
+      if (embedded && isEmbeddedAddress(given, embedded.dataDir, embedded.port)) return null
+      return completeUrl(value, environment, authority)
+    } catch (error) {
+      if (!(error instanceof AddressProblem)) throw error
+      problem(name, error.message, 'postgres://user:password@127.0.0.1:5432/model_proxy')
       return null
-    if (address) return withPassword(value, address, environment)
-    const must = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
-    problem(name, must, 'postgres://user:password@127.0.0.1:5432/model_proxy')
-    return null
+    }
   }
 
   function redisUrl(name: string): string | null {
@@ -67,4 +73,9 @@ export function createAddresses(environment: Environment, { optionalText, fileTe
   }
 
   return { baseUrl, publicUrl, databaseUrl, redisUrl, redisTls, origins }
+}
+
+function completeUrl(given: string, environment: Environment, authority: string | undefined): string {
+  const url = authority ? withAuthority(given, authority) : given
+  return withPassword(url, readDatabaseUrl(url), environment)
 }

@@ -2,7 +2,14 @@
 import { readFileSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { ConnectionOptions } from 'node:tls'
+import {
+  AddressProblem,
+  isUnprepared,
+  type Parameters,
+  readParameters,
+  readTls,
+  type TlsChoice,
+} from './address-parameters.ts'
 import type { Primary } from './primary.ts'
 
 export interface DatabaseHost {
@@ -17,8 +24,13 @@ export interface DatabaseAddress {
   user: string
   password: string
   database: string
-  /** false: no TLS. prefer: TLS if the server supports it. Otherwise options of node:tls. */
-  tls: false | 'prefer' | ConnectionOptions
+  tls: TlsChoice
+  /** Sent at the start of each session: `options` and `application_name` of the address. */
+  startup?: Readonly<Record<string, string>>
+  /** `connect_timeout` of the address. */
+  connectTimeLimitMs?: number
+  /** `connection_limit` of the address. */
+  connectionLimit?: number
   /** Whether statements are prepared by name, as they are by default: not every pooler carries them. */
   isPrepared?: boolean
   /** Whether any host is used, also one that takes no writes. */
@@ -31,30 +43,55 @@ const FORM = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*
 const HOST_FORM = /^(\[[^\]]+\]|[^:[\]]*)(?::(\d{1,5}))?$/
 const DEFAULT_PORT = '5432'
 
-/** Returns null when the text is not a PostgreSQL URL, names a file that cannot be read, or asks for an unsupported option. */
+const MUST = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
+
+/** Null where readDatabaseUrl() throws. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | null {
-  const match = FORM.exec(url)
-  if (!match) return null
-  const [, userinfo = '', hostList = '', path = '', query = ''] = match
-  const parameters = new URLSearchParams(query)
-  // The proxy writes, so it needs a server that takes writes: other session attributes cannot be met.
-  if (!['any', 'read-write', 'primary'].includes(parameters.get('target_session_attrs') ?? 'any')) return null
-  const hosts = parseHosts(parameters.get('host') ?? hostList, parameters.get('port'))
-  const colon = userinfo.indexOf(':')
   try {
-    const tls = parseTls(parameters)
-    if (!hosts || tls === null) return null
-    const user = decodeURIComponent(colon < 0 ? userinfo : userinfo.slice(0, colon)) || parameters.get('user')
-    const owner = user || userInfo().username
-    return {
-      hosts,
-      user: owner,
-      password: (colon < 0 ? '' : decodeURIComponent(userinfo.slice(colon + 1))) || (parameters.get('password') ?? ''),
-      database: decodeURIComponent(path) || parameters.get('dbname') || owner,
-      tls,
-    }
-  } catch {
-    return null
+    return readDatabaseUrl(url)
+  } catch (error) {
+    if (error instanceof AddressProblem) return null
+    throw error
+  }
+}
+
+/** Throws AddressProblem when the text is not a PostgreSQL URL, names a file that cannot be read, or has an unsupported parameter. */
+export function readDatabaseUrl(url: string): DatabaseAddress {
+  const match = FORM.exec(url)
+  if (!match) throw new AddressProblem(MUST)
+  const [, userinfo = '', hostList = '', path = '', query = ''] = match
+  try {
+    return readParts({ userinfo, hostList, path, parameters: readParameters(query) })
+  } catch (error) {
+    throw error instanceof URIError ? new AddressProblem(`${MUST}, and encoded: %25 for %`) : error
+  }
+}
+
+interface Parts {
+  userinfo: string
+  hostList: string
+  path: string
+  parameters: Parameters
+}
+
+function readParts({ userinfo, hostList, path, parameters }: Parts): DatabaseAddress {
+  const hosts = parseHosts(parameters.host ?? hostList, parameters.port)
+  if (!hosts) throw new AddressProblem(MUST)
+  const colon = userinfo.indexOf(':')
+  const user = decodeURIComponent(colon < 0 ? userinfo : userinfo.slice(0, colon)) || parameters.user
+  const owner = user || userInfo().username
+  const { options, application_name, connect_timeout, connection_limit } = parameters
+  const startup = { ...(options ? { options } : {}), ...(application_name ? { application_name } : {}) }
+  return {
+    hosts,
+    user: owner,
+    password: (colon < 0 ? '' : decodeURIComponent(userinfo.slice(colon + 1))) || (parameters.password ?? ''),
+    database: decodeURIComponent(path) || parameters.dbname || owner,
+    tls: readTls(parameters),
+    ...(isUnprepared(parameters) ? { isPrepared: false } : {}),
+    ...(Object.keys(startup).length > 0 ? { startup } : {}),
+    ...(Number(connect_timeout) > 0 ? { connectTimeLimitMs: Number(connect_timeout) * 1_000 } : {}),
+    ...(connection_limit ? { connectionLimit: Number(connection_limit) } : {}),
   }
 }
 
@@ -101,7 +138,7 @@ export function withPassword(
   { PGPASSWORD, PGPASSFILE }: PasswordSources,
 ): string {
   if (address.password !== '') return url
-  const named = new URLSearchParams(FORM.exec(url)?.[4]).get('passfile')
+  const named = readParameters(FORM.exec(url)?.[4] ?? '').passfile
   const password = PGPASSWORD || findPassword(address, named || PGPASSFILE || join(homedir(), '.pgpass'))
   return password ? `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}` : url
 }
@@ -135,7 +172,7 @@ export function describeAddress({ hosts, database }: DatabaseAddress): string {
   return `${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`
 }
 
-function parseHosts(list: string, ports: string | null): DatabaseHost[] | null {
+function parseHosts(list: string, ports: string | undefined): DatabaseHost[] | null {
   const given = ports?.split(',') ?? []
   const hosts: DatabaseHost[] = []
   for (const [i, text] of list.split(',').entries()) {
@@ -147,32 +184,6 @@ function parseHosts(list: string, ports: string | null): DatabaseHost[] | null {
     hosts.push({ host: (match[1] || 'localhost').replace(/^\[|\]$/g, ''), port })
   }
   return hosts
-}
-
-/** `sslmode` as libpq defines it; null for an unknown mode. */
-function parseTls(parameters: URLSearchParams): DatabaseAddress['tls'] | null {
-  const rootCert = parameters.get('sslrootcert')
-  const files = {
-    ...(rootCert && rootCert !== 'system' ? { ca: readFileSync(rootCert) } : {}),
-    ...(parameters.has('sslcert') ? { cert: readFileSync(parameters.get('sslcert') ?? '') } : {}),
-    ...(parameters.has('sslkey') ? { key: readFileSync(parameters.get('sslkey') ?? '') } : {}),
-  }
-  switch (parameters.get('sslmode') ?? (rootCert === 'system' ? 'verify-full' : 'disable')) {
-    case 'disable':
-      return false
-    case 'allow':
-    case 'prefer':
-      return 'prefer'
-    case 'require':
-      // With a root certificate, libpq verifies it in this mode too.
-      return rootCert ? { ...files, checkServerIdentity: () => undefined } : { ...files, rejectUnauthorized: false }
-    case 'verify-ca':
-      return { ...files, checkServerIdentity: () => undefined }
-    case 'verify-full':
-      return files
-    default:
-      return null
-  }
 }
 
 function decode(text: string): string {

@@ -1,8 +1,11 @@
 /** Recognises a pooler between the proxy and PostgreSQL, and what it would lose, before anything is served. */
 import { TimeLimitExceeded, withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress } from './address.ts'
+import { checkServer } from './check-server.ts'
 import { sqlStateOf } from './database.ts'
-import { type Driver, endDriver, openDriver, PREPARED } from './driver.ts'
+import { type Driver, type DriverOptions, endDriver, openDriver, PREPARED } from './driver.ts'
+import { throwRefusals } from './refusal.ts'
+import type { TlsState } from './secure-socket.ts'
 
 export interface Pooling {
   /** Whether client connections share connections of the server. */
@@ -11,6 +14,7 @@ export interface Pooling {
   keepsPrepared: boolean
   /** Whether a statement that takes too long is aborted by the server. */
   limitsStatements: boolean
+  tls: TlsState
 }
 
 const STATEMENT_TIME_LIMIT_MS = 10_000
@@ -28,12 +32,17 @@ interface Who {
 
 /**
  * One connection prepares a statement; then another holds a transaction, and so perhaps the server's connection that the first one used.
- * What the first is answered now tells whether it got another one, and whether its statement went along.
+ * What the first is answered now tells whether it got another one, and whether its statement went along. Throws DatabaseRefused when the
+ * server, or a session as it comes through the pooler, is not as the proxy needs it.
  */
-export async function checkPooling(address: DatabaseAddress): Promise<Pooling> {
-  const options = { address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS }
+export async function checkPooling(
+  address: DatabaseAddress,
+  limits: Pick<DriverOptions, 'connectTimeLimitMs'> = {},
+): Promise<Pooling> {
+  const options = { address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, ...limits }
   const first = await openDriver(options)
   try {
+    throwRefusals(await checkServer(first))
     const second = await openDriver(options)
     try {
       const before = await ask(first)
@@ -46,6 +55,7 @@ export async function checkPooling(address: DatabaseAddress): Promise<Pooling> {
           after.held?.pid === before?.pid || (typeof after.answer === 'object' && after.answer?.pid !== before?.pid),
         keepsPrepared: after.answer !== NOT_PREPARED,
         limitsStatements: before?.time_limit !== '0',
+        tls: first.tls,
       }
     } finally {
       endDriver(second)

@@ -1,5 +1,6 @@
 /** The interface of both backends: the same queries on a PostgreSQL server or the embedded database. */
 import type { Primary } from './primary.ts'
+import type { TlsState } from './secure-socket.ts'
 
 export interface CallOptions {
   /** Runs before other calls on the embedded database, which has a single session. */
@@ -20,6 +21,8 @@ export interface Database {
   readonly buildsLists: boolean
   /** What is known of the server; null for the embedded database. */
   readonly primary: Primary | null
+  /** How the connection to the server is protected; absent for the embedded database. */
+  readonly tls?: TlsState
   /** As its statements find it. */
   readonly disk: Disk
   /** Null where no standby is set. */

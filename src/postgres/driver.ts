@@ -1,9 +1,12 @@
 /** The PostgreSQL driver, porsager's `postgres`: one client per connection, opened to the host that takes writes. */
+import type { Socket } from 'node:net'
 import postgres from 'postgres'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
 import { sqlStateOf } from './database.ts'
 import type { ServerIdentity } from './primary.ts'
+import { openSecureSocket, type SecureOptions, type TlsState } from './secure-socket.ts'
+import { startupSettings } from './session-settings.ts'
 import { wireTypes } from './wire-format.ts'
 
 export interface DriverOptions {
@@ -12,6 +15,8 @@ export interface DriverOptions {
   statementTimeLimitMs: number
   /** No request waits for it: all hosts have time to answer. */
   isComparison?: boolean
+  /** Limit until a connection is usable; by default that of the address, or two seconds. */
+  connectTimeLimitMs?: number | undefined
 }
 
 export interface Driver {
@@ -22,10 +27,10 @@ export interface Driver {
   onLost(): void
   /** Null where the server does not tell. */
   identity: ServerIdentity | null
+  tls: TlsState
 }
 
-/** Limit until a connection is usable. */
-export const CONNECT_TIME_LIMIT_MS = 2_000
+const CONNECT_TIME_LIMIT_MS = 2_000
 /** How much longer than the first that answers the other hosts may need to be compared with it, where one is known to be no old primary. */
 const OTHERS_TIME_LIMIT_MS = 250
 /** SQLSTATE: read_only_sql_transaction. */
@@ -39,7 +44,7 @@ const REFUSED_PARAMETER = '08P01'
 /** Named statements, where they can be: the server parses and plans each of the product's few dozen texts once per connection. */
 export const PREPARED = { prepare: true, simple: false }
 
-const GREETING = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only`
+const GREETING = `select pg_is_in_recovery() as is_standby, current_setting('transaction_read_only')::boolean as read_only`
 
 /** A standby is asked nothing that it would refuse. */
 const IDENTITY = `select
@@ -61,7 +66,7 @@ export async function openDriver(options: DriverOptions): Promise<Driver> {
   try {
     const first = await Promise.any(attempts)
     // Who starts knows of no promotion: the old primary may be the first to answer.
-    const limitMs = primary?.seen && !options.isComparison ? OTHERS_TIME_LIMIT_MS : CONNECT_TIME_LIMIT_MS
+    const limitMs = primary?.seen && !options.isComparison ? OTHERS_TIME_LIMIT_MS : connectLimitOf(options)
     const areAll = await withinTimeLimit(limitMs, Promise.allSettled(attempts)).then(
       () => true,
       () => false,
@@ -79,27 +84,60 @@ export function endDriver(driver: Driver): void {
   driver.sql.end({ timeout: 0 }).catch(() => {})
 }
 
+function connectLimitOf({ address, connectTimeLimitMs }: DriverOptions): number {
+  return connectTimeLimitMs ?? address.connectTimeLimitMs ?? CONNECT_TIME_LIMIT_MS
+}
+
+/** With `sslmode=prefer` as libpq does: encrypted, or else without, where the server or its pg_hba.conf wants that. */
 async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driver> {
+  const { tls } = options.address
+  // A Unix socket is not encrypted, whatever the mode.
+  if (tls === false || host.host.startsWith('/')) return connectWith(options, host, null)
+  if (tls !== 'prefer') return connectWith(options, host, tls)
+  try {
+    return await connectWith(options, host, { rejectUnauthorized: false, isOptional: true })
+  } catch (error) {
+    if (!isTlsUnwanted(error)) throw error
+    return connectWith(options, host, null).catch(() => {
+      throw error
+    })
+  }
+}
+
+/** SQLSTATE: invalid_authorization_specification, as no line of pg_hba.conf fits. */
+const NO_ENTRY = '28000'
+
+function isTlsUnwanted(error: unknown): boolean {
+  if (sqlStateOf(error) === NO_ENTRY) return true
+  return error instanceof Error && 'code' in error && /^(ERR_SSL|ERR_TLS|EPROTO|ECONNRESET)/.test(String(error.code))
+}
+
+async function connectWith(options: DriverOptions, host: DatabaseHost, tls: SecureOptions | null): Promise<Driver> {
+  const limitMs = connectLimitOf(options)
+  const secured = tls && (await openSecureSocket(host, tls, limitMs))
   const onClose = () => {
     driver.isLost = true
     driver.onLost()
   }
-  const sql = createClient(options, host, onClose)
-  const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null }
+  const sql = createClient(options, host, secured?.socket ?? null, onClose)
+  const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null, tls: secured?.tls ?? 'none' }
   try {
-    const greeting = sql.unsafe<{ read_only: boolean }[]>(GREETING, [], PREPARED)
+    // A statement is sent when its result is awaited, and the first of them gets the reason of a refusal.
+    const greeting = sql.unsafe<{ is_standby: boolean; read_only: boolean }[]>(GREETING, [], PREPARED).execute()
     // Some operators let nobody ask.
     const identity = sql.unsafe<ServerIdentity[]>(IDENTITY, [], PREPARED).catch(() => [])
-    const [[server], [told = null]] = await withinTimeLimit(CONNECT_TIME_LIMIT_MS, Promise.all([greeting, identity]))
+    const [[server], [told = null]] = await withinTimeLimit(limitMs, Promise.all([greeting, identity]))
     driver.identity = told
-    if (server?.read_only && !options.address.isStandby)
-      throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY })
+    const isReadOnly = server?.is_standby || server?.read_only
+    if (isReadOnly && !options.address.isStandby)
+      throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY, isStandby: server.is_standby })
     return driver
   } catch (error) {
     endDriver(driver)
+    secured?.socket.destroy()
     if (behindPooler.has(options.address) || !refusesParameters(error)) throw error
     behindPooler.add(options.address)
-    return connect(options, host)
+    return connectWith(options, host, tls)
   }
 }
 
@@ -107,10 +145,21 @@ function refusesParameters(error: unknown): boolean {
   return isServerError(error) && sqlStateOf(error) === REFUSED_PARAMETER && /startup parameter/.test(String(error))
 }
 
+/** The driver asks for another one, where statements are left. */
+function useOnce(socket: Socket): Socket {
+  if (socket.destroyed) throw new Error('The connection was lost')
+  return socket
+}
+
 /** Choosing a host, reconnecting and renewing connections are done by the callers, not by the driver. */
-function createClient(options: DriverOptions, { host, port }: DatabaseHost, onclose: () => void) {
+function createClient(
+  options: DriverOptions,
+  { host, port }: DatabaseHost,
+  socket: Socket | null,
+  onclose: () => void,
+) {
   const { address, statementTimeLimitMs } = options
-  const { user, password, database, tls, isPrepared = true } = address
+  const { user, password, database, startup, isPrepared = true } = address
   return postgres({
     user,
     password,
@@ -118,10 +167,11 @@ function createClient(options: DriverOptions, { host, port }: DatabaseHost, oncl
     ...(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : {}),
     host,
     port,
-    // If the host is an IP address, the driver would otherwise compare the certificate with `localhost`.
-    ssl: typeof tls === 'object' ? { host, ...tls } : tls,
+    // The socket is encrypted already.
+    ssl: false,
+    ...(socket ? { socket: () => useOnce(socket) } : {}),
     max: 1,
-    connect_timeout: CONNECT_TIME_LIMIT_MS / 1_000,
+    connect_timeout: connectLimitOf(options) / 1_000,
     idle_timeout: 0,
     max_lifetime: 0,
     backoff: false,
@@ -132,7 +182,8 @@ function createClient(options: DriverOptions, { host, port }: DatabaseHost, oncl
     prepare: isPrepared,
     connection: {
       application_name: 'model-proxy',
-      ...(behindPooler.has(address) ? {} : { statement_timeout: statementTimeLimitMs }),
+      ...startup,
+      ...startupSettings(statementTimeLimitMs, behindPooler.has(address)),
     },
     onnotice: () => {},
     onclose,

@@ -18,6 +18,7 @@
  */
 import { version } from '../../package.json' with { type: 'json' }
 import { lacksFunctions } from './check-schema.ts'
+import { checkRightsOnce } from './check-schema-rights.ts'
 import { type Database, ScriptFailed, sqlStateOf } from './database.ts'
 import { findLedger, type Ledger, noteApplied, RELEASE, readLedger, refuseUnlessLike } from './ledger.ts'
 import {
@@ -96,11 +97,12 @@ export async function migrate(
   const applied = new Set<string>()
   let waitsSinceMs: number | null = null
   let toldAtMs = Number.NEGATIVE_INFINITY
-  let hasLedger = await findLedger(database)
+  const rights = checkRightsOnce(database)
+  let hasLedger = await rights.explain(findLedger(database))
   if (!hasLedger) await refuseOldPlace(database)
   for (;;) {
     hasLedger ||= await findLedger(database)
-    const ledger = hasLedger ? await readLedger(database) : new Map<string, string>()
+    const ledger = hasLedger ? await rights.explain(readLedger(database)) : new Map<string, string>()
     refuseUnreleased(ledger, migrations)
     const isBehind = hasNewer(ledger, migrations)
     let work = isBehind ? null : nextWork(ledger, migrations, deployed)
@@ -112,6 +114,7 @@ export async function migrate(
     const waitedMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
     const isImpatient = waitedMs > IMPATIENT_AFTER_MS
     const lockTimeoutMs = isImpatient ? IMPATIENT_LOCK_TIMEOUT_MS : LOCK_TIMEOUT_MS
+    if (work !== null) await rights.check()
     if (work !== null) reason = await tryWork(database, work, ledger, lockTimeoutMs)
     if (work !== null && reason === null) {
       for (const name of work.applies) applied.add(name)

@@ -1,11 +1,12 @@
 /** The backend for a PostgreSQL server, through porsager's `postgres`. */
 
-import { type DatabaseAddress, parseDatabaseUrl } from './address.ts'
+import { type DatabaseAddress, readDatabaseUrl } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
 import { type Database, type Script, ScriptFailed } from './database.ts'
 import { DiskWatch } from './disk-watch.ts'
 import { type Driver, endDriver, openDriver } from './driver.ts'
 import { Primary } from './primary.ts'
+import type { TlsState } from './secure-socket.ts'
 import { StandbyReads } from './standbys.ts'
 
 export interface RealDatabaseOptions {
@@ -18,6 +19,10 @@ export interface RealDatabaseOptions {
   isPrepared?: boolean
   /** The server aborts a statement that takes longer. */
   statementTimeLimitMs?: number
+  /** As the start found it. */
+  tls?: TlsState
+  /** Limit until a connection is usable; requests do not wait long for one. */
+  connectTimeLimitMs?: number
 }
 
 /** Opened when they are needed. */
@@ -31,10 +36,17 @@ const STATEMENT_TIME_LIMIT_MS = 10_000
 export function openRealDatabase(options: RealDatabaseOptions): Database {
   const { url, standbyUrl = null, maxConnections = 5, isPrepared = true } = options
   const { statementTimeLimitMs = STATEMENT_TIME_LIMIT_MS } = options
-  const parsed = parseDatabaseUrl(url)
-  if (!parsed) throw new Error('DATABASE_URL is not an address that PostgreSQL can be reached at')
+  const read = (given: string): DatabaseAddress => {
+    const parsed = readDatabaseUrl(given)
+    const { connectTimeLimitMs = parsed.connectTimeLimitMs } = options
+    return {
+      ...parsed,
+      isPrepared: isPrepared && parsed.isPrepared !== false,
+      ...(connectTimeLimitMs ? { connectTimeLimitMs } : {}),
+    }
+  }
   const primary = new Primary()
-  const address = { ...parsed, isPrepared, primary }
+  const address = { ...read(url), primary }
   const requests = openConnections({ address, maxConnections, statementTimeLimitMs })
   const operators = openConnections({
     address,
@@ -42,12 +54,11 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
     statementTimeLimitMs: OPERATORS_TIME_LIMIT_MS,
   })
 
-  const parsedStandbys = standbyUrl === null ? null : parseDatabaseUrl(standbyUrl)
-  const standbys = parsedStandbys && new StandbyReads({ ...parsedStandbys, isPrepared }, primary, requests.call)
+  const standbys = standbyUrl === null ? null : new StandbyReads(read(standbyUrl), primary, requests.call)
 
   const compareHosts = () =>
     openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, isComparison: true }).then(endDriver, () => {})
-  const comparing = parsed.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
+  const comparing = address.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
   comparing?.unref()
 
   const disk = new DiskWatch()
@@ -58,6 +69,7 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
     backend: 'real',
     buildsLists: true,
     primary,
+    ...(options.tls ? { tls: options.tls } : {}),
     standbys,
     limitConnections: requests.limit,
     connections: requests.size,

@@ -1,29 +1,30 @@
 /** Opens the configured database, for a serving process, a supervisor or an operator's command. */
 import { type Config, ConfigError } from '../config/config.ts'
-import { describeAddress, parseDatabaseUrl } from '../postgres/address.ts'
+import { type DatabaseAddress, describeAddress, readDatabaseUrl } from '../postgres/address.ts'
+import { findMissingRole } from '../postgres/check-dashboard-role.ts'
 import { checkPooling } from '../postgres/check-pooler.ts'
 import type { Database } from '../postgres/database.ts'
 import { pingDatabase, shareConnections } from '../postgres/database-facts.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
+import { explainRefusal } from '../postgres/explain-refusal.ts'
 import { inSchema } from '../postgres/in-schema.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { openRealDatabase, type RealDatabaseOptions } from '../postgres/real.ts'
+import type { TlsState } from '../postgres/secure-socket.ts'
 import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepPsqlPassword, lockDataDir, notePsqlPort } from './data-dir.ts'
 
-/** Throws ConfigError when no database answers at DATABASE_URL, or a pooler before it would lose statements. */
-export async function openDatabase(
-  config: Config,
-  log?: Pick<Log, 'warn'>,
-  options: DatabaseLimits = {},
-): Promise<Database> {
+/** Throws ConfigError when the database at DATABASE_URL, or a pooler before it, cannot be used as it is: with the reason, and what to run. */
+export async function openDatabase(config: Config, log?: StartLog, options: DatabaseLimits = {}): Promise<Database> {
   return inSchema(await openServer(config, options, log), config.databaseSchema)
 }
 
-export type DatabaseLimits = Pick<RealDatabaseOptions, 'statementTimeLimitMs'>
+export type DatabaseLimits = Pick<RealDatabaseOptions, 'statementTimeLimitMs' | 'connectTimeLimitMs'>
 
-async function openServer(config: Config, limits: DatabaseLimits, log?: Pick<Log, 'warn'>): Promise<Database> {
+type StartLog = Pick<Log, 'warn'>
+
+async function openServer(config: Config, limits: DatabaseLimits, log?: StartLog): Promise<Database> {
   if (config.databaseUrl === null) {
     // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
@@ -38,27 +39,39 @@ async function openServer(config: Config, limits: DatabaseLimits, log?: Pick<Log
     return database
   }
   const { databaseUrl: url, databaseStandbyUrl: standbyUrl, databasePrepared: isPrepared } = config
-  const first = openRealDatabase({ url, maxConnections: 1, isPrepared })
+  const address = readDatabaseUrl(url)
   try {
-    await refuseLossyPooler(url, isPrepared, log)
-    await pingDatabase(first)
-    const maxConnections = await shareConnections(first, config.databaseMaxConnections, config.workers)
-    return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared, ...limits })
+    const tls = await checkStart(address, isPrepared, limits, log)
+    const first = openRealDatabase({ url, maxConnections: 1, isPrepared, ...limits })
+    try {
+      await pingDatabase(first)
+      const budget = config.databaseMaxConnections ?? connectionsOf(address, config.workers)
+      const maxConnections = await shareConnections(first, budget, config.workers)
+      return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared, tls, ...limits })
+    } finally {
+      await first.close()
+    }
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    const address = parseDatabaseUrl(url)
     throw new ConfigError([
-      `DATABASE_URL must lead to a PostgreSQL that answers; ${address && describeAddress(address)} does not: ${reasonOf(error)}. Example: DATABASE_URL=postgres://user:password@127.0.0.1:5432/model_proxy`,
+      `DATABASE_URL must lead to a PostgreSQL that the proxy can use. ${describeAddress(address)}: ${reasonOf(explainRefusal(error, address))}`,
     ])
-  } finally {
-    await first.close()
   }
 }
 
-async function refuseLossyPooler(url: string, isPrepared: boolean, log?: Pick<Log, 'warn'>): Promise<void> {
-  const address = parseDatabaseUrl(url)
-  if (!address) return
-  const { isPooled, keepsPrepared, limitsStatements } = await checkPooling({ ...address, isPrepared })
+/** `connection_limit` is for each process. */
+function connectionsOf({ connectionLimit }: DatabaseAddress, workers: number): number | null {
+  return connectionLimit === undefined ? null : connectionLimit * workers
+}
+
+async function checkStart(
+  address: DatabaseAddress,
+  isAsked: boolean,
+  limits: DatabaseLimits,
+  log?: StartLog,
+): Promise<TlsState> {
+  const isPrepared = isAsked && address.isPrepared !== false
+  const { isPooled, keepsPrepared, limitsStatements, tls } = await checkPooling({ ...address, isPrepared }, limits)
   if (!keepsPrepared) {
     throw new ConfigError([
       'DATABASE_PREPARED must be off behind this pooler: it loses prepared statements, and records with them (PgBouncer keeps them from 1.21 on, unless max_prepared_statements is 0). Example: DATABASE_PREPARED=off',
@@ -70,6 +83,7 @@ async function refuseLossyPooler(url: string, isPrepared: boolean, log?: Pick<Lo
       `the pooler takes no statement_timeout, and the role has none: run "alter role ${address.user} set statement_timeout = '10s'"`,
     )
   }
+  return tls
 }
 
 /** Throws ConfigError when the installation has used a later primary than the one that DATABASE_URL leads to. */
@@ -89,4 +103,6 @@ export async function migrateAndLog(database: Database, log: Log): Promise<void>
     log.info({ seconds }, `waiting to migrate the database: ${reason}`)
   const { isBehind } = await migrate(database, { onWait })
   if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
+  const line = database.backend === 'embedded' ? null : await findMissingRole(database)
+  if (line !== null) log.warn({ run: line }, 'the dashboard cannot read: run this in the database as a superuser')
 }

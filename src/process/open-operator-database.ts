@@ -24,13 +24,17 @@ export async function withOperatorDatabase<T>(
   }
 }
 
+/** An operator waits longer than a request does: a busy machine is slow to let a command in, and to answer it. */
+const PATIENCE: DatabaseLimits = { connectTimeLimitMs: 60_000, statementTimeLimitMs: 60_000 }
+
 /** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
-export async function openOperatorDatabase(config: Config, limits: DatabaseLimits = {}): Promise<Database> {
+export async function openOperatorDatabase(config: Config, given: DatabaseLimits = {}): Promise<Database> {
+  const limits = { ...PATIENCE, ...given }
   if (config.databaseUrl !== null || (await findHolder(config.dataDir)) === null)
     return openDatabase(config, undefined, limits)
   const password = await readPsqlPassword(config.dataDir)
   const port = readEmbeddedPort(config.dataDir) ?? config.embeddedPgPort
-  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port}/postgres`
+  const url = `postgres://postgres:${password ?? ''}@127.0.0.1:${port}/postgres?sslmode=disable`
   return inSchema(openRealDatabase({ url, maxConnections: 1, ...limits }), config.databaseSchema)
 }
 

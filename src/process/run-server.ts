@@ -14,11 +14,11 @@ import type { FastStore } from '../stores/fast-store.ts'
 import { guardStore } from '../stores/guarded-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import { connectRedis } from '../stores/redis/connect-redis.ts'
+import { explainRedis, isWrongDatabase } from '../stores/redis/explain-redis.ts'
 import { joinFleet, primaryKey } from '../stores/redis/fleet.ts'
 import { openProcessBus, type ProcessBus } from '../stores/redis/process-bus.ts'
 import { openRedisStore } from '../stores/redis/redis-store.ts'
 import { createEntryTags, type EntryTags, tagEntries } from '../stores/tagged-store.ts'
-import { reasonOf } from '../telemetry/describe-cause.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createWrongTags } from '../telemetry/wrong-tags.ts'
@@ -32,8 +32,8 @@ import { openMetrics } from './open-metrics.ts'
 import { stopOnSignals } from './stop-server.ts'
 import { type Introduction, introduceDashboard, introduceDatabase, printIntroduction } from './welcome.ts'
 
-/** Wait for Redis: this process alone would count requests before the first contact. */
-const REDIS_WAIT_MS = 1_000
+/** Wait for Redis: this process alone would count requests before the first contact. Longer than an attempt to connect, which has a cause then. */
+const REDIS_WAIT_MS = 1_500
 
 export interface RunOptions {
   /** One of several workers: the supervisor migrates and prints the welcome. */
@@ -87,6 +87,7 @@ export async function runServer(config: Config, { isWorker }: RunOptions): Promi
       host: config.host,
       port: server.port,
       postgres: database.backend,
+      ...(database.tls ? { tls: database.tls } : {}),
       redis: store.kind,
       embedder: embedder.space.model,
     },
@@ -136,12 +137,17 @@ async function openRedis(
       const which = shard === '' ? {} : { shard }
       if (up) log.info(which, 'Redis is back')
       else
-        log.warn({ ...which, cause: reasonOf(cause) }, 'Redis is lost: no exact hits from it, rate windows by process')
+        log.warn(
+          { ...which, ...explainRedis(redis, cause) },
+          'Redis is lost: no exact hits from it, rate windows by process',
+        )
     },
   })
   const store = tagEntries(guarded, { tags: await openTags(config, installationId), onWrong: createWrongTags(log) })
-  if (await answersWithin(store, REDIS_WAIT_MS)) await withinTimeLimit(REDIS_WAIT_MS, fleet.beat()).catch(() => {})
-  else log.warn({}, 'Redis does not answer at REDIS_URL; going on without')
+  const failure = await failureWithin(store, REDIS_WAIT_MS)
+  if (failure === null) await withinTimeLimit(REDIS_WAIT_MS, fleet.beat()).catch(() => {})
+  else log.warn(explainRedis(redis, failure), 'Redis cannot be used at REDIS_URL; going on without')
+  if (isWrongDatabase(redis)) log.warn(explainRedis(redis, null), 'the database of REDIS_URL does not exist; 0 is used')
   if (primary) await refuseOldPrimary(database, primaryKey(installationId))
   const { isOnlyProcess } = fleet
   const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded, isOnlyProcess })
@@ -166,17 +172,19 @@ async function openTags(config: Config, installationId: string): Promise<EntryTa
   return createEntryTags({ current: current ?? Buffer.from(installationId), previous }, installationId)
 }
 
-async function answersWithin(store: FastStore, limitMs: number): Promise<boolean> {
+/** Null as soon as it answers; else what the last attempt rejected with. */
+async function failureWithin(store: FastStore, limitMs: number): Promise<unknown> {
   const deadlineMs = performance.now() + limitMs
-  while (performance.now() < deadlineMs) {
-    const answered = await withinTimeLimit(limitMs, store.ping()).then(
-      () => true,
-      () => false,
+  let failure: unknown = null
+  do {
+    failure = await withinTimeLimit(limitMs, store.ping()).then(
+      () => null,
+      error => error,
     )
-    if (answered) return true
+    if (failure === null) return null
     await Bun.sleep(20)
-  }
-  return false
+  } while (performance.now() < deadlineMs)
+  return failure
 }
 
 /** As `listen`. A key that the first start has made is shown even if it cannot go on. */

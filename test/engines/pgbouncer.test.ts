@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import { startupSettings } from '../../src/postgres/session-settings.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { spawnProxy, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
@@ -11,6 +12,7 @@ import { type Pooler, startPgBouncer } from './pgbouncer.ts'
 
 const CLIENTS = 24
 const REQUESTS = 600
+const IGNORED = Object.keys(startupSettings(1, false)).join(', ')
 
 describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], () => {
   let postgres: PrivateServer
@@ -85,6 +87,28 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
       await serveThrough(pooler, {})
       await refusedBy(await startPooler(['max_prepared_statements = 0']))
     } else await refusedBy(pooler)
+  })
+
+  test('settings of the role that it does not carry are refused by name, until the printed lines are run', async () => {
+    await direct.runScript(`alter role postgres set array_nulls = off; alter role postgres set bytea_output = 'escape';
+      alter role postgres set datestyle = 'German, DMY'; alter role postgres set timezone = 'Asia/Tokyo'`)
+    const through = async () => {
+      const pooler = await startPooler([`ignore_startup_parameters = ${IGNORED}`])
+      return spawnProxy({ DATABASE_URL: pooler.url, DATABASE_PREPARED: 'off', PORT: '0', METRICS_PORT: '0' })
+    }
+    const refused = await through()
+    expect(await refused.ended()).toBe(1)
+    expect(refused.output()).toContain('the setting array_nulls is "off" in sessions of postgres; "on" is needed')
+    const lines = [...refused.output().matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line ?? '')
+    // PgBouncer passes date style and time zone on itself.
+    expect(lines.map(line => / set (\w+) =/.exec(line)?.[1])).toEqual(['bytea_output', 'array_nulls'])
+    for (const line of lines) await direct.runScript(line)
+    const served = await through()
+    await waitUntil('it serves', () => served.output().includes('"listening"') || served.hasEnded())
+    expect(served.hasEnded()).toBe(false)
+    served.signal('SIGTERM')
+    expect(await served.ended()).toBe(0)
+    await direct.runScript('alter role postgres reset all; alter role postgres in database model_proxy reset all')
   })
 
   async function refusedBy(pooler: Pooler): Promise<void> {

@@ -265,6 +265,6 @@ describeEngines('a Redis Cluster with TLS', ['redis-server', 'redis-cli', 'opens
   test('is not reached without them', async () => {
     const proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: cluster.url })
     expect(((await (await get(proxy, '/health')).json()) as { status: string }).status).toBe('degraded')
-    expect(proxy.output()).toContain('Redis does not answer at REDIS_URL')
+    expect(proxy.output()).toContain('Redis cannot be used at REDIS_URL')
   })
 })

@@ -230,14 +230,43 @@ describe.skipIf(!psqlPath)(title, () => {
     const asked = Array.from({ length: 5 }, (_, n) =>
       own<{ n: number }>(`insert into counts values (${n}) returning n`),
     )
+    // These arrive while nothing answers yet: between the end of one worker and the start of the next.
+    const during = ended.then(() =>
+      Promise.all([1, 2, 3].map(n => runPsql(otherUrl, [...bareFlags, '-c', `select ${n}`]))),
+    )
     expect((await Promise.all(asked)).map(([row]) => row?.n)).toEqual([0, 1, 2, 3, 4])
     expect(await ended).toBe('')
+    expect(await during).toEqual([1, 2, 3].map(n => ({ exitCode: 0, stdout: `${n}\n`, stderr: '' })))
     long.running.stdin.end()
     expect(await new Response(long.running.stderr).text()).toContain('kept the proxy’s requests waiting')
     expect(await long.running.exited).toBe(2)
     expect(await own('select count(*)::int as n from counts')).toEqual([{ n: 105 }])
     expect(await runPsql(otherUrl, [...bareFlags, '-c', 'select 1'])).toMatchObject({ exitCode: 0, stdout: '1\n' })
     await other.close()
+    await rm(directory, { recursive: true })
+  })
+
+  test('what psql sets for the role or the database changes nothing for the proxy, neither at the next start nor after a session', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'model-proxy-embedded-'))
+    const before = await open(0, directory)
+    await before.runScript(`alter role postgres set datestyle = 'German, DMY'; alter role postgres set bytea_output = 'escape';
+      alter database postgres set array_nulls = off`)
+    await before.close()
+    const after = await open(0, directory)
+    const state = () =>
+      after.call(
+        `select current_setting('datestyle') as dates, current_setting('bytea_output') as bytes, current_setting('array_nulls') as nulls`,
+        [],
+      )
+    const right = [{ dates: 'ISO, MDY', bytes: 'hex', nulls: 'on' }]
+    expect(await state()).toEqual(right)
+    const afterUrl = url.replace(`:${database.psqlPort}/`, `:${after.psqlPort}/`)
+    expect(await runPsql(afterUrl, [...bareFlags, '-c', 'set datestyle = sql', '-c', 'show datestyle'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'SQL, MDY\n',
+    })
+    expect(await state()).toEqual(right)
+    await after.close()
     await rm(directory, { recursive: true })
   })
 

@@ -3,6 +3,8 @@ language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
+declare
+    missing_role text;
 begin
     -- These settings end with the transaction, which is this one statement.
     perform set_config('proxy_caller.actor', coalesce(actor ->> 'name', ''), true);
@@ -14,7 +16,8 @@ begin
             perform set_config('role', 'model_proxy_dashboard', true);
         exception
             when invalid_parameter_value or insufficient_privilege or undefined_object then
-                raise exception 'the role model_proxy_dashboard is missing or not granted: as a database administrator, run `create role model_proxy_dashboard nologin; grant model_proxy_dashboard to "%"; select ensure_dashboard_role()`', session_user
+                missing_role := case when to_regrole('model_proxy_dashboard') is null then 'create role model_proxy_dashboard nologin; ' else '' end;
+                raise exception 'the role model_proxy_dashboard is missing or not granted: as a superuser, run `%grant model_proxy_dashboard to %; select %.ensure_dashboard_role()`', missing_role, quote_ident(session_user), quote_ident(current_schema())
                     using errcode = 'invalid_role_specification';
         end;
         perform set_config('transaction_read_only', 'on', true);

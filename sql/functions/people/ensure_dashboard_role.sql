@@ -5,6 +5,8 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     shown record;
+    -- From PostgreSQL 16 on, who creates a role may grant it, but not act as it.
+    usable constant text := case when current_setting('server_version_num')::integer >= 160000 then 'SET' else 'MEMBER' end;
 begin
     -- Roles belong to the whole server: another database on it may be creating this one.
     perform pg_advisory_xact_lock(hashtext('model_proxy_dashboard'));
@@ -15,7 +17,7 @@ begin
             when duplicate_object or unique_violation then null;
         end;
     end if;
-    if not pg_has_role(session_user, 'model_proxy_dashboard', 'member') then
+    if not pg_has_role(session_user, 'model_proxy_dashboard', usable) then
         execute format('grant model_proxy_dashboard to %I', session_user);
     end if;
     execute format('grant usage on schema %I to model_proxy_dashboard', current_schema());

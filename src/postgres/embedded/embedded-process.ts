@@ -39,9 +39,13 @@ export class EmbeddedProcess {
   readonly #options: EmbeddedProcessOptions
   /** In order of arrival. */
   readonly #pending = new Map<number, Pending>()
+  /** Messages of psql's sessions that arrived while no worker could read them, in order of arrival. */
+  #unsent: PsqlRequest[] = []
   #lastId = 0
   #worker: Worker
   #isUp = false
+  /** Why there is no worker any more. */
+  #failure: Error | null = null
   #watch: ReturnType<typeof setInterval> | undefined
 
   constructor(options: EmbeddedProcessOptions) {
@@ -54,15 +58,22 @@ export class EmbeddedProcess {
     await this.#post({ kind: 'start', start }, true)
     this.#isUp = true
     for (const [id, { request }] of this.#pending) this.#worker.postMessage({ ...request, id })
+    const unsent = this.#unsent
+    this.#unsent = []
+    for (const request of unsent) this.#worker.postMessage(request)
   }
 
   /** Rejects with PGlite's error. */
   ask(request: EmbeddedRequest): Promise<EmbeddedReply> {
+    if (this.#failure) return Promise.reject(this.#failure)
     return this.#post(request, this.#isUp)
   }
 
+  /** A worker that is being replaced reads nothing: the next one gets the message. */
   send(request: PsqlRequest): void {
-    this.#worker.postMessage(request)
+    if (this.#failure) this.#options.onReplaced()
+    else if (this.#isUp) this.#worker.postMessage(request)
+    else this.#unsent.push(request)
   }
 
   terminate(): void {
@@ -73,11 +84,13 @@ export class EmbeddedProcess {
     const spawned = new Worker(new URL('./embedded-worker.ts', import.meta.url))
     spawned.onmessage = ({ data }: MessageEvent<EmbeddedReply | PsqlEvent>) => {
       if ('id' in data) this.#settle(data)
+      // A reply of the former worker still counts: its request has run. Its sessions have ended.
+      else if (spawned !== this.#worker) return
       else if (data.kind === 'psql-runs') this.#watchStatement(data.runs)
       else this.#options.onEvent(data)
     }
     spawned.onerror = event => {
-      this.#failAll(new Error(`Embedded database failed: ${event.message}`))
+      this.#fail(new Error(`Embedded database failed: ${event.message}`))
     }
     return spawned
   }
@@ -117,12 +130,16 @@ export class EmbeddedProcess {
     // Two workers on the same files would corrupt them.
     await end(this.#worker)
     this.#worker = this.#spawn()
-    await this.begin({ directory: this.#options.start.directory }).catch(error => this.#failAll(error))
+    await this.begin(this.#options.start).catch(error => this.#fail(error))
   }
 
-  #failAll(error: Error): void {
+  /** Nobody waits for a worker that is gone: neither requests nor psql's sessions. */
+  #fail(error: Error): void {
+    this.#failure = error
     for (const waiting of this.#pending.values()) waiting.reject(error)
     this.#pending.clear()
+    this.#unsent = []
+    this.#options.onReplaced()
   }
 }
 

@@ -10,6 +10,7 @@ import { SCHEMA } from '../schema.ts'
 import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
 import { createTurns } from './embedded-turns.ts'
 import { createPsqlSessions, type PsqlSessions } from './psql-sessions.ts'
+import { stateSettings } from './restate-settings.ts'
 
 declare const self: Worker
 
@@ -124,7 +125,8 @@ async function start({ directory, template, schema = SCHEMA }: EmbeddedStart): P
   // Disables COPY … PROGRAM: no statement may start a program on this machine, or read PGlite's buffer for one.
   database.handleExternalCmd = () => 0
   const emit = (event: PsqlEvent) => self.postMessage(event)
-  sessions = createPsqlSessions({ db: database, turns, emit, flush: () => flush(database) })
+  const restate = await stateSettings(database)
+  sessions = createPsqlSessions({ db: database, turns, emit, flush: () => flush(database), restate })
   if (directory !== null) setInterval(flushInTurn, FLUSH_EVERY_MS, database)
   db = database
   return {}

@@ -76,6 +76,7 @@ export class PsqlSession {
       if (this.#isUnsynced) await this.#run(SYNC, () => {})
       if (this.#db.isInTransaction()) await this.#db.exec('rollback')
       await this.#db.exec('discard all')
+      await this.#options.restate()
     })
     return this.#ended
   }

@@ -18,6 +18,8 @@ export interface PsqlSessionsOptions {
   emit(event: PsqlEvent): void
   /** Writes everything to disk that is not written yet. */
   flush(): Promise<void>
+  /** Sets what the proxy's own session needs. */
+  restate(): Promise<void>
 }
 
 interface Open {
@@ -25,7 +27,7 @@ interface Open {
   work: Promise<void>
 }
 
-export function createPsqlSessions({ db, turns, emit, flush }: PsqlSessionsOptions): PsqlSessions {
+export function createPsqlSessions({ db, turns, emit, flush, restate }: PsqlSessionsOptions): PsqlSessions {
   const open = new Map<number, Open>()
 
   function start(id: number): Open {
@@ -35,6 +37,7 @@ export function createPsqlSessions({ db, turns, emit, flush }: PsqlSessionsOptio
       turns,
       send,
       flush,
+      restate,
       onRuns: runs => emit({ kind: 'psql-runs', runs }),
       onOverstay: () => void end(id),
     })

@@ -7,6 +7,8 @@ export interface PsqlTurnOptions {
   turns: Turns
   /** Flushes to disk first, because a statement that never ends costs the worker, and with it asynchronous commits. */
   flush(): Promise<void>
+  /** Sets what the proxy's own session needs, after a reset. */
+  restate(): Promise<void>
   /** Called when the turn keeps others waiting too long. */
   onOverstay(): void
 }
@@ -65,9 +67,12 @@ export class PsqlTurn {
 
   /** All share one session: this session's settings are saved for its next turn, and reset for the others. */
   async giveBack(): Promise<void> {
-    const { db } = this.#options
+    const { db, restate } = this.#options
     this.#settings = (await db.query<{ name: string; setting: string }>(READ_SETTINGS)).rows
-    if (this.#settings.length > 0) await db.exec('reset session authorization; reset all')
+    if (this.#settings.length > 0) {
+      await db.exec('reset session authorization; reset all')
+      await restate()
+    }
     this.#end?.()
     this.#end = null
   }

@@ -1,6 +1,7 @@
 /** Connections to Redis, a server, the master that Sentinels name, or a cluster: they fail fast and reconnect by themselves. */
 import { tracingChannel } from 'node:diagnostics_channel'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { rememberErrors } from './explain-redis.ts'
 import { parseRedisUrl, type RedisAddress, type RedisTls } from './redis-url.ts'
 
 /** After this long without a reply, the server counts as gone or hanging. */
@@ -32,7 +33,9 @@ export function connectRedis(url: string, { listens = false, tls = null }: Conne
     ...(address.isEncrypted ? { tls: { ...tls } } : {}),
     connectTimeout: 1_000,
   }
-  return ignoreErrors(address.isCluster ? connectCluster(address, shared, listens) : connectServer(address, shared))
+  const connection = address.isCluster ? connectCluster(address, shared, listens) : connectServer(address, shared)
+  rememberErrors(connection)
+  return connection
 }
 
 const FAILS_FAST: Options = {
@@ -119,12 +122,6 @@ export function hearChannel(listener: RedisConnection, channel: string, onMessag
 
 function credentialsOf({ username, password }: RedisAddress): Options {
   return { ...(username === null ? {} : { username }), ...(password === null ? {} : { password }) }
-}
-
-/** Without a listener, a lost connection would end the process. Callers see each command fail. */
-function ignoreErrors(connection: RedisConnection): RedisConnection {
-  connection.on('error', () => {})
-  return connection
 }
 
 /**

@@ -2,7 +2,14 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { describeAddress, isEmbeddedAddress, parseDatabaseUrl, withPassword } from '../../../src/postgres/address.ts'
+import {
+  describeAddress,
+  isEmbeddedAddress,
+  parseDatabaseUrl,
+  readDatabaseUrl,
+  withPassword,
+} from '../../../src/postgres/address.ts'
+import { withAuthority } from '../../../src/postgres/address-parameters.ts'
 
 test('takes an address apart as libpq does', () => {
   expect(parseDatabaseUrl('postgres://u%40x:p%3Aw@db.example:6543/my%20db')).toEqual({
@@ -10,7 +17,7 @@ test('takes an address apart as libpq does', () => {
     user: 'u@x',
     password: 'p:w',
     database: 'my db',
-    tls: false,
+    tls: 'prefer',
   })
   expect(parseDatabaseUrl('postgresql://u@[::1]:5433,b,c:7/d?target_session_attrs=read-write')?.hosts).toEqual([
     { host: '::1', port: 5433 },
@@ -30,6 +37,7 @@ test.each([
   ['allow', 'prefer'],
   ['prefer', 'prefer'],
   ['require', { rejectUnauthorized: false }],
+  ['no-verify', { rejectUnauthorized: false }],
   ['verify-full', {}],
 ])('sslmode=%s', (mode, tls) => {
   expect(parseDatabaseUrl(`postgres://u@h/d?sslmode=${mode}`)?.tls).toEqual(tls)
@@ -50,8 +58,69 @@ test.each([
   'postgres://h/d?sslrootcert=/no/such/file',
   'postgres://h/d?target_session_attrs=standby',
   'postgres://%zz@h/d',
+  'postgres://h/d?sslmod=require',
+  'postgres://h/d?sslmode',
+  'postgres://h/d?gssencmode=require',
+  'postgres://h/d?client_encoding=latin1',
+  'postgres://h/d?sslmode=disable&channel_binding=require',
 ])('refuses %s', url => {
   expect(parseDatabaseUrl(url)).toBeNull()
+})
+
+// As Heroku, DigitalOcean, Neon, Supabase, Vercel, Render, Aiven, Google and Prisma write them.
+test.each([
+  ['', { tls: 'prefer' }],
+  ['?ssl=true', { tls: { rejectUnauthorized: false } }],
+  ['?ssl=false', { tls: false }],
+  ['?sslmode=require', { tls: { rejectUnauthorized: false } }],
+  ['?sslmode=require&channel_binding=require', { tls: {} }],
+  ['?sslmode=require&channel_binding=prefer', { tls: { rejectUnauthorized: false } }],
+  ['?channel_binding=require', { tls: {} }],
+  ['?sslmode=require&pgbouncer=true&connection_limit=1', { isPrepared: false, connectionLimit: 1 }],
+  ['?statement_cache_size=0', { isPrepared: false }],
+  ['?sslmode=require&supa=base-pooler.x', { tls: { rejectUnauthorized: false } }],
+  ['?sslmode=require&uselibpqcompat=true', { tls: { rejectUnauthorized: false } }],
+  ['?sslmode=require&connect_timeout=15', { connectTimeLimitMs: 15_000 }],
+  ['?options=endpoint%3Dep-cool-name-123', { startup: { options: 'endpoint=ep-cool-name-123' } }],
+  [
+    '?options=-c%20search_path%3Dapp&application_name=proxy+1',
+    { startup: { options: '-c search_path=app', application_name: 'proxy+1' } },
+  ],
+  ['?host=/cloudsql/project:region:instance', { hosts: [{ host: '/cloudsql/project:region:instance', port: 5432 }] }],
+  ['?keepalives=1&keepalives_idle=30&gssencmode=disable&target_session_attrs=read-write', { tls: 'prefer' }],
+])('takes the parameters %s', (query, meaning) => {
+  const parsed = parseDatabaseUrl(`postgres://u:p@h/d${query}`)
+  expect(parsed).toMatchObject(meaning)
+  // An empty object of options verifies everything.
+  if ('tls' in meaning) expect(parsed?.tls).toEqual(meaning.tls)
+})
+
+test('an unknown parameter is rejected by its name, and a piece of a password is not repeated', () => {
+  expect(() => readDatabaseUrl('postgres://u:s3cret@h/d?pool_mode=transaction')).toThrow(
+    'the parameter pool_mode, which',
+  )
+  expect(() => readDatabaseUrl('postgres://u@h/d?schema=app')).toThrow('set DATABASE_SCHEMA')
+  expect(() => readDatabaseUrl('postgres://u@h/d?sslmode=on')).toThrow('it takes disable, allow, prefer, require')
+  for (const url of [
+    'postgres://u:pa?s3cret@h/d',
+    'postgres://u:pa?s3cret=1@h/d',
+    'postgres://u:pa?s3cret&x=1@h/d?ssl=true',
+  ])
+    expect(() => readDatabaseUrl(url)).toThrow(/^(?!.*s3cret).*%3F/)
+})
+
+test('with DATABASE_CA_FILE the server is verified, unless the address asks for none of it', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'authority-')), 'ca.pem')
+  writeFileSync(file, 'an authority')
+  const tlsOf = (query: string) => parseDatabaseUrl(withAuthority(`postgres://u@h/d${query}`, file))?.tls
+  const ca = Buffer.from('an authority')
+  expect(tlsOf('')).toEqual({ ca })
+  expect(tlsOf('?sslmode=verify-full')).toEqual({ ca })
+  // As libpq: the authority alone.
+  expect(tlsOf('?sslmode=require')).toEqual({ ca, checkServerIdentity: expect.any(Function) })
+  expect(tlsOf('?ssl=true')).toEqual({ ca, checkServerIdentity: expect.any(Function) })
+  for (const mode of ['disable', 'allow', 'prefer', 'no-verify'])
+    expect(() => tlsOf(`?sslmode=${mode}`)).toThrow('sslmode=verify-full where DATABASE_CA_FILE is set')
 })
 
 test('what is said of it holds no secret', () => {

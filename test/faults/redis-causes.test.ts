@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
+import { explainRedis, isWrongDatabase } from '../../src/stores/redis/explain-redis.ts'
+import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { missingServers, type PrivateServer, startRedis } from './servers.ts'
+
+describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
+  let server: PrivateServer
+  let port: string
+
+  beforeAll(async () => {
+    server = await startRedis()
+    port = new URL(server.url).port
+    await cli('acl', 'setuser', 'narrow', 'on', '>right', '~other:*', '+@all')
+  })
+  afterAll(() => server?.remove())
+
+  async function cli(...args: string[]): Promise<void> {
+    const child = Bun.spawn(['redis-cli', '-p', port, ...args], { stdout: 'pipe', stderr: 'pipe' })
+    expect(await new Response(child.stdout).text()).toBe('OK\n')
+  }
+
+  /** What the log says of it, once that matches. */
+  async function causeAt(url: string, form: RegExp): Promise<string> {
+    const redis = connectRedis(url)
+    const store = openRedisStore(redis, 'aabbccddeeff')
+    let said = ''
+    await waitUntil(`it says ${form}`, async (): Promise<boolean> => {
+      const failure: unknown = await store.ping().then(
+        () => null,
+        (error: unknown) => error,
+      )
+      said = JSON.stringify(explainRedis(redis, failure))
+      return failure !== null && form.test(said)
+    })
+    await store.close()
+    return said
+  }
+
+  test.each([
+    ['nothing listens', (): string => 'redis://127.0.0.1:1', /ECONNREFUSED.*nothing listens there/],
+    [
+      'a wrong password',
+      (): string => `redis://narrow:wrong@127.0.0.1:${port}`,
+      /WRONGPASS.*correct user and password/,
+    ],
+    ['a user without rights', (): string => `redis://narrow:right@127.0.0.1:${port}`, /NOPERM.*ACL SETUSER/],
+    ['TLS where there is none', (): string => `rediss://127.0.0.1:${port}`, /use redis:\/\/ in place/],
+  ] as const)('%s', { timeout: 60_000 }, async (_title, url, form) => {
+    const said = await causeAt(url(), form)
+    expect(said).not.toContain('right@')
+  })
+
+  test('a database that does not exist is told, though Redis answers', async () => {
+    const redis = connectRedis(`redis://127.0.0.1:${port}/99`)
+    await waitUntil('it is told', () => isWrongDatabase(redis) && redis.status === 'ready')
+    expect(explainRedis(redis, null)).toMatchObject({ remedy: expect.stringContaining('name another database') })
+    redis.disconnect()
+  })
+
+  test('a replica, a full one, and one that wants a password', { timeout: 60_000 }, async () => {
+    await cli('replicaof', '127.0.0.1', '1')
+    await causeAt(server.url, /READONLY.*must lead to the master/)
+    await cli('replicaof', 'no', 'one')
+    await cli('config', 'set', 'maxmemory', '1')
+    await causeAt(server.url, /OOM.*raise its maxmemory/)
+    await cli('config', 'set', 'maxmemory', '0')
+    await cli('config', 'set', 'requirepass', 'secret')
+    await causeAt(server.url, /NOAUTH.*needs a password/)
+  })
+})
