@@ -37,13 +37,16 @@ describeFaults('operators', () => {
     await postgres?.remove()
   })
 
+  /** Of the last response. */
+  let code: string | undefined
   const send = async (method: string, path: string, withKey = adminKey) => {
-    const { status } = await fetch(`${new URL(proxy.baseUrl).origin}${path}`, {
+    const response = await fetch(`${new URL(proxy.baseUrl).origin}${path}`, {
       method,
       headers: { authorization: `Bearer ${withKey}`, 'content-type': 'application/json' },
       ...(method === 'GET' ? {} : { body: '{}' }),
     })
-    return status
+    code = ((await response.json()) as { error?: { code: string } }).error?.code
+    return response.status
   }
 
   test('whose statements wait hold up no request', async () => {
@@ -58,6 +61,7 @@ describeFaults('operators', () => {
     expect([isWaiting, new Set(answered.map(({ status }) => status))]).toEqual([true, new Set([200])])
     const told = await waiting
     expect(told).toEqual(told.map(status => (status === 200 ? 200 : 503)))
+    expect([told.includes(503), code]).toEqual([true, 'query_too_long'])
     await locking
   })
 
