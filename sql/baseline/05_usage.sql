@@ -49,12 +49,15 @@ create table usage_records (
 create index usage_records_project_id_idx on usage_records (project_id, recorded_at);
 -- What is slow, dear or of an end user is found by itself. An exact hit is in none of them.
 -- The recorder waits while they are built; requests do not.
-create index usage_records_slow_idx on usage_records (project_id, duration_ms) where duration_ms >= 1000;
-create index usage_records_dear_idx on usage_records (project_id, cost_usd) where cost_usd > 0;
+create index usage_records_slow_idx on usage_records (project_id, duration_ms, recorded_at) where duration_ms >= 1000;
+create index usage_records_dear_idx on usage_records (project_id, cost_usd, recorded_at) where cost_usd > 0;
 create index usage_records_end_user_idx on usage_records (project_id, end_user, recorded_at) where end_user is not null;
 create index usage_records_user_tag_idx on usage_records (project_id, (tags ->> 'user_id'), recorded_at) where tags ? 'user_id';
 create index usage_records_estimated_idx on usage_records (project_id, recorded_at) where cost_estimated is not null;
 create index usage_records_failed_idx on usage_records (project_id, status, recorded_at) where status >= 400;
+create index usage_records_error_idx on usage_records (project_id, error_code, recorded_at) where error_code is not null;
+-- A client may choose the id, so that it tells no time. A hundredth of what a B-tree of all ids would take, and of the time to keep it.
+create index usage_records_request_id_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
 
 comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';
 comment on column usage_records.recorded_at is 'When the answer ended.';
@@ -146,7 +149,7 @@ create table usage_sums (
 create index usage_sums_at_idx on usage_sums using brin (at);
 
 comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; what was recorded in the last seconds is in usage_pending. One partition a grain, so that the few rows of long ones are read alone.';
-comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, without key, model and provider.';
+comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, once by model and provider (key_id is 0) and once by key (model and provider are empty).';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
 comment on column usage_sums.at is 'Beginning of the time in which the answers ended.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
@@ -156,6 +159,8 @@ comment on column usage_sums.requests is 'How many records.';
 
 create table usage_tagged (
     project_id bigint not null,
+    grain text not null
+        check (grain in ('hour', 'day', 'month')),
     at timestamptz not null,
     tags jsonb not null,
     key_id bigint not null,
@@ -170,13 +175,14 @@ create table usage_tagged (
     tokens_saved bigint not null,
     cost_usd numeric(18, 9) not null,
     saved_usd numeric(18, 9) not null,
-    primary key (project_id, at, tags, key_id, endpoint, model)
+    primary key (project_id, grain, at, tags, key_id, endpoint, model)
 ) with (fillfactor = 70);
 
 create index usage_tagged_at_idx on usage_tagged using brin (at);
 
-comment on table usage_tagged is 'usage_records with tags, summed up by the hour. A project has at most 500 sets of tags in an hour; those beyond are summed without tags.';
-comment on column usage_tagged.at is 'Beginning of the hour.';
+comment on table usage_tagged is 'usage_records with tags, summed up by the hour, and the UTC day and month. A project has at most 500 sets of tags in an hour; those beyond are summed without tags, in the days and months too.';
+comment on column usage_tagged.grain is 'Length of time that the row covers: hour, day or month.';
+comment on column usage_tagged.at is 'Beginning of that time.';
 comment on column usage_tagged.tags is 'As in usage_records; empty for the sets beyond the limit.';
 comment on column usage_tagged.hits is 'How many of them the cache answered.';
 comment on column usage_tagged.failed is 'How many of them got a status from 400 on.';
@@ -201,7 +207,8 @@ comment on column latency_counts.bucket is 'n for latencies from 2^(n/4) to 2^((
 create table usage_pending (
     like usage_sums,
     bucket smallint not null,
-    tags jsonb
+    tags jsonb,
+    miss_reason text
 );
 
 -- It has none yet.
@@ -210,6 +217,20 @@ alter table usage_pending drop column grain;
 
 comment on table usage_pending is 'What was recorded in the last seconds, until roll_up_usage() adds it to usage_sums and latency_counts: a row that every batch rewrote would cost more than recording itself. Readers add both up.';
 comment on column usage_pending.at is 'Beginning of the quarter of an hour.';
+comment on column usage_pending.miss_reason is 'cache_reason of misses; null for other requests.';
+
+create table usage_misses (
+    project_id bigint not null,
+    at timestamptz not null,
+    miss_reason text not null,
+    requests bigint not null,
+    cost_usd numeric(18, 9) not null,
+    primary key (project_id, at, miss_reason)
+) with (fillfactor = 70);
+
+comment on table usage_misses is 'Misses summed up by their reason and the UTC day.';
+comment on column usage_misses.at is 'Beginning of the day.';
+comment on column usage_misses.miss_reason is 'As cache_reason in usage_records; empty where none was given.';
 
 create table refusals_hourly (
     hour timestamptz not null,

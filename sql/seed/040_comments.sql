@@ -24,6 +24,7 @@ begin
             ('usage_sums', 'usage_records'),
             ('usage_tagged', 'usage_sums'),
             ('latency_counts', 'usage_sums'),
+            ('usage_misses', 'usage_sums'),
             ('usage_pending', 'usage_sums'),
             ('usage_pending', 'latency_counts'),
             ('usage_pending', 'usage_records'),

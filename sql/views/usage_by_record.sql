@@ -20,7 +20,8 @@ select
     latency_ms,
     duration_ms,
     floor(4 * ln(greatest(latency_ms, 0.01)::double precision) / ln(2::double precision))::smallint as bucket,
-    tags
+    tags,
+    case cache_result when 'MISS' then coalesce(cache_reason, '') end as miss_reason
 from usage_records;
 
 comment on view usage_by_record is 'Each record as a row of usage_pending: what no sum has alone is read from here.';

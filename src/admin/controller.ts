@@ -2,6 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors/errors.ts'
+import { msSince } from '../event-loop/clock.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
 import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readClientAddress, readRequestId } from '../http/incoming.ts'
@@ -47,6 +48,7 @@ interface AddressedServer {
   requestIP(request: Request): { address: string } | null
 }
 
+const UNAVAILABLE = 503
 const MAX_BODY_BYTES = 65_536
 const BODY_TIMEOUT_MS = 10_000
 const openBody = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
@@ -94,6 +96,12 @@ export function openController(
       isLast: false,
     }
 
+  /** Without what the query string holds: it may name people. */
+  function logUnavailable({ method, url }: Request, { requestId, atMs }: Arrival, { code, cause }: ProxyError): void {
+    const took = { durationMs: msSince(atMs), cause: describeCause(cause) }
+    log.warn({ id: requestId, method, path: new URL(url).pathname, code, ...took }, 'admin request failed')
+  }
+
   return (
     new Elysia({ prefix, normalize: false, detail: { tags: [tag], security } })
       .onParse(({ request }) => readJson(request))
@@ -113,6 +121,7 @@ export function openController(
       })
       .onError(({ code, error, request, server }) => {
         const refused = asProxyError(code, error, { failures: log.failures, request })
+        if (refused.status === UNAVAILABLE) logUnavailable(request, arrivalOf(request), refused)
         if (isCountedRefusal(refused))
           refusals.note(refused.code, addressPrefix(addressOf(request, server, trustedProxies)))
         refused.headers['cache-control'] = 'no-store'

@@ -1,6 +1,6 @@
 /** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
 import { invalidRequest, type ProxyError, refuse } from '../errors/errors.ts'
-import { isMissingRight, isUnavailable, isUnstorableText, sqlStateOf } from '../postgres/database.ts'
+import { isMissingRight, isTooLong, isUnavailable, isUnstorableText, sqlStateOf } from '../postgres/database.ts'
 
 /** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
@@ -20,6 +20,7 @@ const REFUSALS: Record<string, (problem: string) => ProxyError> = {
 
 /** Returns null when the client should not see the error. */
 export function refusalOf(error: unknown): ProxyError | null {
+  if (isTooLong(error)) return refuse('queryTooLong', null, error)
   if (isUnavailable(error)) return refuse('databaseUnavailable', null, error)
   const state = sqlStateOf(error)
   if (state === null || !(error instanceof Error) || isMissingRight(error)) return null

@@ -104,6 +104,14 @@ export function isUnstorableText(error: unknown): boolean {
   return UNSTORABLE.includes(sqlStateOf(error) ?? '')
 }
 
+/** SQLSTATE: query_canceled. */
+const QUERY_CANCELED = '57014'
+
+/** Whether the server ended a statement because it took longer than its connection allows. */
+export function isTooLong(error: unknown): boolean {
+  return sqlStateOf(error) === QUERY_CANCELED
+}
+
 /** SQLSTATE classes of what passes: connections, resources, and locks that were not available. */
 const PASSING = /^(08|53|57|55P)/
 

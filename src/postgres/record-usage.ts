@@ -71,7 +71,7 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
 
 function nameSum(record: UsageRecord, bucket: number): string {
   const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
-  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${classOf(status)}\n${bucket}\n${tags ? JSON.stringify(tags) : ''}\n${model}`
+  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${missReasonOf(record)}\n${classOf(status)}\n${bucket}\n${tags ? JSON.stringify(tags) : ''}\n${model}`
 }
 
 function openSum(record: UsageRecord, bucket: number) {
@@ -96,7 +96,12 @@ function openSum(record: UsageRecord, bucket: number) {
     duration_ms: 0,
     bucket,
     tags: tags ?? null,
+    miss_reason: missReasonOf(record),
   }
+}
+
+function missReasonOf({ cache_result, cache_reason }: UsageRecord): string | null {
+  return cache_result === 'MISS' ? (cache_reason ?? '') : null
 }
 
 const QUARTERS = ['00', '15', '30', '45']

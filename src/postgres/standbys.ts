@@ -2,7 +2,7 @@
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
-import { type Database, type StandbyState, type Standbys, sqlStateOf } from './database.ts'
+import { type Database, type StandbyState, type Standbys, isTooLong } from './database.ts'
 import { isServerError } from './driver.ts'
 import type { Primary, SeenPrimary } from './primary.ts'
 
@@ -18,8 +18,6 @@ const ANSWER_WITHIN_MS = 500
 const MOST_LAG_MS = 5_000
 /** Of each standby, for each time limit. */
 const CONNECTIONS = 2
-/** SQLSTATE: query_canceled. */
-const TIME_IS_UP = '57014'
 
 /** Both times are by the primary's clock. */
 const MARK = `select pg_current_wal_flush_lsn()::text as flushed, (clock_timestamp() - interval '${MOST_LAG_MS} ms')::text as since`
@@ -120,7 +118,7 @@ export class StandbyReads implements Standbys {
               statementTimeLimitMs,
             )
             .catch(error => {
-              if (sqlStateOf(error) === TIME_IS_UP) throw error
+              if (isTooLong(error)) throw error
               return []
             })
           if (rows[0]?.is_fresh) return rows.filter(row => row.is_row)

@@ -61,6 +61,21 @@ describeFaults('operators', () => {
     await locking
   })
 
+  test('who read for too long are told so', async () => {
+    const locking = database.runScript('begin; lock table usage_sums; select pg_sleep(8); commit')
+    const locks = `select from pg_locks where relation = 'usage_sums'::regclass and mode = 'AccessExclusiveLock' and granted`
+    await waitUntil('they are locked', async () => (await database.call(locks, [])).length > 0)
+    const response = await fetch(`${new URL(proxy.baseUrl).origin}/v1/organization/costs?start_time=1`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    })
+    expect([response.status, response.headers.get('x-should-retry'), await response.json()]).toEqual([
+      503,
+      'false',
+      { error: expect.objectContaining({ code: 'query_too_long' }) },
+    ])
+    await locking
+  })
+
   test('who cannot be checked are told so, at every operation', async () => {
     const root = new URL(proxy.baseUrl).origin
     const described = (await (await fetch(`${root}/openapi.json`)).json()) as { paths: Record<string, object> }

@@ -5,7 +5,7 @@ export const EMPTIED_TABLES = [
   'projects, api_keys, provider_keys, monthly_counters, kept_objects, kept_responses',
   'cache_entries, cache_prompts, cache_groups, cache_sizes, cache_size_changes, cached_vectors',
   'cache_verdicts, semantic_hits, judge_spending, judge_queue',
-  'usage_records, usage_pending, usage_sums, usage_tagged, request_contents, latency_counts, refusals_hourly',
+  'usage_records, usage_pending, usage_sums, usage_tagged, usage_misses, request_contents, latency_counts, refusals_hourly',
   'budgets, budget_periods, budget_reservations, open_responses',
   'users, memberships, invitations, sessions, login_attempts, admin_keys, audit_log',
 ].flatMap(line => line.split(', '))

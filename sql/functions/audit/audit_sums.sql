@@ -92,16 +92,20 @@ begin
             and s.at < last_month
             and (of_project is null or s.project_id = of_project)
         union all
+        -- All projects together, and each key.
         select
-            'total_differs', s.grain, 0, s.day, 0, '', case s.project_id when 0 then -1 else 1 end, sum(s.requests), sum(s.usd), sum(s.tokens),
-            sum(s.requests_by_quarter), sum(s.usd_by_quarter), 0
+            'total_differs', s.grain, 0, s.day, k.key_id, '', case s.project_id when 0 then -1 else 1 end, sum(s.requests), sum(s.usd),
+            sum(s.tokens), sum(s.requests_by_quarter), sum(s.usd_by_quarter), 0
         from summed s
+        cross join lateral (select 0 as key_id union select s.key_id) k
         where of_project is null
-        group by s.grain, s.day, s.project_id
+            and (s.project_id <> 0 or s.key_id = k.key_id)
+        group by s.grain, s.day, s.project_id, k.key_id
         union all
         select 'latency_counts_differ', s.grain, s.project_id, s.day, 0, '', 1, sum(s.requests), 0, 0, sum(s.requests_by_quarter), 0, 0
         from summed s
         where s.project_id <> 0
+            or s.key_id = 0
         group by s.grain, s.project_id, s.day
         union all
         select
@@ -126,8 +130,18 @@ begin
             'tagged_sums_differ', 'hour', t.project_id, date_bin('1 day', t.at, 'epoch'), 0, '', -1, t.requests, t.cost_usd, 0,
             t.requests * ((date_part('epoch', t.at) / 3600)::bigint % 24), 0, t.requests
         from usage_tagged t
-        where t.at >= first_day
+        where t.grain = 'hour'
+            and t.at >= first_day
             and t.at < last_day
+            and (of_project is null or t.project_id = of_project)
+        union all
+        select
+            'grains_differ', g.grain, t.project_id, date_trunc('month', t.at, 'UTC'), 0, '', g.side,
+            t.requests, t.cost_usd, t.prompt_tokens + t.completion_tokens, 0, 0, 0
+        from usage_tagged t
+        join (values ('hour', 'day', 1), ('day', 'day', -1), ('day', 'month', 1), ('month', 'month', -1)) as g (of_grain, grain, side) on g.of_grain = t.grain
+        where t.at >= first_month
+            and t.at < last_month
             and (of_project is null or t.project_id = of_project)
     ),
     differing as (

@@ -25,7 +25,9 @@ begin
     end if;
     -- Those of the last week; older ones have spent something.
     if budget.tag is not null and not exists (
-        select from usage_tagged t where t.project_id = budget.project_id and t.at > now() - interval '7 days' and t.tags @> budget.tag
+        select
+        from usage_tagged t
+        where t.project_id = budget.project_id and t.grain = 'day' and t.at > now() - interval '7 days' and t.tags @> budget.tag
     )
         and not exists (select from usage_pending p where p.project_id = budget.project_id and p.tags @> budget.tag)
     then
@@ -35,6 +37,7 @@ begin
             from usage_tagged t
             cross join lateral jsonb_each_text(t.tags) g
             where t.project_id = budget.project_id
+                and t.grain = 'day'
                 and t.at > now() - interval '7 days'
             limit 1000
         ));

@@ -119,13 +119,13 @@ begin
             merged as (
                 insert into usage_tagged as s
                 select
-                    g.project_id, g.at, g.tags - 'user_id', g.key_id, g.endpoint, g.model, sum(g.requests), sum(g.hits), sum(g.failed),
+                    g.project_id, g.grain, g.at, g.tags - 'user_id', g.key_id, g.endpoint, g.model, sum(g.requests), sum(g.hits), sum(g.failed),
                     sum(g.prompt_tokens), sum(g.cached_prompt_tokens), sum(g.completion_tokens), sum(g.tokens_saved), sum(g.cost_usd),
                     sum(g.saved_usd)
                 from gone g
                 where g.tags - 'user_id' <> '{}'
-                group by 1, 2, 3, 4, 5, 6
-                on conflict (project_id, at, tags, key_id, endpoint, model) do update
+                group by 1, 2, 3, 4, 5, 6, 7
+                on conflict (project_id, grain, at, tags, key_id, endpoint, model) do update
                 set requests = s.requests + excluded.requests,
                     hits = s.hits + excluded.hits,
                     failed = s.failed + excluded.failed,

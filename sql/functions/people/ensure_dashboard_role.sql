@@ -36,6 +36,7 @@ begin
         standing_verdicts,
         setting_kinds,
         refusals_hourly,
+        usage_misses,
         usage_pending,
         usage_tagged,
         models,

@@ -23,6 +23,7 @@ begin
                 ('latency_by_day', format('at < %L', kept_from)),
                 ('latency_by_month', format('at < %L', kept_from)),
                 ('usage_tagged', format('at < %L', kept_from)),
+                ('usage_misses', format('at < %L', kept_from)),
                 ('refusals_hourly', format('hour < %L', kept_from)),
                 ('budget_periods', format('begins < %L and begins <> %L', believed - interval '13 months', 'epoch')),
                 ('kept_objects', format('collection = %L and expires_at < %L', 'references', believed)),

@@ -31,7 +31,11 @@ begin
     foreach summed in array array['usage_by_quarter', 'usage_by_hour', 'latency_by_quarter', 'latency_by_hour']::regclass[] loop
         perform keep_partitions(summed, 'month', this_month - interval '13 months', 'with (fillfactor = 70)');
     end loop;
+    -- PostgreSQL does so by itself where autovacuum runs.
+    perform brin_summarize_new_values(i.inhrelid::regclass)
+    from pg_inherits i
+    where i.inhparent = 'usage_records_request_id_idx'::regclass;
 end;
 $$;
 
-comment on function maintain_usage_partitions() is 'Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months.';
+comment on function maintain_usage_partitions() is 'Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months; completes the Bloom filters of request ids.';

@@ -34,28 +34,26 @@ declare
     of_class constant smallint := of_status / 100;
     -- The index of failed requests has these.
     outcome constant text := coalesce(of_outcome, case when of_error is not null or of_status >= 400 then 'failed' end);
-    is_summed constant boolean :=
-        coalesce(of_key::text, of_key_type, of_model, model_part, of_endpoint, of_provider, of_result, outcome, of_status::text, of_tags::text)
-            is not null;
-    -- In $19, what the record after which the page begins has of what is sorted by. Where there are filters, nothing is added: through the
-    -- index, all that is slower than a rare model's requests would be read one by one.
-    nothing constant text := case when is_summed then ' + 0' else '' end;
-    ordering constant text := case sorted
+    -- In $19, what the record after which the page begins has of what is sorted by.
+    after_page constant text := case sorted
         when 'slowest' then '
-            and r.duration_ms >= 1000 and ($14 is null or (r.duration_ms, r.recorded_at, r.request_id) < ($19::real, $14, $15))
-            order by r.duration_ms' || nothing || ' desc, r.recorded_at desc, r.request_id desc'
+            and r.duration_ms >= 1000 and ($14 is null or r.duration_ms <= $19::real and (r.duration_ms, r.recorded_at, r.request_id) < ($19::real, $14, $15))'
         when 'dearest' then '
-            and r.cost_usd > 0 and ($14 is null or (r.cost_usd, r.recorded_at, r.request_id) < ($19::numeric, $14, $15))
-            order by r.cost_usd' || nothing || ' desc, r.recorded_at desc, r.request_id desc'
+            and r.cost_usd > 0 and ($14 is null or r.cost_usd <= $19::numeric and (r.cost_usd, r.recorded_at, r.request_id) < ($19::numeric, $14, $15))'
         else '
-            and ($14 is null or r.recorded_at <= $14 and (r.recorded_at, r.request_id) < ($14, $15)) and $19 is null
-            order by r.recorded_at desc, r.request_id desc'
-        end || ' limit $16';
-    filtered constant text := '
-            from usage_records r
+            and ($14 is null or r.recorded_at <= $14 and (r.recorded_at, r.request_id) < ($14, $15)) and $19 is null'
+        end;
+    in_order constant text := ' order by '
+        || case sorted when 'slowest' then 'r.duration_ms desc, ' when 'dearest' then 'r.cost_usd desc, ' else '' end
+        || 'r.recorded_at desc, r.request_id desc';
+    -- Nothing is added: through the index of what is sorted by, all that is slower than a rare model's requests would be read one by one.
+    ordering constant text := after_page || replace(replace(in_order, 'duration_ms', 'duration_ms + 0'), 'cost_usd', 'cost_usd + 0') || ' limit $16';
+    spanned constant text := '
+            from ' || case when of_request_id is null then 'usage_records' else 'records_with_id($1, $13, $2, $3)' end || ' r
             where r.project_id = $1
                 and r.recorded_at >= $2
-                and r.recorded_at < $3
+                and r.recorded_at < $3';
+    chosen constant text := '
                 and ($4 is null or r.key_id = $4)
                 and ($5 is null or r.model ilike $5)
                 and ($6 is null or r.endpoint = $6)
@@ -69,7 +67,14 @@ declare
                 and ($17 is null or r.tags @> $17)
                 and ($20 is null or r.model = $20)
                 and ($21 is null or r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = $21))';
+    filtered constant text := spanned || chosen;
     in_span constant text := 'select r.*' || filtered || ordering;
+    -- The first in the index of what is sorted by: they are enough, unless what is looked for is rare.
+    among_first constant text := '
+        select array_agg(row(x.*)::usage_records)
+        from (
+            select r.* from (select r.*' || spanned || after_page || in_order || ' limit 20000) r where true' || chosen || in_order || ' limit $16
+        ) x';
     -- In $18, hours; $2 and $3 lie around them.
     in_hours constant text := '
         select r.*
@@ -92,6 +97,7 @@ declare
         where a.project_id = of_project and a.recorded_at = after_time and a.request_id = after_request_id
         limit 1
     ) end;
+    first_found usage_records[];
     hours timestamptz[];
     earlier_than timestamptz := until_time;
     wanted integer := page_size;
@@ -99,8 +105,18 @@ declare
     most_hours integer := case when sorted = 'newest' then 2 end;
     found_rows integer;
 begin
+    if sorted <> 'newest' and of_request_id is null then
+        execute among_first into first_found
+        using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
+            of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
+            of_key_type;
+        if cardinality(first_found) = page_size then
+            return query execute format(named, 'select * from unnest($1)', sorting) using first_found;
+            return;
+        end if;
+    end if;
     -- These have an index of their own, or no sum tells where they are.
-    if coalesce(of_end_user, of_request_id, of_error) is not null or of_status >= 400 or outcome = 'estimated' or sorted <> 'newest' and not is_summed then
+    if coalesce(of_end_user, of_request_id, of_error) is not null or of_status >= 400 or outcome = 'estimated' then
         return query execute format(named, in_span, sorting)
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,

@@ -25,13 +25,18 @@ begin
             (
                 select jsonb_agg(to_jsonb(m) order by m.cost_usd desc, m.requests desc, m.name)
                 from (
-                    select coalesce(r.cache_reason, '') as name, count(*) as requests, sum(r.cost_usd) as cost_usd
-                    from usage_records r
-                    where r.cache_result = 'MISS'
-                        and r.recorded_at >= begins
-                        and r.recorded_at < ends
-                        and (owners is null or r.project_id = any (owners))
+                    select u.miss_reason as name, sum(u.requests)::bigint as requests, sum(u.cost_usd) as cost_usd
+                    from (
+                        select x.project_id, x.at, x.miss_reason, x.requests, x.cost_usd from usage_misses x
+                        union all
+                        select p.project_id, p.at, p.miss_reason, p.requests, p.cost_usd from usage_pending p where p.miss_reason is not null
+                    ) u
+                    where u.at >= begins
+                        and u.at < ends
+                        and (owners is null or u.project_id = any (owners))
                     group by 1
+                    -- A record that was settled anew may have been taken away.
+                    having sum(u.requests) <> 0
                 ) m
             ),
             '[]'

@@ -22,7 +22,8 @@ as $$
         times * of_record.latency_ms,
         times * of_record.duration_ms,
         floor(4 * ln(greatest(of_record.latency_ms, 0.01)::double precision) / ln(2::double precision)),
-        of_record.tags
+        of_record.tags,
+        case of_record.cache_result when 'MISS' then coalesce(of_record.cache_reason, '') end
     )::usage_pending;
 $$;
 

@@ -28,13 +28,13 @@ begin
 
     insert into usage_sums as s
     select
-        case when w.of_all then 0 else t.project_id end,
-        w.grain,
-        case w.grain when 'quarter' then t.at else date_trunc(w.grain, t.at, 'UTC') end,
-        case when w.of_all then 0 else t.key_id end,
+        case when c.cut = 'project' then t.project_id else 0 end,
+        g.grain,
+        case g.grain when 'quarter' then t.at else date_trunc(g.grain, t.at, 'UTC') end,
+        case when c.cut = 'models' then 0 else t.key_id end,
         t.endpoint,
-        case when w.of_all then '' else t.model end,
-        case when w.of_all then '' else t.provider end,
+        case when c.cut = 'keys' then '' else t.model end,
+        case when c.cut = 'keys' then '' else t.provider end,
         t.cache_result,
         t.status_class,
         sum(t.requests),
@@ -47,10 +47,8 @@ begin
         sum(t.latency_ms),
         sum(t.duration_ms)
     from unnest(taken) t
-    cross join (
-        select g.grain, a.of_all
-        from unnest(array['quarter', 'hour', 'day', 'month']) as g (grain), (values (false), (true)) as a (of_all)
-    ) w
+    cross join unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
+    cross join unnest(array['project', 'models', 'keys']) as c (cut)
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9
     on conflict (project_id, grain, at, key_id, endpoint, model, provider, cache_result, status_class) do update
     set requests = s.requests + excluded.requests,
@@ -65,16 +63,27 @@ begin
 
     insert into latency_counts as c
     select
-        t.project_id,
+        p.project_id,
         g.grain,
         case g.grain when 'quarter' then t.at else date_trunc(g.grain, t.at, 'UTC') end,
         t.cache_result,
         t.bucket,
         sum(t.requests)
-    from unnest(taken) t, unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
+    from unnest(taken) t
+    cross join unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
+    cross join unnest(array[t.project_id, 0]) as p (project_id)
     group by 1, 2, 3, 4, 5
     on conflict (project_id, grain, at, cache_result, bucket) do update
     set requests = c.requests + excluded.requests;
+
+    insert into usage_misses as m
+    select t.project_id, date_trunc('day', t.at, 'UTC'), t.miss_reason, sum(t.requests), sum(t.cost_usd)
+    from unnest(taken) t
+    where t.miss_reason is not null
+    group by 1, 2, 3
+    on conflict (project_id, at, miss_reason) do update
+    set requests = m.requests + excluded.requests,
+        cost_usd = m.cost_usd + excluded.cost_usd;
 
     -- Rows with tags, as far as they agree with a set that their hour has, or one more fits in.
     insert into usage_tagged as s
@@ -89,17 +98,22 @@ begin
             select h.project_id, h.at, u.tags, false as is_new
             from (select distinct t.project_id, t.at from tagged t) h
             cross join lateral (
-                select distinct u.tags from usage_tagged u where u.project_id = h.project_id and u.at = h.at and u.tags <> '{}'
+                select distinct u.tags
+                from usage_tagged u
+                where u.project_id = h.project_id and u.grain = 'hour' and u.at = h.at and u.tags <> '{}'
             ) u
             union all
             select distinct t.project_id, t.at, t.tags, true
             from tagged t
-            where not exists (select from usage_tagged u where u.project_id = t.project_id and u.at = t.at and u.tags = t.tags)
+            where not exists (
+                select from usage_tagged u where u.project_id = t.project_id and u.grain = 'hour' and u.at = t.at and u.tags = t.tags
+            )
         ) x
     )
     select
         t.project_id,
-        t.at,
+        g.grain,
+        date_trunc(g.grain, t.at, 'UTC'),
         case when n.place <= most_sets then t.tags else '{}' end,
         (t.row).key_id,
         (t.row).endpoint,
@@ -115,8 +129,9 @@ begin
         sum((t.row).saved_usd)
     from tagged t
     join sets n on n.project_id = t.project_id and n.at = t.at and n.tags = t.tags
-    group by 1, 2, 3, 4, 5, 6
-    on conflict (project_id, at, tags, key_id, endpoint, model) do update
+    cross join unnest(array['hour', 'day', 'month']) as g (grain)
+    group by 1, 2, 3, 4, 5, 6, 7
+    on conflict (project_id, grain, at, tags, key_id, endpoint, model) do update
     set requests = s.requests + excluded.requests,
         hits = s.hits + excluded.hits,
         failed = s.failed + excluded.failed,

@@ -31,15 +31,16 @@ stable
 set search_path = model_proxy, pg_temp
 as $$
     with tagged as (
-        select date_trunc(case width when '1h' then 'hour' else 'day' end, t.at, 'UTC') as bucket_start, t.tags ->> by_tag as value, t.*
-        from usage_with_tags(of_projects, from_time, until_time) t
+        select t.*, t.tags ->> by_tag as value
+        from usage_with_tags(of_projects, from_time, until_time, coalesce(of_tags, '{}'), case width when '1h' then 'hour' else 'day' end, 'UTC') t
         where width <> '1m'
             and (by_tag is not null or of_tags is not null)
-            and (of_tags is null or t.tags @> of_tags)
     ),
     counted as (
         select
-            h.bucket_start, h.project_id, h.key_id, h.model, h.endpoint, null as value, h.requests, h.prompt_tokens,
+            h.bucket_start,
+            coalesce(h.project_id, k.project_id) as project_id,
+            h.key_id, h.model, h.endpoint, null as value, h.requests, h.prompt_tokens,
             h.cached_prompt_tokens, h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd
         from usage_within(
             of_projects,
@@ -47,8 +48,13 @@ as $$
             until_time,
             case width when '1h' then 'hour' else 'day' end,
             'UTC',
-            groups <> '{}' or by_tag is not null or of_projects is not null or of_keys is not null or of_models is not null or not is_administrator()
+            usage_cut(
+                of_projects,
+                groups && '{project_id,api_key_id}' or of_keys is not null,
+                'model' = any (groups) or of_models is not null
+            )
         ) h
+        left join api_keys k on h.project_id is null and k.id = h.key_id
         where width <> '1m'
             and of_tags is null
         union all

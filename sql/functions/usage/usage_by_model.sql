@@ -26,29 +26,25 @@ declare
 begin
     return query
     select
-        r.model,
-        r.provider,
-        count(*),
-        count(*) filter (where r.cache_result = 'HIT'),
-        count(*) filter (where r.cache_result = 'HIT-SEMANTIC'),
-        count(*) filter (where r.cache_result = 'MISS'),
-        count(*) filter (where r.status >= 400),
+        u.model,
+        nullif(u.provider, ''),
+        coalesce(sum(u.requests), 0)::bigint,
+        (coalesce(sum(u.requests) filter (where u.cache_result = 'HIT'), 0))::bigint,
+        (coalesce(sum(u.requests) filter (where u.cache_result = 'HIT-SEMANTIC'), 0))::bigint,
+        (coalesce(sum(u.requests) filter (where u.cache_result = 'MISS'), 0))::bigint,
+        (coalesce(sum(u.requests) filter (where u.status_class >= 4), 0))::bigint,
         round(
-            count(*) filter (where r.cache_result in ('HIT', 'HIT-SEMANTIC'))::numeric
-                / nullif(count(r.cache_result), 0),
+            coalesce(sum(u.requests) filter (where u.cache_result in ('HIT', 'HIT-SEMANTIC')), 0) / nullif(sum(u.requests) filter (where u.cache_result <> ''), 0),
             4
         ),
-        coalesce(sum(r.prompt_tokens), 0),
-        coalesce(sum(r.completion_tokens), 0),
-        coalesce(sum(r.tokens_saved), 0),
-        coalesce(sum(r.cost_usd), 0),
-        coalesce(sum(r.saved_usd), 0)
-    from usage_records r
-    where r.project_id = owner_id
-        and r.recorded_at >= first_moment
-        and r.recorded_at < first_after
-    group by grouping sets ((r.model, r.provider), ())
-    order by grouping(r.model), count(*) desc, r.model, r.provider;
+        coalesce(sum(u.prompt_tokens), 0)::bigint,
+        coalesce(sum(u.completion_tokens), 0)::bigint,
+        coalesce(sum(u.tokens_saved), 0)::bigint,
+        coalesce(sum(u.cost_usd), 0),
+        coalesce(sum(u.saved_usd), 0)
+    from usage_within(array[owner_id], first_moment, first_after, 'all', 'UTC', 'projects') u
+    group by grouping sets ((u.model, u.provider), ())
+    order by grouping(u.model), sum(u.requests) desc, u.model, u.provider;
 end;
 $$;
 

@@ -27,19 +27,26 @@ set search_path = model_proxy, pg_temp
 as $$
     with tagged as materialized (
         select
-            case when grouped_by in ('hour', 'day', 'month') then date_trunc(grouped_by, t.at, zone) end as bucket_start,
+            case when grouped_by in ('hour', 'day', 'month') then t.bucket_start end as bucket_start,
             case when grouped_by = 'model' then t.model end as model,
             case when grouped_by = 'api_key' then t.key_id end as key_id,
             case when grouped_by = 'tag' then t.tags end as tags,
             sum(t.requests) as requests, sum(t.hits) as hits, sum(t.failed) as failed, sum(t.prompt_tokens) as prompt_tokens,
             sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved, sum(t.cost_usd) as cost_usd,
             sum(t.saved_usd) as saved_usd
-        from usage_with_tags(of_projects, from_time, until_time) t
-        where t.tags @> of_tags
-            and (of_model is null or t.model = of_model)
+        from usage_with_tags(
+            coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end),
+            from_time,
+            until_time,
+            of_tags,
+            case when grouped_by in ('hour', 'day', 'month') then grouped_by else 'all' end,
+            zone
+        ) t
+        where (of_model is null or t.model = of_model)
             and (of_key is null or t.key_id = of_key)
             and (of_key_type is null or t.key_id in (select k.id from api_keys k where k.type = of_key_type))
         group by 1, 2, 3, 4
+        having sum(t.requests) <> 0
     ),
     named as (
         select

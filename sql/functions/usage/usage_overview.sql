@@ -68,7 +68,7 @@ as $$
             until_time,
             width,
             zone,
-            not n.by_type and (of_projects is not null or of_model is not null or of_key_type is not null or not is_administrator())
+            usage_cut(of_projects, not n.by_type and of_key_type is not null, of_model is not null)
         ) u
         where of_key is null
             and (of_model is null or u.model = of_model)

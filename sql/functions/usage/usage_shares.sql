@@ -30,7 +30,14 @@ as $$
         select u.model, u.provider, u.key_id, u.cache_result, u.status_class, sum(u.requests) as requests,
             sum(u.prompt_tokens) as prompt_tokens, sum(u.completion_tokens) as completion_tokens,
             sum(u.cost_usd) as cost_usd, sum(u.saved_usd) as saved_usd
-        from usage_within(of_projects, from_time, until_time, 'all', 'UTC', true) u
+        from usage_within(
+            coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end),
+            from_time,
+            until_time,
+            'all',
+            'UTC',
+            usage_cut(of_projects, share_by = 'api_key' or coalesce(of_key::text, of_key_type) is not null, share_by <> 'api_key' or of_model is not null)
+        ) u
         where (of_model is null or u.model = of_model)
             and (of_key is null or u.key_id = of_key)
             and (of_key_type is null or u.key_id in (select k.id from api_keys k where k.type = of_key_type))

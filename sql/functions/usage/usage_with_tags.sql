@@ -1,51 +1,102 @@
-create or replace function usage_with_tags(of_projects bigint[], from_time timestamptz, until_time timestamptz)
-returns setof usage_tagged
+create or replace function usage_with_tags(
+    of_projects bigint[],
+    from_time timestamptz,
+    until_time timestamptz,
+    of_tags jsonb,
+    width text,
+    zone text
+)
+returns table (
+    bucket_start timestamptz,
+    project_id bigint,
+    tags jsonb,
+    key_id bigint,
+    endpoint text,
+    model text,
+    requests bigint,
+    hits bigint,
+    failed bigint,
+    prompt_tokens bigint,
+    cached_prompt_tokens bigint,
+    completion_tokens bigint,
+    tokens_saved bigint,
+    cost_usd numeric,
+    saved_usd numeric
+)
 language sql
 stable
 set search_path = model_proxy, pg_temp
+-- JIT compilation would take ten times as long as the query.
+set jit = off
 as $$
-    with span as (
-        select
-            greatest(from_time, now() - interval '430 days') as begins,
-            until_time as ends,
-            date_bin('1 hour', from_time + interval '1 hour - 1 microsecond', 'epoch') as first,
-            date_bin('1 hour', until_time, 'epoch') as last
+    with pieces as materialized (
+        -- Days of a zone whose hours begin with UTC's are read by the day, others by the hour.
+        select p.*, p.grain in ('month', 'day', 'hour') as is_summed
+        from (select extract(minute from from_time at time zone zone) = extract(minute from from_time at time zone 'UTC') as fits) z
+        cross join lateral usage_pieces(
+            from_time, until_time, case when z.fits or width = 'all' then width else 'hour' end, case when z.fits then zone else 'UTC' end
+        ) p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
+    ),
+    counted (
+        at, sign, project_id, tags, key_id, endpoint, model, requests, hits, failed, prompt_tokens, cached_prompt_tokens, completion_tokens,
+        tokens_saved, cost_usd, saved_usd
+    ) as (
+        -- One index range after the other, as in usage_within().
+        select
+            coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, u.requests, u.hits, u.failed,
+            u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
+        from seen s
+        join pieces w on w.is_summed
+        cross join lateral (
+            select x.*
+            from usage_tagged x
+            where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends and x.tags @> of_tags
+            offset 0
+        ) u
+        union all
+        -- Tags are not summed by the quarter.
+        select
+            coalesce(w.counted_at, u.at), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, 1,
+            (u.cache_result in ('HIT', 'HIT-SEMANTIC'))::integer, (u.status_class >= 4)::integer, u.prompt_tokens, u.cached_prompt_tokens,
+            u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
+        from seen s
+        join pieces w on not w.is_summed
+        cross join lateral (
+            select x.* from usage_by_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
+        ) u
+        where u.tags @> of_tags
+        union all
+        select
+            p.at, 1, p.project_id, p.tags, p.key_id, p.endpoint, p.model, p.requests,
+            case when p.cache_result in ('HIT', 'HIT-SEMANTIC') then p.requests else 0 end,
+            case when p.status_class >= 4 then p.requests else 0 end,
+            p.prompt_tokens, p.cached_prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd, p.saved_usd
+        from usage_pending p
+        where p.tags @> of_tags
+            and p.project_id in (select s.id from seen s)
+            and exists (select from pieces w where w.is_summed and w.counted_at is null and p.at >= w.begins and p.at < w.ends)
     )
-    -- One index range after the other, as in usage_within().
-    select u.*
-    from span s
-    cross join seen
-    cross join lateral (
-        select x.* from usage_tagged x where x.project_id = seen.id and x.at >= s.first and x.at < s.last offset 0
-    ) u
-    union all
     select
-        p.project_id, p.at, p.tags, p.key_id, p.endpoint, p.model, p.requests,
-        case when p.cache_result in ('HIT', 'HIT-SEMANTIC') then p.requests else 0 end,
-        case when p.status_class >= 4 then p.requests else 0 end,
-        p.prompt_tokens, p.cached_prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd, p.saved_usd
-    from span s
-    join usage_pending p on p.at >= s.first and p.at < s.last
-    where p.tags is not null
-        and p.project_id in (select seen.id from seen)
-    union all
-    -- What the two ends cut off whole hours.
-    select
-        r.project_id, r.recorded_at, r.tags, r.key_id, r.endpoint, r.model, 1, (coalesce(r.cache_result in ('HIT', 'HIT-SEMANTIC'), false))::integer,
-        (r.status >= 400)::integer, r.prompt_tokens, r.cached_prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd, r.saved_usd
-    from span s
-    cross join lateral (
-        values (s.begins, least(s.first, s.ends)), (greatest(s.last, s.first), s.ends)
-    ) as cut (begins, ends)
-    cross join seen
-    cross join lateral (
-        select x.* from usage_records x where x.project_id = seen.id and x.recorded_at >= cut.begins and x.recorded_at < cut.ends offset 0
-    ) r
-    where r.tags is not null;
+        case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
+        c.project_id,
+        c.tags,
+        c.key_id,
+        c.endpoint,
+        c.model,
+        c.sign * c.requests,
+        c.sign * c.hits,
+        c.sign * c.failed,
+        c.sign * c.prompt_tokens,
+        c.sign * c.cached_prompt_tokens,
+        c.sign * c.completion_tokens,
+        c.sign * c.tokens_saved,
+        c.sign * c.cost_usd,
+        c.sign * c.saved_usd
+    from counted c;
 $$;
 
-comment on function usage_with_tags(bigint[], timestamptz, timestamptz) is
-    'Usage with tags of some or all projects that the current user may see, in a time: sums of whole hours, and single records at the ends that cut one.';
+comment on function usage_with_tags(bigint[], timestamptz, timestamptz, jsonb, text, text) is
+    'Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_within() divides it: rows to be added up, of which some take away what another counted in the wrong bucket.';

@@ -4,7 +4,7 @@ create or replace function usage_within(
     until_time timestamptz,
     width text,
     zone text,
-    in_detail boolean
+    cut text
 )
 returns table (
     bucket_start timestamptz,
@@ -39,7 +39,7 @@ as $$
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     summed as materialized (
-        select s.id from seen s where in_detail union all select 0 where not in_detail
+        select s.id from seen s where cut = 'projects' union all select 0 where cut <> 'projects'
     ),
     counted (
         at, sign, project_id, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
@@ -47,7 +47,7 @@ as $$
     ) as (
         -- One index range after the other. A plain join would read the whole table.
         select
-            coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
+            coalesce(w.counted_at, u.at + w.middle), w.sign, case when cut <> 'keys' then u.project_id end, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
             u.status_class, u.requests, u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
             u.saved_usd, u.duration_ms
         from summed s
@@ -58,6 +58,8 @@ as $$
             where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends
             offset 0
         ) u
+        where cut = 'projects'
+            or (u.key_id = 0) = (cut = 'models')
         union all
         select
             coalesce(w.counted_at, u.at), w.sign, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
@@ -80,11 +82,11 @@ as $$
     -- Summed here, because returning every row would cost more.
     select
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
-        case when in_detail then c.project_id end,
-        case when in_detail then c.key_id end,
+        case when cut = 'projects' then c.project_id end,
+        case when cut <> 'models' then c.key_id end,
         c.endpoint,
-        case when in_detail then c.model end,
-        case when in_detail then c.provider end,
+        case when cut <> 'keys' then c.model end,
+        case when cut <> 'keys' then c.provider end,
         c.cache_result,
         c.status_class,
         sum(c.sign * c.requests)::bigint,
@@ -100,5 +102,5 @@ as $$
     having sum(c.sign * c.requests) <> 0;
 $$;
 
-comment on function usage_within(bigint[], timestamptz, timestamptz, text, text, boolean) is
-    'Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that usage_pieces() chooses. in_detail: false gives all projects together, without project, key, model and provider, to administrators only.';
+comment on function usage_within(bigint[], timestamptz, timestamptz, text, text, text) is
+    'Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that usage_pieces() chooses. cut: projects (by project, key, model and provider), or, as usage_cut() says, for administrators and all projects together: models (by model and provider, without project and key), keys (by key, without project, model and provider).';

@@ -11,9 +11,11 @@ const GRAINS = ['quarter', 'hour', 'day', 'month']
 const SUMS = [
   'usage_hourly',
   ...GRAINS.flatMap(grain => [
-    `(select * from usage_sums where grain = '${grain}' and project_id = 0) t`,
+    `(select * from usage_sums where grain = '${grain}' and project_id = 0 and key_id = 0) t`,
+    `(select * from usage_sums where grain = '${grain}' and project_id = 0 and key_id <> 0) t`,
     `(select * from usage_sums where grain = '${grain}' and project_id <> 0) t`,
-    `(select * from latency_counts where grain = '${grain}') t`,
+    `(select * from latency_counts where grain = '${grain}' and project_id = 0) t`,
+    `(select * from latency_counts where grain = '${grain}' and project_id <> 0) t`,
   ]),
 ]
 const MINUTES_APART = 101
@@ -39,6 +41,8 @@ function recordOf(project: number, n: number, keys: readonly number[] = [1]): Us
     saved_usd: 0.25,
     latency_ms: 10,
     duration_ms: 20,
+    tags: n % 5 === 0 ? null : { team: `t${n % 2}` },
+    cache_reason: n % 2 === 0 ? 'exact' : n % 3 === 0 ? null : 'no-candidate',
   }
 }
 
@@ -79,6 +83,54 @@ describeBackends('usage by any length of time', backend => {
         expect(await read(null, other?.id)).toEqual([])
       }
     }
+    const everything = everybody.map(({ id }) => id)
+    const span = { from_time: `${from_time}`, until_time: `${until_time}` }
+    for (const share_by of ['model', 'provider', 'api_key', 'tag'])
+      for (const of_model of [null, 'm1'])
+        for (const of_key_type of [null, 'project']) {
+          const filter = { ...span, share_by, of_model, of_key: null, of_key_type }
+          const read = (of_projects: number[] | null, id = user?.id) =>
+            callAs(actorOf(id), 'usage_shares', { ...filter, of_projects })
+          expect((await read(null)).length).toBeGreaterThan(0)
+          expect(await read(null)).toEqual(await read(everything))
+          expect(await read(null, other?.id)).toEqual([])
+        }
+    for (const groups of [[], ['project_id'], ['api_key_id'], ['model'], ['project_id', 'model']])
+      for (const by_tag of [null, 'team']) {
+        const filter = { ...span, width: '1d', groups, by_tag, of_tags: null, of_keys: null, of_models: null }
+        const read = (of_projects: number[] | null, id = user?.id) =>
+          callAs(actorOf(id), 'usage_buckets', {
+            ...{ ...filter, of_projects, of_endpoints: ['chat'] },
+            ...{ passed_over: 0, most_rows: 10_000 },
+          })
+        expect((await read(null)).length).toBeGreaterThan(50)
+        expect(await read(null)).toEqual(await read(everything))
+        expect(await read(null, other?.id)).toEqual([])
+      }
+    const latencies = (of_projects: number[] | null, id = user?.id) =>
+      callAs(actorOf(id), 'latency_percentiles', { ...span, of_projects })
+    expect((await latencies(null)).length).toBeGreaterThan(0)
+    expect(await latencies(null)).toEqual(await latencies(everything))
+    expect(await latencies(null, other?.id)).toEqual([])
+  }
+
+  async function hasWholeHours(zone: string): Promise<boolean> {
+    const [found] = await proxy.query<{ is: boolean }>(
+      `select extract(minute from now() at time zone '${zone}') = extract(minute from now() at time zone 'UTC') as is`,
+    )
+    return found?.is ?? false
+  }
+
+  /** What the cache did not answer, by its reason: as in the records, whether it is summed already or not. */
+  async function missesAsRecorded(): Promise<void> {
+    const [report] = await proxy.query<{ misses: unknown }>(`select monthly_report('', '') -> 'misses' as misses`)
+    const recorded = await proxy.query(`
+      select coalesce(cache_reason, '') as name, count(*)::integer as requests, sum(cost_usd)::float8 as cost_usd
+      from usage_records
+      where cache_result = 'MISS' and recorded_at >= date_trunc('month', now(), 'UTC')
+      group by 1
+      order by 3 desc, 2 desc, 1`)
+    expect(report?.misses).toEqual(recorded)
   }
 
   test('is known at once, and is the same once it was summed up, by several at a time', async () => {
@@ -118,7 +170,9 @@ describeBackends('usage by any length of time', backend => {
     const keys = made.map(({ id }) => id)
     const records = Array.from({ length: 1_700 }, (_, n) => recordOf(Number(project?.id), n + 1, keys))
     await recordUsage(stores.database, records, crypto.randomUUID())
+    await missesAsRecorded()
     await rollUpUsage(stores.database)
+    await missesAsRecorded()
     for (const zone of ['UTC', 'Europe/Vienna', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {
       for (const [width, back] of [
         ['hour', '3 days 5 hours'],
@@ -141,6 +195,22 @@ describeBackends('usage by any length of time', backend => {
               (select count(*)::integer from (table counted except table told) t) as missing`)
           expect([zone, width, compared]).toEqual([zone, width, { some: true, wrong: 0, missing: 0 }])
         }
+        // Hours that a zone divides are counted whole.
+        if (!(await hasWholeHours(zone))) continue
+        const [tagged] = await proxy.query(`
+          with told as (
+            select bucket_start, requests, hits, prompt_tokens, cost_usd
+            from usage_of_tags(${span}, '{"team": "t1"}', null, null, null, '${width}', '${zone}')
+          ),
+          counted as (
+            select date_trunc('${width}', recorded_at, '${zone}') as bucket_start, count(*) as requests,
+              count(*) filter (where cache_result = 'HIT') as hits, sum(prompt_tokens) as prompt_tokens, sum(cost_usd) as cost_usd
+            from usage_records where recorded_at >= ${from} and tags @> '{"team": "t1"}' group by 1
+          )
+          select (select count(*)::integer from told) > 2 as some,
+            (select count(*)::integer from (table told except table counted) t) as wrong,
+            (select count(*)::integer from (table counted except table told) t) as missing`)
+        expect([zone, width, tagged]).toEqual([zone, width, { some: true, wrong: 0, missing: 0 }])
       }
     }
     await administratorSeesTheSame()
@@ -170,10 +240,14 @@ describeBackends('usage by any length of time', backend => {
     }
     expect(
       await proxy.query(`select tags = '{}' as beyond, count(*)::integer as sets, sum(requests)::integer as requests
-        from usage_tagged group by 1 order by 1`),
+        from usage_tagged where grain = 'hour' group by 1 order by 1`),
     ).toEqual([
       { beyond: false, sets: 500, requests: 1_000 },
       { beyond: true, sets: 1, requests: 800 },
     ])
+    const grains = await proxy.query(
+      `select distinct sum(requests)::integer as requests from usage_tagged group by grain`,
+    )
+    expect(grains).toEqual([{ requests: 1_800 }])
   })
 })

@@ -1,0 +1,19 @@
+create or replace function records_with_id(of_project bigint, of_request_id text, from_time timestamptz, until_time timestamptz)
+returns setof usage_records
+language sql
+stable
+set search_path = model_proxy, pg_temp
+-- The planner expects a Bloom filter to leave most pages, and would rather read the project's records one by one.
+set enable_seqscan = off
+set enable_indexscan = off
+as $$
+    select r.*
+    from usage_records r
+    where r.request_id = of_request_id
+        and r.project_id + 0 = of_project
+        and r.recorded_at >= from_time
+        and r.recorded_at < until_time;
+$$;
+
+comment on function records_with_id(bigint, text, timestamptz, timestamptz) is
+    'A project''s records of an X-Request-Id in a time, through the Bloom filters of usage_records_request_id_idx.';
