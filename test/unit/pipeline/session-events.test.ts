@@ -8,7 +8,7 @@ test.each([
   '{"type":"session.updated"}',
 ])('reads %s', event => expect(isWatched(event)).toBe(true))
 
-test.each(['{"type":"response.audio.delta","delta":"usage"}', '{"type":"x","text":"\\u4e2d\\n"}'])(
+test.each(['{"type":"response.audio.delta","delta":"of usage"}', '{"type":"x","text":"\\u4e2d\\n"}'])(
   'relays %s unread',
   event => expect(isWatched(event)).toBe(false),
 )
