@@ -57,6 +57,7 @@ export function referencesOf({
 /** `canonicalBody` is the body as canonical JSON, or null. A quick search in it settles nearly all requests. */
 export function findKeptReferences(body: JsonObject, canonicalBody: string | null): KeptReference[] {
   const found = findItems(body.input)
+  // raw text: canonical JSON escapes no letter.
   if (canonicalBody === null || MAY_REFER.test(canonicalBody)) walkObject(body, [], found)
   return found
 }

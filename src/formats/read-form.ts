@@ -50,6 +50,20 @@ export function readForm(bytes: Uint8Array, contentType: string): Form {
   return { bytes, boundary, parts }
 }
 
+/** Whether some providers would decode a value to another text than the one that stands there: RFC 7578, 4.7 and 5.1.2. */
+function isEncoded(head: string, { isFile }: Pick<FormPart, 'isFile'>): boolean {
+  return head.split('\r\n').some(line => {
+    const [name = '', ...value] = line.toLowerCase().split(':')
+    if (name.trim() === 'content-transfer-encoding') return !AS_IT_IS.has(value.join(':').trim())
+    if (isFile || name.trim() !== 'content-type') return false
+    const charsets = value.flatMap(each => each.split(';')).filter(each => each.trim().startsWith('charset'))
+    return charsets.some(each => !UTF8.has(each.replace(/[\s"']|charset\*?\s*=/g, '')))
+  })
+}
+
+const AS_IT_IS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
+const UTF8: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii'])
+
 /** Between two delimiters: line end, header, empty line, value, line end. */
 function readPart(body: Buffer, start: number, next: number): FormPart {
   const headEnd = body.indexOf('\r\n\r\n', start)
@@ -57,7 +71,9 @@ function readPart(body: Buffer, start: number, next: number): FormPart {
     body.toString('latin1', start, start + 2) === '\r\n' && body.toString('latin1', next - 2, next) === '\r\n'
   if (!isFramed || headEnd < 0 || headEnd + 4 > next - 2) throw notAForm('its boundary stands where no part ends')
   if (headEnd - start > MAX_HEAD_BYTES) throw notAForm('the head of a part is too long')
-  const disposition = readDisposition(body.toString('utf8', start + 2, headEnd))
+  const head = body.toString('utf8', start + 2, headEnd)
+  const disposition = readDisposition(head)
+  if (isEncoded(head, disposition)) throw notAForm('its texts must be UTF-8, without a Content-Transfer-Encoding')
   return { ...disposition, start: headEnd + 4, end: next - 2 }
 }
 
@@ -76,6 +92,11 @@ function readDisposition(head: string): Pick<FormPart, 'name' | 'isFile'> {
   if (!isWhole || name === undefined || isNamedTwice || name.includes('\\')) throw unclearPart()
   const isFile = given.some(([, key = '']) => /^filename\*?$/i.test(key))
   return { name: name.replace(/^"|"$/g, ''), isFile }
+}
+
+/** The type that a provider is told, without a charset by which it would read another text. */
+export function typeOfForm({ boundary }: Pick<Form, 'boundary'>): string {
+  return `multipart/form-data; boundary=${/^[\w'+.-]+$/.test(boundary) ? boundary : `"${boundary}"`}`
 }
 
 /** The parts with this name that are not files. */

@@ -21,6 +21,7 @@ export function readPlainBody(
   const text = new TextDecoder().decode(bytes)
   const parsed = parse(text)
   if (isJsonObject(parsed)) return { body: parsed, stream: null }
+  // raw text: the beginning of a stream is no JSON.
   if (!BEGINS_STREAM.test(text)) return null
   const assembler = openAssembler()
   const push = ({ data, event }: { data: string; event: string | null }) => assembler.push(data, event)

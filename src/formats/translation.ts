@@ -1,5 +1,6 @@
 /** Translates requests and responses of the other two APIs to and from chat completions. */
 
+import type { ExtrasKeys } from './chat/carried.ts'
 import type { PartReader } from './chat/read-parts.ts'
 import { type ClientError, writeOpenAiError } from './errors/client-error.ts'
 import type { ProviderError } from './errors/provider-error.ts'
@@ -53,8 +54,8 @@ export interface Translation {
 export interface RequestTarget extends ChatTarget {
   /** Whether a tool that the provider cannot run is refused where it could be left out. */
   refusesTools: boolean
-  /** The provider and its model. */
-  origin: string
+  /** For provider extras of its model. */
+  extrasKeys: ExtrasKeys
 }
 
 export type TranslatedEndpoint = TranslationContext['endpoint']
@@ -65,15 +66,15 @@ export function translate(endpoint: TranslatedEndpoint, given: JsonObject, targe
     ? { body: given, dropped: [] }
     : dropHostedTools(endpoint, given)
   if (endpoint === 'responses') {
-    const context = readResponseContext(given, crypto.randomUUID(), target.origin)
-    const chatRequest = responseToChat(body, target.origin)
+    const context = readResponseContext(given, crypto.randomUUID(), target.extrasKeys)
+    const chatRequest = responseToChat(body, target.extrasKeys)
     const translated = { endpoint, context, wanted: wantedOfChat(chatRequest) } as const
     return { chatRequest, droppedTools, omittedItems: omittedItems(given), context: translated }
   }
   const chatRequest = messageToChat(body, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
   const inputTokens = estimatePromptTokens(chatRequest, 'chat')
-  const context = { model: textOf(body.model), inputTokens, requestId, origin: target.origin }
+  const context = { model: textOf(body.model), inputTokens, requestId, extrasKeys: target.extrasKeys }
   return {
     chatRequest,
     droppedTools,
@@ -138,7 +139,7 @@ export function countInput(endpoint: TranslatedEndpoint, given: JsonObject): Jso
   if (endpoint === 'responses') {
     return { object: 'response.input_tokens', input_tokens: countPromptTokens(responseToChat(body, null), 'chat') }
   }
-  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false, origin: null }
+  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false, extrasKeys: null }
   // A count request has no max_tokens, but the translation requires one.
   return { input_tokens: countPromptTokens(messageToChat({ ...body, max_tokens: 1 }, target), 'chat') }
 }

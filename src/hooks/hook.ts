@@ -2,6 +2,7 @@
  * The installation's hook: an address that says of each request, and of each answer, whether it may pass. What it is asked, and when, the
  * pipeline knows.
  */
+import { LRUCache } from 'lru-cache'
 import type { HookConfig } from '../config/hook.ts'
 import { refuse } from '../errors/errors.ts'
 import { limitConcurrency } from '../event-loop/limit-concurrency.ts'
@@ -36,6 +37,8 @@ export interface Passed {
 export interface Hook extends Pick<HookConfig, 'streams' | 'mostBytes'> {
   /** Throws HookRefusal; where the hook was not heard and nothing passes then, a 503, or a 413 for what is too long. */
   ask(question: Question): Promise<Passed>
+  /** Returns what `decide` returned for the same name shortly before, or returns now. Neither null nor a failure is kept. */
+  once<Decision>(name: string, decide: () => Promise<Decision>): Promise<Decision>
 }
 
 export interface HookOptions {
@@ -108,8 +111,25 @@ export function createHook({ config, log, metrics }: HookOptions): Hook {
   return {
     streams: config.streams,
     mostBytes,
+    once: createDecisions(),
     ask: question =>
       question.trace ? question.trace.traceHook(question.when, place => ask(question, place)) : ask(question, null),
+  }
+}
+
+/** Names of decisions that are kept. */
+const MOST_DECISIONS = 1_000
+
+function createDecisions(): Hook['once'] {
+  const decisions = new LRUCache<string, Promise<unknown>>({ max: MOST_DECISIONS })
+  return <Decision>(name: string, decide: () => Promise<Decision>) => {
+    const kept = decisions.get(name) as Promise<Decision> | undefined
+    if (kept) return kept
+    const deciding = decide()
+    decisions.set(name, deciding)
+    const forget = () => decisions.delete(name)
+    deciding.then(decision => decision ?? forget(), forget)
+    return deciding
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../formats/responses/continued-input.ts'
 import { type ToRewrite, writeOwnFields } from '../formats/responses/own-fields.ts'
 import { joinBytes } from '../formats/sse/split-events.ts'
-import { hideSecrets as withoutSecrets } from './checks/sent-text.ts'
+import { writeShown as writeForHook } from './checks/sent-text.ts'
 import type { EmbeddingsToRead, ReadEmbeddings } from './embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from './embeddings/read-answer.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './kept-objects/read-batch-line.ts'
@@ -29,9 +29,9 @@ export function readKeptResponse(response: string): JobDone<KeptAs | null> {
   return { output: readKept(response) }
 }
 
-/** Hides what the hook is not shown. */
-export function hideSecrets(text: string): JobDone<string> {
-  return { output: withoutSecrets(text) }
+/** Writes what the hook is shown. */
+export function writeShown(input: Parameters<typeof writeForHook>[0]): JobDone<Uint8Array> {
+  return { output: writeForHook(input) }
 }
 
 /** Reads one request of a batch. */

@@ -71,6 +71,7 @@ export interface Check extends Passed {
   holdsStreams: boolean
   /** Asks about an answer, in JSON; null: it is too long to be at hand. Throws as `Hook.ask` does. */
   ask(answer: Uint8Array | null, isStored: boolean): Promise<Passed>
+  once: Hook['once']
 }
 
 export interface RequestContext<Q extends Query = Query> extends Planned {

@@ -13,13 +13,15 @@ export interface OperationTraits {
   isCached: boolean
   /** Whether it is asked about sound, and answers with its transcript. */
   hearsSound: boolean
+  /** The kind of answer that has text in it, such as revised prompts beside pictures; null: its answers have none. */
+  answers: 'text' | 'pictures' | null
   /** Whether OpenAI alone has it, for its own models under a project's own key. */
   isOpenAis?: true
 }
 
-const PICTURES = { defaultModel: 'dall-e-2', isCached: false, hearsSound: false }
-const SOUND = { takesForms: true, defaultModel: null, isCached: false, hearsSound: true }
-const TEXT = { takesForms: false, defaultModel: null, isCached: true, hearsSound: false }
+const PICTURES = { defaultModel: 'dall-e-2', isCached: false, hearsSound: false, answers: 'pictures' } as const
+const SOUND = { takesForms: true, defaultModel: null, isCached: false, hearsSound: true, answers: 'text' } as const
+const TEXT = { takesForms: false, defaultModel: null, isCached: true, hearsSound: false, answers: null }
 
 /** By their paths after the base address. */
 export const OPERATIONS = {
@@ -31,7 +33,7 @@ export const OPERATIONS = {
   'audio/translations': SOUND,
   moderations: { ...TEXT, defaultModel: 'omni-moderation-latest' },
   rerank: { ...TEXT, isCached: false },
-  'responses/compact': { ...TEXT, isCached: false, isOpenAis: true },
+  'responses/compact': { ...TEXT, isCached: false, answers: 'text', isOpenAis: true },
 } as const satisfies Record<string, OperationTraits>
 
 export type PassedOperation = keyof typeof OPERATIONS

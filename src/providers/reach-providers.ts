@@ -16,6 +16,7 @@ import { createConnectionProbe } from './call-upstream.ts'
 import { type CircuitOptions, type Circuits, createCircuits } from './circuits.ts'
 import { createDirectProviders, DIRECT_HAS } from './direct-providers.ts'
 import { readEncryptionKeys } from './keys/encryption-key.ts'
+import { createExtrasKeys } from './keys/extras-keys.ts'
 import { createVault, openStoredKey } from './keys/vault.ts'
 import type { ModelRouterOptions } from './model-router.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
@@ -55,14 +56,17 @@ export function reachProviders({ config, database, catalogue, log }: ReachOption
     log,
     onOpen: tellOpened(database, log),
   })
-  const vault = createVault(() => readEncryptionKeys(config))
   const probe = createConnectionProbe()
+  const readKeys = () => readEncryptionKeys(config)
+  const vault = createVault(readKeys)
+  const extrasKeys = createExtrasKeys(readKeys, () => call(database, 'installation_id', {}))
 
   const retry = (provider: Provider) => withRetries(provider, { maxRetries })
 
   /** `has`: the operations that it supports natively, without translation to chat. */
   function translating(provider: Provider, has: readonly Endpoint[]): Provider {
-    return withReading(withTranslations(provider, { has, targetOf: chatTargets(catalogue, provider.pricedAs) }))
+    const targetOf = chatTargets(catalogue, provider.pricedAs)
+    return withReading(withTranslations(provider, { has, targetOf, extrasKeys }))
   }
 
   const direct = createDirectProviders({

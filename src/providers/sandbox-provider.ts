@@ -21,7 +21,7 @@ export function createSandboxProvider(): Provider {
     ask: request => answer(targetOf(request), isLong(request) ? request.bodyBytes : encode(request.body)),
   }
   const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
-  return withTranslations(sandbox, { has: [], targetOf: () => target })
+  return withTranslations(sandbox, { has: [], targetOf: () => target, extrasKeys: null })
 }
 
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))

@@ -340,7 +340,7 @@ describeBackends('a hook', backend => {
         ],
         ['/embeddings', { model: 'text-embedding-3-small', input: 'Well?' }, 'embeddings', false],
         ['/moderations', { model: 'omni-moderation-latest', input: 'Well?' }, 'moderations', false],
-        ['/images/generations', { model: 'gpt-image-1', prompt: 'Well?' }, 'images/generations', false],
+        ['/images/generations', { model: 'gpt-image-1', prompt: 'Well?' }, 'images/generations', true],
         ['/audio/speech', { model: 'tts-1', voice: 'alloy', input: 'Well?' }, 'audio/speech', false],
         ['/cache/explain', chat('Well?'), 'chat', false],
         ['/responses/input_tokens', { model: MODEL, input: 'Well?' }, 'responses', false],
@@ -442,7 +442,7 @@ describeBackends('a hook', backend => {
     test('is shown what a packed text holds, which a client may have written', async () => {
       const { hook, proxy, key } = setup
       hook.say(({ request }) => ({ verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow', policy: '1' }))
-      const text = packCarried({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, 'whoever')
+      const text = packCarried({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, ['any key'])
       const thought = { type: 'thinking', thinking: 'Hm.', signature: text }
       const model = 'openai/gpt-4o-mini'
       const said = { role: 'user', content: 'Well?' }

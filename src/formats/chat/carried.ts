@@ -1,8 +1,8 @@
 /**
- * What an assistant's message and its calls carried beyond chat's own fields, whatever its vendor names it: other formats have no place for
- * it, but vendors require it unchanged in the next request. It is packed into one opaque text, which a client sends back unread.
+ * Provider extras: the fields of an assistant's message and of its calls that chat does not define. Other formats have no place for them, but
+ * vendors require them unchanged in the next request. They are packed into one opaque text with a MAC, which a client sends back unread.
  */
-
+import { timingSafeEqual } from 'node:crypto'
 import {
   isBlank,
   isJsonObject,
@@ -30,15 +30,15 @@ const OWN_OF_CALL: ReadonlySet<string> = new Set(['id', 'index', 'type', 'functi
 const OWN_OF_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments'])
 
 /** Begins a packed text. No vendor's own signature begins with it. */
-export const PACKED = 'mp1.'
-const CHECK_CHARS = 22
+const PACKED = 'mp1.'
+const MAC_CHARS = 22
 /** Of what is packed together. The longest thoughts have half of it; what is beyond it, such as a picture, is left out. */
 const MOST_BYTES = 1024 * 1024
 /** Of the pieces of all that one answer carries: a stream repeats names and types with each. */
 const MOST_PIECES_CHARS = 8 * MOST_BYTES
 /** Of what is nested in a client's text. */
 const MOST_LEVELS = 64
-const LONGEST_PACKED = PACKED.length + CHECK_CHARS + Math.ceil((MOST_BYTES * 4) / 3)
+const LONGEST_PACKED = PACKED.length + MAC_CHARS + Math.ceil((MOST_BYTES * 4) / 3)
 
 /** What a message, or a delta of one, carried; without its calls. */
 export function carriedBy(message: JsonObject): JsonObject {
@@ -142,8 +142,15 @@ export class PendingCarried {
   }
 }
 
-/** Packs it for the model that has said it, `origin`: the small before the large, as far as there is room. Null for nothing. */
-export function packCarried({ fields, calls }: Carried, origin: string): string | null {
+/**
+ * Keys for the MAC of packed extras, derived for one provider and its model: the first creates MACs, each of them verifies. A text that was
+ * packed for another model, or by anybody else, has no valid MAC.
+ */
+export type ExtrasKeys = readonly string[]
+
+/** Packs the small before the large, as far as there is room. Null for nothing, or without a key. */
+export function packCarried({ fields, calls }: Carried, [key]: ExtrasKeys): string | null {
+  if (key === undefined) return null
   const each = [...listed('fields', fields), ...listed('calls', calls)].sort((a, b) => a.bytes - b.bytes)
   let left = MOST_BYTES - 64
   const kept = each.filter(({ bytes }) => {
@@ -153,7 +160,7 @@ export function packCarried({ fields, calls }: Carried, origin: string): string 
   })
   if (kept.length === 0) return null
   const json = Buffer.from(JSON.stringify({ fields: sortedOf(kept, 'fields'), calls: sortedOf(kept, 'calls') }))
-  return PACKED + checkOf(json, origin) + json.toString('base64url')
+  return PACKED + macOf(json, key) + json.toString('base64url')
 }
 
 interface Listed {
@@ -176,23 +183,24 @@ function sortedOf(kept: readonly Listed[], kind: Listed['kind']): JsonObject {
 }
 
 /**
- * Reverses `packCarried`. Null for any other text, a vendor's own signature for example; for another model's; and for one that was changed.
- * `origin` null: whoever it is for.
+ * Reverses `packCarried`. Null for any other text, such as a vendor's own signature, and for one whose MAC none of the keys verifies. `keys`
+ * null: the MAC is not verified, for reading what a text would hold.
  */
-export function unpackCarried(text: unknown, origin: string | null): Carried | null {
+export function unpackCarried(text: unknown, keys: ExtrasKeys | null): Carried | null {
   if (typeof text !== 'string' || !isPacked(text) || text.length > LONGEST_PACKED) return null
-  const beginsAt = PACKED.length + CHECK_CHARS
+  const beginsAt = PACKED.length + MAC_CHARS
   const json = Buffer.from(text.slice(beginsAt), 'base64url')
-  const isOurs = origin === null || text.slice(PACKED.length, beginsAt) === checkOf(json, origin)
-  return isOurs ? readCarried(json) : null
+  const mac = Buffer.from(text.slice(PACKED.length, beginsAt))
+  const isVerified = keys === null || keys.some(key => isEqual(mac, Buffer.from(macOf(json, key))))
+  return isVerified ? readCarried(json) : null
 }
 
-/** Whether the text was packed here, for some model. */
+/** Whether the text claims to have been packed here, for some model. */
 export function isPacked(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(PACKED)
 }
 
-/** A client may have written it: what it holds is no more than what it could send as a chat message. */
+/** Read strictly even so: its values are no more than what a client could send as a chat message. */
 function readCarried(json: Buffer): Carried | null {
   const packed = parseJsonObject(json.toString())
   if (packed === undefined || isDeeper(packed, MOST_LEVELS)) return null
@@ -207,6 +215,10 @@ function isDeeper(value: object, levels: number): boolean {
   return levels === 0 || Object.values(value).some(each => isNested(each) && isDeeper(each, levels - 1))
 }
 
-function checkOf(json: Buffer, origin: string): string {
-  return new Bun.SHA256().update(origin).update('\n').update(json).digest('base64url').slice(0, CHECK_CHARS)
+function macOf(json: Buffer, key: string): string {
+  return new Bun.CryptoHasher('sha256', key).update(json).digest('base64url').slice(0, MAC_CHARS)
+}
+
+function isEqual(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other)
 }

@@ -24,6 +24,7 @@ function createFormat(wantedOf: (request: JsonObject) => Wanted): AnswerFormat {
     isLastEvent(event) {
       if (event.length > MAX_DONE_BYTES) return false
       const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
+      // raw text: the end of a stream is no JSON.
       return bytes.includes(DONE) && /^data: ?\s*\[DONE\]\s*$/m.test(bytes.toString('latin1'))
     },
     lastEvent: encoder.encode('data: [DONE]\n\n'),

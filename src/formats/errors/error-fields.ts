@@ -110,6 +110,7 @@ class TextFinder {
     const text = value.trim()
     const nested = /^[[{"]/.test(text) ? this.find(parseShort(text), depth - 1) : []
     if (nested.length > 0) return nested
+    // raw text: markup is no JSON.
     const shown = /^<(?:!doctype|html|head|body|\?xml)/i.test(text) ? readPage(text.slice(0, MAX_CHARS)) : text
     return shown === '' ? [] : [bound(shown)]
   }

@@ -71,6 +71,12 @@ export function parseObject(text: string): JsonObject {
   return body
 }
 
+/** Whether a pattern of ASCII text may match somewhere in JSON once it is parsed: it does not only where this returns false. */
+export function mayMatch(jsonText: string, pattern: RegExp): boolean {
+  // raw text: an escape counts as a match.
+  return pattern.test(jsonText) || jsonText.includes('\\u00')
+}
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws a 400 when the bytes are not UTF-8. */
@@ -140,6 +146,7 @@ const INEXACT_NUMBER = /[[:,]\s*-?\d(?:[\d.eE+-]{15,}|[\d.]*[eE][+-]?\d{3})/
 
 /** Whether parsing this JSON text and writing it again could change a number. */
 export function hasInexactNumber(jsonText: string): boolean {
+  // raw text: numbers have no escapes.
   return INEXACT_NUMBER.test(jsonText)
 }
 

@@ -1,7 +1,7 @@
 /** Builds a Messages response from a chat response, event by event: each step continues the open block of its kind, or opens a new one. */
 
 import type { ProxyError } from '../../errors/errors.ts'
-import { packCarried } from '../chat/carried.ts'
+import { type ExtrasKeys, packCarried } from '../chat/carried.ts'
 import type { Ending } from '../chat/finish-reason.ts'
 import type { PartReader, ResponseHead } from '../chat/read-parts.ts'
 import { type JsonObject, sha256 } from '../json/canonical.ts'
@@ -16,8 +16,8 @@ export interface MessageContext {
   /** An estimate, reported before the provider has counted. */
   inputTokens: number
   requestId: string
-  /** The provider and its model, to which what an answer carries is bound. */
-  origin: string
+  /** For the provider extras of the answer. */
+  extrasKeys: ExtrasKeys
 }
 
 export class GrowingMessage implements FormatWriter {
@@ -134,7 +134,7 @@ export class GrowingMessage implements FormatWriter {
   }
 
   #pack(): string | null {
-    return packCarried(this.#reader().carried.take(), this.#context.origin)
+    return packCarried(this.#reader().carried.take(), this.#context.extrasKeys)
   }
 
   #sign(): void {

@@ -1,7 +1,7 @@
 /** Translates a Messages conversation and its content blocks to chat messages. */
 
 import { invalidRequest } from '../../errors/errors.ts'
-import { type Carried, unpackCarried } from '../chat/carried.ts'
+import { type Carried, type ExtrasKeys, unpackCarried } from '../chat/carried.ts'
 import { type Conversation, createConversation, type Part } from '../chat/conversation.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
@@ -56,7 +56,7 @@ function readAssistant(blocks: JsonObject[], param: string, conversation: Conver
     else if (block.type === 'thinking' || block.type === 'redacted_thinking') {
       // Without what it carried, a thought is dropped: another model cannot use it.
       const packed = block.type === 'thinking' ? block.signature : block.data
-      carried.push(...[unpackCarried(packed, options.origin)].filter(each => each !== null))
+      carried.push(...[unpackCarried(packed, options.extrasKeys)].filter(each => each !== null))
     } else parts.push(...translateBlock(block, at, options))
   }
   if (parts.length === 0 && calls.length === 0) return
@@ -76,8 +76,8 @@ function readCall(block: JsonObject, param: string): Parameters<Conversation['ca
 export interface BlockOptions {
   /** Whether the provider supports `cache_control`. Others may refuse an unknown field. */
   keepsCacheMarks: boolean
-  /** The provider and its model; null: whatever was carried is read, whoever it is for. */
-  origin: string | null
+  /** Verify packed provider extras; null: they are read without being verified. */
+  extrasKeys: ExtrasKeys | null
 }
 
 /** `content` is one text or a list of blocks. Returns an empty list when it is absent. */

@@ -162,7 +162,7 @@ export class GrowingResponse implements FormatWriter {
 
   /** Asked for or not: it comes back by itself, or by its item's id. */
   #pack(): string | null {
-    return packCarried(this.#reader().carried.take(), this.#context.origin)
+    return packCarried(this.#reader().carried.take(), this.#context.extrasKeys)
   }
 
   /** What is whole ends the reasoning that waits for it; without any text, it comes before what the model does next. */

@@ -1,7 +1,7 @@
 /** Translates the items of a Responses request to chat messages. */
 
 import { invalidRequest } from '../../errors/errors.ts'
-import { unpackCarried } from '../chat/carried.ts'
+import { type ExtrasKeys, unpackCarried } from '../chat/carried.ts'
 import { type Conversation, createConversation } from '../chat/conversation.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
@@ -12,8 +12,8 @@ import { translateContent } from './response-content-to-chat.ts'
 import { notTranslated } from './response-fields.ts'
 import { chatNameOf, readNamespace, wrapInput } from './response-tools-to-chat.ts'
 
-/** Throws a 400 that names the invalid item. `origin`: the provider and its model; null: whatever was carried is read. */
-export function translateInput(body: JsonObject, origin: string | null): JsonObject[] {
+/** Throws a 400 that names the invalid item. `extrasKeys` verify packed provider extras; null: they are read without being verified. */
+export function translateInput(body: JsonObject, extrasKeys: ExtrasKeys | null): JsonObject[] {
   const conversation = createConversation()
   const instructions = readGiven(body, 'instructions')
   if (instructions !== undefined) conversation.system(translateContent(instructions, 'instructions'), 'instructions')
@@ -24,7 +24,7 @@ export function translateInput(body: JsonObject, origin: string | null): JsonObj
     const ids = pairItems(items)
     for (const [index, item] of items.entries()) {
       const param = `input[${index}]`
-      translateItem(readObject(item, param), param, { conversation, origin, ids })
+      translateItem(readObject(item, param), param, { conversation, extrasKeys, ids })
     }
   }
   const messages = conversation.finish()
@@ -34,7 +34,7 @@ export function translateInput(body: JsonObject, origin: string | null): JsonObj
 
 interface Reading {
   conversation: Conversation
-  origin: string | null
+  extrasKeys: ExtrasKeys | null
   ids: PairIds
 }
 
@@ -50,8 +50,8 @@ const TRANSLATIONS: Record<string, (item: JsonObject, param: string, reading: Re
   },
   function_call_output: translateOutput,
   custom_tool_call_output: translateOutput,
-  reasoning(item, param, { conversation, origin }) {
-    const carried = unpackCarried(item.encrypted_content, origin)
+  reasoning(item, param, { conversation, extrasKeys }) {
+    const carried = unpackCarried(item.encrypted_content, extrasKeys)
     // Without what it carried, reasoning is dropped: another model cannot use it.
     if (carried) conversation.carry(carried, param, answerOf(item.id))
   },

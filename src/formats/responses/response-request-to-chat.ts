@@ -1,5 +1,6 @@
 /** Translates a Responses request to a chat request. */
 
+import type { ExtrasKeys } from '../chat/carried.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { pickGiven, readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
 import { takeUnknownFields } from './response-fields.ts'
@@ -19,13 +20,13 @@ const SAME = [
 ]
 
 /** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
-export function responseToChat(body: JsonObject, origin: string | null): JsonObject {
+export function responseToChat(body: JsonObject, extrasKeys: ExtrasKeys | null): JsonObject {
   const unknown = takeUnknownFields(body)
   const limit = readGiven(body, 'max_output_tokens')
   return {
     ...unknown,
     model: body.model,
-    messages: translateInput(body, origin),
+    messages: translateInput(body, extrasKeys),
     ...translateTools(body),
     ...translateText(body),
     ...translateReasoning(body),

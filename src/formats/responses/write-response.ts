@@ -1,5 +1,6 @@
 /** Writes the `response` object around its output items, from what the request said and what the model did. */
 
+import type { ExtrasKeys } from '../chat/carried.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { COUNT_FIELDS } from '../usage/usage-fields.ts'
@@ -93,17 +94,17 @@ export interface ResponseContext {
   keepsLogprobs: boolean
   /** Replaces the response's id when the provider gives none. */
   requestId: string
-  /** The provider and its model, to which what an answer carries is bound. */
-  origin: string
+  /** For the provider extras of the answer. */
+  extrasKeys: ExtrasKeys
 }
 
-export function readResponseContext(body: JsonObject, requestId: string, origin: string): ResponseContext {
+export function readResponseContext(body: JsonObject, requestId: string, extrasKeys: ExtrasKeys): ResponseContext {
   const top = body.top_logprobs
   return {
     body,
     tools: toolsByChatName(body),
     keepsLogprobs: includes(body, 'message.output_text.logprobs') || (typeof top === 'number' && top > 0),
     requestId,
-    origin,
+    extrasKeys,
   }
 }

@@ -85,6 +85,7 @@ export function namesEvent(event: Uint8Array, names: readonly string[]): boolean
     'latin1',
   )
   const named =
+    // raw text: a provider’s event that an escape hides is relayed like any other.
     /^event: ?(.*)/m.exec(beginning)?.[1]?.trimEnd() ?? /^data: ?\{\s*"type"\s*:\s*"([^"]*)"/m.exec(beginning)?.[1]
   return named !== undefined && names.includes(named)
 }

@@ -2,10 +2,11 @@
 import { createYieldTurn } from '../../event-loop/turns.ts'
 import { HookRefusal } from '../../hooks/verdict.ts'
 import { readAll } from '../../providers/read-bytes.ts'
+import type { PassedBody } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
 import { aboutOf } from './check.ts'
-import { withoutSecrets } from './sent-text.ts'
+import { type ShownForm, shownBody, shownJson } from './sent-text.ts'
 
 /** Lines that are under way at once. */
 const AT_ONCE = 16
@@ -33,7 +34,7 @@ export async function checkRequests(
   const yieldTurn = createYieldTurn()
   const underWay = new Set<Promise<void>>()
   for (const { bytes, where } of lines) {
-    const request = bytes.length > hook.mostBytes ? null : await withoutSecrets(bytes, account.project_id)
+    const request = await shownJson(bytes, { owner: account.project_id, mostBytes: hook.mostBytes })
     const asking: Promise<void> = hook.ask({ when: 'before', about, request, trace }).then(
       () => void underWay.delete(asking),
       error => {
@@ -49,6 +50,29 @@ export async function checkRequests(
   await Promise.all(underWay)
 }
 
+/** A body that a storage provider gets, without the content of files. Throws as `Hook.ask` does. */
+export async function checkBody(
+  context: RequestContext,
+  body: PassedBody,
+  { hook }: Pick<Stages, 'hook'>,
+): Promise<void> {
+  if (!hook) return
+  const options = { owner: context.account.project_id, mostBytes: hook.mostBytes, omitsFiles: true }
+  const request = await shownBody(body, options)
+  await hook.ask({ when: 'before', about: aboutOf(context), request, trace: context.request.trace })
+}
+
+/** A query string that goes to a provider with the request, decoded. Throws as `Hook.ask` does. */
+export async function checkSearch(context: RequestContext, { hook }: Pick<Stages, 'hook'>): Promise<void> {
+  const { search, trace } = context.request
+  if (!hook || search.length <= 1) return
+  const fields = Map.groupBy(new URLSearchParams(search), ([name]) => name)
+  const query = Object.fromEntries(Array.from(fields, ([name, given]) => [name, given.map(([, value]) => value)]))
+  const bytes = Buffer.from(JSON.stringify({ query }))
+  const request = await shownJson(bytes, { owner: context.account.project_id, mostBytes: hook.mostBytes })
+  await hook.ask({ when: 'before', about: aboutOf(context), request, trace })
+}
+
 /** The response, read whole. Throws as `Hook.ask` does. */
 export async function passKept(
   context: RequestContext,
@@ -58,9 +82,8 @@ export async function passKept(
   if (!hook || response.status !== 200) return response
   const { body } = response
   const whole = body instanceof ReadableStream ? await readAll(body, context.provider?.name ?? '') : Buffer.from(body)
-  const isJson = !response.headers['content-type']?.includes('text/event-stream')
-  const shown = isJson ? whole : Buffer.from(JSON.stringify(new TextDecoder().decode(whole)))
-  const answer = await withoutSecrets(shown, context.account.project_id)
+  const form: ShownForm = response.headers['content-type']?.includes('text/event-stream') ? 'events' : 'json'
+  const answer = await shownJson(whole, { owner: context.account.project_id, mostBytes: hook.mostBytes, form })
   const about = { ...aboutOf(context), stored: true }
   await hook.ask({ when: 'after', about, request: NO_REQUEST, answer, trace: context.request.trace })
   return { ...response, body: whole }

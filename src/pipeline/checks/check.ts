@@ -5,14 +5,15 @@ import type { Hook } from '../../hooks/hook.ts'
 import { OPERATIONS } from '../../providers/operations.ts'
 import type { Query } from '../query.ts'
 import type { Check, Planned, RequestContext } from '../request-context.ts'
-import { sentText, withoutSecrets } from './sent-text.ts'
+import { type ShownForm, shownJson, shownQuery } from './sent-text.ts'
 
 type Asking = Pick<RequestContext, 'request' | 'query' | 'account'>
 
 /** Null where there is nothing to ask. Throws as `Hook.ask` does. */
 export async function checkRequest(context: Asking, hook: Hook): Promise<Check | null> {
   const { request, query, account } = context
-  const sent = await sentText(query, { owner: account.project_id, mostBytes: hook.mostBytes })
+  const options = { owner: account.project_id, mostBytes: hook.mostBytes }
+  const sent = await shownQuery(query, options)
   if (sent === undefined) return null
   request.body.hold(sent?.length ?? 0)
   const about = aboutOf(context)
@@ -21,8 +22,9 @@ export async function checkRequest(context: Asking, hook: Hook): Promise<Check |
   return {
     ...passed,
     holdsStreams: hook.streams === 'hold',
+    once: hook.once,
     async ask(given, stored) {
-      const answer = given && (await withoutSecrets(given, account.project_id))
+      const answer = given && (await shownJson(given, { ...options, form: formOfAnswer(query) }))
       return hook.ask({ when: 'after', about: { ...about, stored }, request: sent, answer, trace })
     },
   }
@@ -48,8 +50,12 @@ export function withinCheck<P extends Planned>(plan: P, check: Check): P {
   return { ...plan, control: unstored, cacheQuery: cacheQuery && { ...cacheQuery, control: unstored } }
 }
 
-/** Whether an answer to it has text: vectors, scores, pictures and sound have none. */
+/** Whether an answer to it has text: vectors, scores and sound have none. */
 export function hasTextAnswer(query: Query): boolean {
-  if (query.kind === 'passed') return OPERATIONS[query.endpoint].hearsSound
+  if (query.kind === 'passed') return OPERATIONS[query.endpoint].answers !== null
   return query.kind === 'completion' && query.embeddings === null
+}
+
+function formOfAnswer({ kind, endpoint }: Query): ShownForm {
+  return kind === 'passed' && OPERATIONS[endpoint].answers === 'pictures' ? 'pictures' : 'json'
 }

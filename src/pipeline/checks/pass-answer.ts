@@ -1,9 +1,10 @@
 /** An answer passes the hook before it is given to anybody: a provider's, and a stored one where the rules have changed since. */
+import type { CacheQuery } from '../../cache/cache-query.ts'
 import type { Match } from '../../cache/entry.ts'
 import type { Lookup } from '../../cache/lookup.ts'
 import type { Passed } from '../../hooks/hook.ts'
 import { HookRefusal } from '../../hooks/verdict.ts'
-import type { RequestContext, RoutedContext, Stages } from '../request-context.ts'
+import type { Check, RequestContext, RoutedContext, Stages } from '../request-context.ts'
 import type { SpentUsage } from '../spending/spent-usage.ts'
 import { hasTextAnswer } from './check.ts'
 
@@ -32,16 +33,29 @@ export async function passStored(
   { cache }: Pick<Stages, 'cache'>,
 ): Promise<Match | null> {
   if (!check || !cacheQuery || match.entry.policy === check.policy || !hasTextAnswer(query)) return match
+  const decided = `${cacheQuery.exactKey} ${match.id} ${check.policy} ${Bun.SHA256.hash(match.entry.body, 'hex')}`
+  const policy = await check.once(decided, () => recheck(check, cacheQuery, match, cache))
+  return policy === REJECTED ? null : { ...match, entry: { ...match.entry, policy } }
+}
+
+const REJECTED = Symbol('rejected')
+
+/** The policy under which it passes now; null: the hook was not heard. */
+async function recheck(
+  check: Check,
+  cacheQuery: CacheQuery,
+  match: Match,
+  cache: Stages['cache'],
+): Promise<string | typeof REJECTED | null> {
   try {
     const { policy, mayStore } = await check.ask(match.entry.body, true)
-    const passed = { ...match, entry: { ...match.entry, policy } }
     if (!mayStore) await cache.discard(cacheQuery, match)
-    else if (policy !== null) cache.restamp(cacheQuery, passed)
-    return passed
+    else if (policy !== null) cache.restamp(cacheQuery, { ...match, entry: { ...match.entry, policy } })
+    return policy
   } catch (error) {
     if (!(error instanceof HookRefusal)) throw error
     await cache.discard(cacheQuery, match)
-    return null
+    return REJECTED
   }
 }
 

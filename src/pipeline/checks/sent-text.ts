@@ -1,51 +1,118 @@
-/** What the hook is shown of a request: its JSON as it was sent, or the texts of its form; without what authorizes the client, and packed texts unpacked. */
+/**
+ * Writes the JSON that the hook is shown, from parsed values alone, so that no escape hides anything: of a request or an answer, without the
+ * credentials of MCP servers, and with packed provider extras unpacked; of a form, its texts.
+ */
+import { isUtf8 } from 'node:buffer'
+import { copyInTurns } from '../../event-loop/copy-in-turns.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
-import { MAY_BE_PACKED, writeOut } from '../../formats/drop-packed.ts'
-import { isJsonObject, type JsonObject, parseJson } from '../../formats/json/canonical.ts'
-import { type Form, readValue } from '../../formats/read-form.ts'
+import { unpackCarried } from '../../formats/chat/carried.ts'
+import { hasDuplicateKeys, isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
+import { parseExactlyIfValid } from '../../formats/json/exact-json.ts'
+import { measureJson } from '../../formats/large-bodies/read-large-body.ts'
+import { type Form, type FormPart, readValue } from '../../formats/read-form.ts'
+import { createSseParser } from '../../formats/sse/sse.ts'
+import type { PassedBody } from '../../providers/upstream.ts'
 import type { Query } from '../query.ts'
 
-const HIDE = new Job<string, string>(new URL('../jobs.ts', import.meta.url), 'hideSecrets')
+const SHOW = new Job<ToShow, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'writeShown')
 
-/** Undefined for a request that says nothing to a model; null for one of more than `mostBytes`. `owner` is the project. */
-export async function sentText(
-  query: Query,
-  { owner, mostBytes }: { owner: number; mostBytes: number },
-): Promise<Uint8Array | null | undefined> {
-  if (query.kind !== 'completion' && query.kind !== 'explain' && query.kind !== 'count' && query.kind !== 'passed')
-    return
-  if (lengthOf(query) > mostBytes) return null
-  if (query.kind === 'passed' && query.passed.form) return Buffer.from(JSON.stringify(textsOf(query.passed.form)))
-  const sent = query.kind === 'count' ? query.sent : query.text
-  return withoutSecrets(typeof sent === 'string' ? Buffer.from(sent) : sent, owner)
+interface ShowOptions {
+  /** The project. */
+  owner: number
+  mostBytes: number
+  form?: ShownForm
 }
 
-/** The same JSON without what the client authorizes itself with; answers repeat their requests' tools. */
-export async function withoutSecrets(json: Uint8Array, owner: number): Promise<Uint8Array> {
-  const bytes = Buffer.from(json.buffer, json.byteOffset, json.length)
-  if (!REWRITTEN.some(word => bytes.includes(word))) return json
-  const text = bytes.toString()
-  return Buffer.from(text.length > LONGEST_ON_LOOP ? await offLoop.run(HIDE, text, { owner }) : hideSecrets(text))
+/** Answers with pictures are shown without them, whatever their length; a stream as the list of its events. */
+export type ShownForm = 'json' | 'pictures' | 'events'
+
+interface ToShow {
+  bytes: Uint8Array
+  form: ShownForm
 }
 
-/** A text has at least as many bytes. */
-function lengthOf(query: Extract<Query, { kind: 'completion' | 'explain' | 'count' | 'passed' }>): number {
-  if (query.kind === 'count') return query.sent.length
-  if (query.kind !== 'passed') return query.bytes?.length ?? query.text.length
-  const { bytes, form } = query.passed
-  return form ? textPartsOf(form).reduce((sum, { start, end }) => sum + end - start, 0) : bytes.length
+/** Undefined for a request that says nothing to a model; null for one of more than `mostBytes`. */
+export async function shownQuery(query: Query, options: ShowOptions): Promise<Uint8Array | null | undefined> {
+  switch (query.kind) {
+    case 'completion':
+    case 'explain':
+      return shownJson(query.bytes ?? query.text, options)
+    case 'count':
+      return shownJson(query.sent, options)
+    case 'passed':
+      return shownBody(query.passed, options)
+    default:
+      return
+  }
 }
 
-/** Pictures and sound. */
-const IN_FILES = /^(?:file|image|mask)(?:\[.*)?$/
-
-/** All that is not a file by its name, however it is sent, since a provider may read it as text. */
-function textPartsOf({ parts }: Form): Form['parts'] {
-  return parts.filter(({ name }) => !IN_FILES.test(name))
+/** Null for one of more than `mostBytes`. `omitsFiles`: a file of a form is omitted even where it is text. */
+export async function shownBody(
+  { form, bytes }: PassedBody,
+  { omitsFiles = false, ...options }: ShowOptions & { omitsFiles?: boolean },
+): Promise<Uint8Array | null> {
+  if (!form) return shownJson(bytes, options)
+  const parts = form.parts.filter(part => !isFile(part) || !(omitsFiles || isBinary(form, part)))
+  const length = parts.reduce((sum, { start, end }) => sum + end - start, 0)
+  return length > options.mostBytes ? null : Buffer.from(JSON.stringify(showValue(textsOf(form, parts))))
 }
 
-function textsOf(form: Form): JsonObject {
-  const texts = Map.groupBy(textPartsOf(form), ({ name }) => name)
+/** Null for JSON of more than `mostBytes`. */
+export async function shownJson(
+  json: string | Uint8Array,
+  { owner, mostBytes, form = 'json' }: ShowOptions,
+): Promise<Uint8Array | null> {
+  // A text has at least as many bytes.
+  if (json.length > mostBytes && form !== 'pictures') return null
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
+  if (bytes.length <= LONGEST_ON_LOOP) return writeShown({ bytes, form })
+  const copy = await copyInTurns(bytes)
+  return offLoop.run(SHOW, { bytes: copy, form }, { owner, transfer: [copy.buffer] })
+}
+
+/** Text that is no JSON is shown as one text. */
+export function writeShown({ bytes, form }: ToShow): Uint8Array {
+  const value = form === 'events' ? readEvents(bytes) : parseOrText(new TextDecoder().decode(bytes))
+  const shown = form === 'pictures' ? withoutPictures(value) : value
+  return Buffer.from(JSON.stringify(showValue(redact(shown))))
+}
+
+function parseOrText(text: string): unknown {
+  return parseExactlyIfValid(text) ?? text
+}
+
+function readEvents(bytes: Uint8Array): unknown[] {
+  const events: unknown[] = []
+  const parser = createSseParser(({ data }) => events.push(parseOrText(data)))
+  parser.push(bytes)
+  parser.end()
+  return events
+}
+
+function withoutPictures(answer: unknown): unknown {
+  if (!isJsonObject(answer) || !Array.isArray(answer.data)) return answer
+  return {
+    ...answer,
+    data: answer.data.map(picture => (isJsonObject(picture) ? { ...picture, b64_json: undefined } : picture)),
+  }
+}
+
+/** The fields that providers read files from. */
+const FILE_FIELD = /^(?:file|image|mask|data|input_reference)(?:\[.*)?$/
+
+/** A provider may read any other part as text, even one with a file name. */
+function isFile({ name, isFile: hasFileName }: FormPart): boolean {
+  return hasFileName && FILE_FIELD.test(name)
+}
+
+/** Pictures and sound, but no text that is sent in their place. */
+function isBinary({ bytes }: Form, { start, end }: FormPart): boolean {
+  const value = bytes.subarray(start, end)
+  return value.indexOf(0) >= 0 || !isUtf8(value)
+}
+
+function textsOf(form: Form, parts: readonly FormPart[]): JsonObject {
+  const texts = Map.groupBy(parts, ({ name }) => name)
   return Object.fromEntries(
     Array.from(texts, ([name, [first, ...more]]) => {
       const values = [first, ...more].flatMap(part => (part ? readValue(form, part) : []))
@@ -54,41 +121,62 @@ function textsOf(form: Form): JsonObject {
   )
 }
 
-/** Without these, nobody is authorized, and nothing is packed. */
-const REWRITTEN = ['"mcp"', '"mcp_servers"', MAY_BE_PACKED]
-
-/** Without what an MCP server is told to know the client by, which no model reads: in a request, in one of a batch, in an answer. */
-export function hideSecrets(text: string): string {
-  const body = parseJson(text)
-  if (!isJsonObject(body)) return text
-  const hidden = hideIn(body)
-  return JSON.stringify(text.includes(MAY_BE_PACKED) ? writeOut(hidden) : hidden)
+function showValue(value: unknown): unknown {
+  if (typeof value === 'string') return showText(value)
+  if (Array.isArray(value)) return value.map(showValue)
+  // Numbers that JavaScript cannot hold are objects without fields of their own.
+  if (!isJsonObject(value) || Object.isFrozen(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, showValue(each)]))
 }
 
-function hideIn(body: JsonObject): JsonObject {
+/** Throws a 400 for JSON within a text that is nested too deeply. */
+function showText(text: string): string {
+  const extras = unpackCarried(text, null)
+  if (extras) return JSON.stringify(showValue(extras))
+  const nested = mayBeEscapedJson(text) ? parseExactlyIfValid(text) : undefined
+  if (nested === undefined) return text
+  measureJson(Buffer.from(text))
+  const shown = JSON.stringify(showValue(nested))
+  // Readers differ in which of two equal keys they take.
+  return hasDuplicateKeys(text, nested) ? `${shown}\n${decodeEscapes(text)}` : shown
+}
+
+function decodeEscapes(text: string): string {
+  return text.replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+/** JSON within a text, such as a call's arguments, has escapes of its own: a translation reads it, or the model. */
+function mayBeEscapedJson(text: string): boolean {
+  // raw text: a value that was parsed, which may hold JSON of its own.
+  return text.includes('\\u') && /^\s*[[{"]/.test(text)
+}
+
+/** Removes what an MCP server is told to know the client by, which no model reads: in a request, in one of a batch, in an answer. */
+function redact(body: unknown): unknown {
+  if (!isJsonObject(body)) return body
   const { tools, mcp_servers: servers, body: line, requests } = body
   return {
     ...body,
-    ...(Array.isArray(tools) && { tools: tools.map(hideInTool) }),
-    ...(Array.isArray(servers) && { mcp_servers: servers.map(hideInServer) }),
-    ...(isJsonObject(line) && { body: hideIn(line) }),
-    ...(Array.isArray(requests) && { requests: requests.map(hideInParams) }),
+    ...(Array.isArray(tools) && { tools: tools.map(redactTool) }),
+    ...(Array.isArray(servers) && { mcp_servers: servers.map(redactServer) }),
+    ...(isJsonObject(line) && { body: redact(line) }),
+    ...(Array.isArray(requests) && { requests: requests.map(redactParams) }),
   }
 }
 
-function hideInParams(request: unknown): unknown {
+function redactParams(request: unknown): unknown {
   return isJsonObject(request) && isJsonObject(request.params)
-    ? { ...request, params: hideIn(request.params) }
+    ? { ...request, params: redact(request.params) }
     : request
 }
 
-function hideInTool(tool: unknown): unknown {
+function redactTool(tool: unknown): unknown {
   if (!isJsonObject(tool) || tool.type !== 'mcp') return tool
   const { authorization, headers, ...shown } = tool
   return shown
 }
 
-function hideInServer(server: unknown): unknown {
+function redactServer(server: unknown): unknown {
   if (!isJsonObject(server)) return server
   const { authorization_token, ...shown } = server
   return shown

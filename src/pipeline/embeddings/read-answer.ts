@@ -55,6 +55,7 @@ function takeOutVectors(text: string): { skeleton: string; vectors: string[] } {
   const vectors: string[] = []
   let skeleton = ''
   let end = 0
+  // raw text: a vector that an escape hides is none, and its response is not stored.
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     skeleton += `${text.slice(end, match.index)}"embedding":[${vectors.length}]`
     end = pattern.lastIndex

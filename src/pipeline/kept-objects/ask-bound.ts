@@ -15,7 +15,7 @@ import type { NamedVendor } from '../../providers/operations.ts'
 import { readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider, UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
-import { checkRequests, passKept } from '../checks/check-kept.ts'
+import { checkBody, checkSearch, passKept } from '../checks/check-kept.ts'
 import { passedOn } from '../complete-call.ts'
 import { withCost } from '../pass-through/passed-usage.ts'
 import { readPassedBody } from '../pass-through/read-passed.ts'
@@ -45,6 +45,7 @@ export async function askBound(context: RequestContext, target: BoundTarget, sta
   const keeper = keeperFor(context, target)
   if (id === null && request.method === 'GET') return listBound(context, target, stages)
   if (id !== null && !(await mayName(stages.database, id, account, keeper))) throw refuse('boundUnknown', { id })
+  await checkSearch(context, stages)
   if (request.method !== 'POST') return read(context, { ...target, keeper }, stages)
   const { passed, references } = await readBody(context, collection, stages)
   const owned: KeptReference[] = id === null ? references : [{ kind: 'other', id, field: 'id' }, ...references]
@@ -74,14 +75,13 @@ async function readBody(context: RequestContext, collection: BoundCollection, st
   const { request, account } = context
   if (request.body.announcedBytes === 0) return { passed: null, references: [] }
   const { passed, references } = await readPassedBody(request, true, account, stages)
-  const { fields, form, bytes } = passed
+  const { fields } = passed
   // The lines of a batch are counted and checked as its file comes: in parts they would not be.
   if (collection === 'uploads' && fields.purpose === 'batch') throw refuse('batchInParts')
   const model = modelOf(fields, collection)
   const refusal = model === null ? null : refuseUnallowed([model], account)
   if (refusal) throw refusal
-  const shown = form ? Buffer.from(JSON.stringify(fields)) : bytes
-  await checkRequests(context, [{ bytes: shown, where: '' }], stages)
+  await checkBody(context, passed, stages)
   const named = collection === 'conversations' ? findKeptReferences({ input: fields.items }, '') : findIds(fields)
   return { passed, references: [...references, ...named] }
 }

@@ -57,6 +57,7 @@ export async function bindRead(
   async function bindPiece(bytes: Uint8Array): Promise<void> {
     const text = before + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
     before = text.slice(-OVERLAP_BYTES)
+    // raw text: an id that an escape hides belongs to the first project that names it.
     const found = Array.from(text.matchAll(ID), ([, id = '']) => id).filter(id => !bound.has(id))
     if (found.length === 0) return
     for (const id of found) bound.add(id)

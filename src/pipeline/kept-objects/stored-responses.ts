@@ -8,7 +8,7 @@ import { call } from '../../postgres/call.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
 import { entryName } from '../../stores/fast-store.ts'
-import { passKept } from '../checks/check-kept.ts'
+import { checkSearch, passKept } from '../checks/check-kept.ts'
 import { passedOn } from '../complete-call.ts'
 import { holderOf, type KeptResponse } from '../kept-responses.ts'
 import type { ProxyResponse } from '../request.ts'
@@ -32,9 +32,9 @@ export async function askResponse(
   asked: AskedResponse,
   stages: Stages,
 ): Promise<ProxyResponse> {
+  await checkSearch(context, stages)
   const kept = await askKeeper(context, asked, stages)
-  const hasAnswer = context.request.method !== 'DELETE' && asked.part !== '/input_items'
-  return hasAnswer ? passKept(context, kept, stages) : kept
+  return context.request.method === 'DELETE' ? kept : passKept(context, kept, stages)
 }
 
 async function askKeeper(

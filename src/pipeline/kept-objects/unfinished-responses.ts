@@ -34,6 +34,7 @@ export function keptAs(
   response: string,
   { project_id: owner }: Pick<Account, 'project_id'>,
 ): KeptAs | null | Promise<KeptAs | null> {
+  // raw text: the proxy has written it; any other is parsed.
   const id = OWN_ID_FIRST.exec(response)?.[1]
   if (id !== undefined) return { id, itemIds: [], isUnfinished: false, isStored: true }
   return response.length > LONGEST_ON_LOOP ? offLoop.run(READ, response, { owner }) : readKept(response)

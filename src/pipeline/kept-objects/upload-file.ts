@@ -55,7 +55,9 @@ async function readFile(
 ): Promise<{ passed: PassedBody; form: Form }> {
   const { passed } = await readPassedBody(request, true, account, stages)
   const { form } = passed
-  if (form?.parts.some(({ name, isFile }) => isFile && name === 'file')) return { passed, form }
+  const files = form?.parts.filter(({ name }) => name === 'file') ?? []
+  // A provider may read a text of this name in place of the file.
+  if (form && files.length > 0 && files.every(({ isFile }) => isFile)) return { passed, form }
   throw invalidRequest('The body of your request must be a multipart form with a file.', 'file')
 }
 

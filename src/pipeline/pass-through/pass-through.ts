@@ -105,17 +105,12 @@ async function answerWhole(
   const usage = read.hasFailed
     ? spentBy(context, reported, stages, false)
     : spentBy(context, withSeconds(context, reported, read.transcript, stages), stages)
-  await passAnswer(context, read.isJson ? bytes : quote(bytes), usage)
+  await passAnswer(context, bytes, usage)
   await keep(context, answer, { bytes, hasResults }, usage, stages)
   finishMiss(context, usage, !read.hasFailed)
   const headers = answeredHeaders(context, answer, usage, stages)
   if (contentType !== null) headers['content-type'] = contentType
   return { status: answer.status, headers, body: bytes }
-}
-
-/** A transcript may be no JSON. */
-function quote(bytes: Uint8Array): Uint8Array {
-  return Buffer.from(JSON.stringify(new TextDecoder().decode(bytes)))
 }
 
 /** Each text has a result of its own; texts and pictures in parts have one together. */

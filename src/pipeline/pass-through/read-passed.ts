@@ -10,7 +10,7 @@ import {
 } from '../../formats/json/canonical.ts'
 import { findKeptReferences, type KeptReference, kindOf } from '../../formats/kept-references.ts'
 import { isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
-import { readForm, readValue } from '../../formats/read-form.ts'
+import { readForm, readValue, typeOfForm } from '../../formats/read-form.ts'
 import type { Account } from '../../postgres/admit.ts'
 import { OPERATIONS, type PassedOperation } from '../../providers/operations.ts'
 import { renameInBody, renameInLong } from '../../providers/rename-model.ts'
@@ -95,6 +95,8 @@ export interface PassedBodyRead {
   references: KeptReference[]
 }
 
+/** As the body was read, whatever else its client called it. */
+const JSON_TYPE = 'application/json'
 /** No name, number or boolean in a form is longer than this. */
 const MAX_VALUE_BYTES = 8_192
 /** Fields that decide here, or what it costs. A provider could read a repeated one, or a variant such as `model[]`, differently. */
@@ -109,7 +111,7 @@ export async function readPassedBody(
   { largeBodies }: Pick<Stages, 'largeBodies'>,
 ): Promise<PassedBodyRead> {
   const bytes = await body.readBytes(takesForms)
-  const contentType = headers.get('content-type') ?? 'application/json'
+  const contentType = headers.get('content-type') ?? JSON_TYPE
   return parsePassedBody(bytes, contentType, { hold: body.hold, account, largeBodies })
 }
 
@@ -125,14 +127,14 @@ async function parsePassedBody(
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (isLargeBody(bytes)) {
     const large = await largeBodies.read(bytes, { owner: account.project_id, hold })
-    const passed = { bytes: large.bytes, contentType, fields: large.body, form: null }
+    const passed = { bytes: large.bytes, contentType: JSON_TYPE, fields: large.body, form: null }
     return { passed, json: { ...large, isLarge: true }, references: large.references }
   }
   const text = decodeUtf8(bytes)
   const fields = parseObject(text)
   const json = { canonicalBody: canonicalizeBody(fields), hasInexactNumber: hasInexactNumber(text), isLarge: false }
   const references = findKeptReferences(fields, json.canonicalBody)
-  return { passed: { bytes, contentType, fields, form: null }, json, references }
+  return { passed: { bytes, contentType: JSON_TYPE, fields, form: null }, json, references }
 }
 
 function readFormBody(bytes: Uint8Array, contentType: string): PassedBodyRead {
@@ -153,5 +155,5 @@ function readFormBody(bytes: Uint8Array, contentType: string): PassedBodyRead {
     fields[name] = value
     if (kind) references.push({ kind, id: value, field: name })
   }
-  return { passed: { bytes, contentType, fields, form }, json: null, references }
+  return { passed: { bytes, contentType: typeOfForm(form), fields, form }, json: null, references }
 }

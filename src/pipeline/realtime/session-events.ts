@@ -1,12 +1,12 @@
 /** Reads of a session's events what decides over its cost: which event carries usage, and which models it configures. */
-import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
+import { isJsonObject, type JsonObject, mayMatch } from '../../formats/json/canonical.ts'
 import { findKeptReferences, type KeptReference } from '../../formats/kept-references.ts'
 
 /** Events without these words decide nothing, and are not parsed. */
 const WATCHED = /"(?:usage|response\.created|response\.done|error|(?:transcription_)?session\.(?:created|updated))"/
 
 export function isWatched(text: string): boolean {
-  return WATCHED.test(text)
+  return mayMatch(text, WATCHED)
 }
 
 /** The usage in an event of any type, or in an object directly within it, as in `response`; undefined where it has none. */

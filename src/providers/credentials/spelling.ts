@@ -51,6 +51,7 @@ export function endOfSpelling(bytes: Uint8Array, start: number, spelling: Uint8A
 /** Whether there is a whole escape, of whatever character. Two searches for a byte where there is none. */
 export function holdsEscape(bytes: Uint8Array): boolean {
   return ESCAPE_BEGINS.some(begin => {
+    // raw text: it is escapes that are looked for.
     for (let at = bytes.indexOf(begin); at >= 0; at = bytes.indexOf(begin, at + 1))
       if (readEscape(bytes, at) >= 0) return true
     return false

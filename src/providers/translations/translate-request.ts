@@ -1,7 +1,7 @@
 /** Translates requests to chat completions, a long one in a worker. */
 import { Job, NOBODY, offLoop } from '../../event-loop/off-loop.ts'
-import { dropPacked, MAY_BE_PACKED } from '../../formats/drop-packed.ts'
-import type { JsonObject } from '../../formats/json/canonical.ts'
+import { dropPacked, holdsPacked } from '../../formats/drop-packed.ts'
+import { isGiven, type JsonObject } from '../../formats/json/canonical.ts'
 import {
   type ErrorDetails,
   type RequestTarget,
@@ -55,16 +55,12 @@ export async function translateRequest(
   return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
 }
 
-/** Whether what earlier answers carried may be in it, packed. */
-function holdsPacked(request: UpstreamRequest): boolean {
-  if (!isLong(request)) return request.bodyText.includes(MAY_BE_PACKED)
-  const { bodyBytes } = request
-  return Buffer.from(bodyBytes.buffer, bodyBytes.byteOffset, bodyBytes.length).includes(MAY_BE_PACKED)
-}
-
 /** The request for a provider that has this API of its own, which would refuse what was packed here. */
 export async function withoutPacked(request: UpstreamRequest): Promise<UpstreamRequest> {
-  if (!holdsPacked(request)) return request
+  const { input, messages } = request.body
+  // A long body that was rewritten may have its short fields alone.
+  const isKnown = !isLong(request) || isGiven(input ?? messages)
+  if (isKnown && !holdsPacked(request.body)) return request
   if (isLong(request)) return withLongBody(request, request.body, await runOnBody(DROP, request, {}))
   const bodyText = JSON.stringify(dropPacked(readExactBody(request)))
   return { ...request, body: dropPacked(request.body), bodyText }

@@ -15,6 +15,7 @@ import {
   type TranslationContext,
   translationOf,
 } from '../../formats/translation.ts'
+import type { DeriveExtrasKeys } from '../keys/extras-keys.ts'
 import { readAll, readBytes } from '../read-bytes.ts'
 import { type Endpoint, isEventStream, type Provider, type UpstreamAnswer, type UpstreamRequest } from '../upstream.ts'
 import { completeError, withError } from './client-errors.ts'
@@ -27,16 +28,18 @@ export const DROPPED_TOOLS = 'x-proxy-dropped-tools'
 export const OMITTED = 'x-proxy-omitted'
 
 /** What the catalogue says. */
-type ModelTarget = Omit<ChatTarget, 'origin'>
+type ModelTarget = Omit<ChatTarget, 'extrasKeys'>
 
 export interface TranslationOptions {
   /** Operations that the provider supports besides chat. */
   has: readonly Endpoint[]
   /** What the catalogue knows about a model. */
   targetOf(model: string): ModelTarget
+  /** Null for a provider whose answers have no extras. */
+  extrasKeys: DeriveExtrasKeys | null
 }
 
-export function withTranslations(provider: Provider, { has, targetOf }: TranslationOptions): Provider {
+export function withTranslations(provider: Provider, { has, targetOf, ...options }: TranslationOptions): Provider {
   return {
     ...provider,
     has,
@@ -46,13 +49,13 @@ export function withTranslations(provider: Provider, { has, targetOf }: Translat
       if (has.includes(endpoint)) return askNatively(provider, request, endpoint)
       if (request.onlyCounts) return answerCount(await countRequest(request, endpoint))
       const model = textOf(request.body.model)
-      const origin = `${provider.name} ${model}`
-      const target = { ...targetOf(model), origin, refusesTools: request.refusesTools ?? false }
+      const extrasKeys = (await options.extrasKeys?.(provider.name, model)) ?? []
+      const target = { ...targetOf(model), extrasKeys, refusesTools: request.refusesTools ?? false }
       const { chat, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
       const tell: Tell = details => tellOwnRequest(request, endpoint, target, details)
       const first = await askByChat(provider, chat, context, tell)
       const answer = await orWithoutCarried(first, chat, async () => {
-        const bare = await translateRequest(request, endpoint, { ...target, origin: '' })
+        const bare = await translateRequest(request, endpoint, { ...target, extrasKeys: [] })
         return askByChat(provider, bare.chat, context, tell)
       })
       if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS, droppedTools.join(', '))

@@ -8,7 +8,13 @@ import { RESPONSE_FIELDS } from '../../../src/formats/responses/response-fields.
 import { tellOwn, translate } from '../../../src/formats/translation.ts'
 import { translateRequest } from '../../../src/providers/anthropic/request/translate-request.ts'
 
-const TARGET = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false, refusesTools: false, origin: 'p m' }
+const TARGET = {
+  maxOutputTokens: null,
+  canReason: true,
+  keepsCacheMarks: false,
+  refusesTools: false,
+  extrasKeys: ['p m'],
+}
 const FIELDS = { responses: RESPONSE_FIELDS, messages: MESSAGE_FIELDS }
 type Endpoint = keyof typeof FIELDS
 

@@ -13,8 +13,8 @@ test('a long request is translated as a short one is, and says that it was', asy
       return { status: 500, headers: new Headers(), body: new Blob(['{}']).stream(), mayStore: () => true }
     },
   }
-  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false, origin: 'p m' }
-  const translating = withTranslations(provider, { has: [], targetOf: () => target })
+  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
+  const translating = withTranslations(provider, { has: [], targetOf: () => target, extrasKeys: null })
   const body = { model: 'm', input: 'Hi' }
   const bodyText = JSON.stringify(body)
   const { signal } = new AbortController()

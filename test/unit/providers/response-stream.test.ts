@@ -206,7 +206,7 @@ describe('hasToldFailure', () => {
 
 describe('judge', () => {
   test('judges the response that a stream is translated from', async () => {
-    const context = { model: 'm', inputTokens: 1, requestId: 'req_1', origin: 'p m' }
+    const context = { model: 'm', inputTokens: 1, requestId: 'req_1', extrasKeys: ['p m'] }
     const translation = translationOf({ endpoint: 'messages', context, wanted }).openStream()
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }]
     const chunks = [delta({ content: 'A dot:', images }), delta({}, 'stop')]

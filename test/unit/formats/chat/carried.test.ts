@@ -2,7 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readBounds } from '../../../../src/formats/bounds/read-bounds.ts'
-import { type Carried, PendingCarried, packCarried, unpackCarried } from '../../../../src/formats/chat/carried.ts'
+import {
+  type Carried,
+  type ExtrasKeys,
+  PendingCarried,
+  packCarried,
+  unpackCarried,
+} from '../../../../src/formats/chat/carried.ts'
 import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
 import { isJsonObject, type JsonObject, objectsOf } from '../../../../src/formats/json/canonical.ts'
 import { createMessageAssembler } from '../../../../src/formats/messages/assemble-message.ts'
@@ -11,7 +17,7 @@ import { responseToChat } from '../../../../src/formats/responses/response-reque
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
 import { createMessageStream, createResponseStream, messageFromChat, responseFromChat } from '../translated.ts'
 
-const ORIGIN = 'a-vendor a/model'
+const EXTRAS_KEYS = ['the key', 'the key before the last rotation']
 const none: Carried = { fields: {}, calls: {} }
 
 /** Some names that vendors use, and any others. */
@@ -57,15 +63,15 @@ const answers = fc
     }
   })
 
-const responses = readResponseContext({ model: 'a/model', input: 'x', store: false }, 'req_1', ORIGIN)
-const messages = { model: 'a/model', inputTokens: 1, requestId: 'req_1', origin: ORIGIN }
+const responses = readResponseContext({ model: 'a/model', input: 'x', store: false }, 'req_1', EXTRAS_KEYS)
+const messages = { model: 'a/model', inputTokens: 1, requestId: 'req_1', extrasKeys: EXTRAS_KEYS }
 const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
 type Answer = Parameters<typeof splitAnswer>[0]
 const chunksOf = (answer: Answer) =>
   splitAnswer(answer, { includeUsage: false }).map(chunk => JSON.parse(chunk) as JsonObject)
 
 /** An answer at each door, plain and streamed, and what comes of it at the model that it is sent back to. */
-const WAYS: Record<string, (answer: Answer, back: string) => unknown> = {
+const WAYS: Record<string, (answer: Answer, back: ExtrasKeys) => unknown> = {
   'at /v1/responses, plain': (answer, back) => backAsItems(responseFromChat(answer, responses), back),
   'at /v1/responses, streamed'(answer, back) {
     const stream = createResponseStream(responses)
@@ -82,7 +88,7 @@ const WAYS: Record<string, (answer: Answer, back: string) => unknown> = {
   },
 }
 
-function backAsItems({ output }: JsonObject, back: string): unknown {
+function backAsItems({ output }: JsonObject, back: ExtrasKeys): unknown {
   const results = objectsOf(output).filter(({ type }) => type === 'function_call')
   const input = [
     ...objectsOf(output),
@@ -91,29 +97,32 @@ function backAsItems({ output }: JsonObject, back: string): unknown {
   return objectsOf(responseToChat({ model: 'm', input }, back).messages)[0]
 }
 
-function backAsBlocks({ content }: JsonObject, back: string): unknown {
+function backAsBlocks({ content }: JsonObject, back: ExtrasKeys): unknown {
   const said = [{ role: 'assistant', content }]
   const body = { model: 'm', max_tokens: 9, messages: said }
-  return objectsOf(messageToChat(body, { ...target, origin: back }).messages)[0]
+  return objectsOf(messageToChat(body, { ...target, extrasKeys: back }).messages)[0]
 }
 
 describe.each(Object.entries(WAYS))('what was carried %s', (_, way) => {
   test('comes back whole, field by field, to the model that said it', () => {
     fc.assert(
       fc.property(answers, answer => {
-        expect(way(answer, ORIGIN)).toEqual(answer.choices[0]?.message)
+        expect(way(answer, EXTRAS_KEYS)).toEqual(answer.choices[0]?.message)
       }),
       { numRuns: 200 },
     )
   })
 
-  test.each(['a-vendor another/model', 'another-vendor a/model', ''])('is not told to “%s”', back => {
-    const call = { id: 'call_0', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
-    const message = { role: 'assistant', content: 'Hm.', tool_calls: [call] }
-    const carried = { ...message, ticket: 'secret', tool_calls: [{ ...call, seal: 'secret' }] }
-    const choices = [{ index: 0, message: carried, finish_reason: 'tool_calls' }]
-    expect(way({ id: 'gen-1', created: 1, model: 'a/model', choices }, back)).toEqual(message)
-  })
+  test.each([[['another key']], [['another key', 'one more']], [[]]])(
+    'is not sent to a model with the keys %j',
+    back => {
+      const call = { id: 'call_0', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
+      const message = { role: 'assistant', content: 'Hm.', tool_calls: [call] }
+      const carried = { ...message, ticket: 'secret', tool_calls: [{ ...call, seal: 'secret' }] }
+      const choices = [{ index: 0, message: carried, finish_reason: 'tool_calls' }]
+      expect(way({ id: 'gen-1', created: 1, model: 'a/model', choices }, back)).toEqual(message)
+    },
+  )
 })
 
 test('nothing follows the text that ends a turn at /v1/messages, where clients look for the answer', () => {
@@ -128,40 +137,57 @@ test('nothing follows the text that ends a turn at /v1/messages, where clients l
 
 test('two long lists are merged item by item, in no more time than they take to read', () => {
   const list = (field: string) => Array.from({ length: 20_000 }, (_, index) => ({ index, [field]: 'x' }))
-  const packed = ['a', 'b'].map(field => packCarried({ fields: { details: list(field) }, calls: {} }, ORIGIN))
+  const packed = ['a', 'b'].map(field => packCarried({ fields: { details: list(field) }, calls: {} }, EXTRAS_KEYS))
   const input = [
     ...packed.map(encrypted_content => ({ type: 'reasoning', summary: [], encrypted_content })),
     { type: 'message', role: 'assistant', content: 'Hi.' },
   ]
   const began = process.cpuUsage()
-  const [message] = objectsOf(responseToChat({ model: 'm', input }, ORIGIN).messages)
+  const [message] = objectsOf(responseToChat({ model: 'm', input }, EXTRAS_KEYS).messages)
   expect(process.cpuUsage(began).user).toBeLessThan(1_500_000)
   expect(message?.details).toEqual(list('a').map(item => ({ ...item, b: 'x' })))
 })
 
 describe('a packed text', () => {
-  const packed = packCarried({ fields: { ticket: 'A' }, calls: { c: { seal: 'B' } } }, ORIGIN) ?? ''
+  const packed = packCarried({ fields: { ticket: 'A' }, calls: { c: { seal: 'B' } } }, EXTRAS_KEYS) ?? ''
 
   test('is the same for the same, in whatever order it came', () => {
-    const one = packCarried({ fields: { a: 1, b: 2 }, calls: {} }, ORIGIN)
-    expect(packCarried({ fields: { b: 2, a: 1 }, calls: {} }, ORIGIN)).toBe(one)
-    expect(unpackCarried(one, ORIGIN)).toEqual({ fields: { a: 1, b: 2 }, calls: {} })
+    const one = packCarried({ fields: { a: 1, b: 2 }, calls: {} }, EXTRAS_KEYS)
+    expect(packCarried({ fields: { b: 2, a: 1 }, calls: {} }, EXTRAS_KEYS)).toBe(one)
+    expect(unpackCarried(one, EXTRAS_KEYS)).toEqual({ fields: { a: 1, b: 2 }, calls: {} })
   })
 
-  test('is none where nothing was carried', () => expect(packCarried(none, ORIGIN)).toBeNull())
+  test('is none where nothing was carried', () => expect(packCarried(none, EXTRAS_KEYS)).toBeNull())
+
+  test('is verified by the key before the last rotation as well, and by no other', () => {
+    const [, previous = ''] = EXTRAS_KEYS
+    const earlier = packCarried({ fields: { ticket: 'A' }, calls: {} }, [previous])
+    expect(unpackCarried(earlier, EXTRAS_KEYS)).toEqual({ fields: { ticket: 'A' }, calls: {} })
+    expect(unpackCarried(packed, [previous])).toBeNull()
+    expect(unpackCarried(packed, [])).toBeNull()
+    expect(packCarried({ fields: { ticket: 'A' }, calls: {} }, [])).toBeNull()
+  })
+
+  test('whose check needs no key, as a client can compute it, is none', () => {
+    const json = '{"fields":{"ticket":"A"},"calls":{}}'
+    for (const origin of ['', 'openrouter a/model', ...EXTRAS_KEYS]) {
+      const check = new Bun.SHA256().update(`${origin}\n${json}`).digest('base64url').slice(0, 22)
+      expect(unpackCarried(`mp1.${check}${Buffer.from(json).toString('base64url')}`, EXTRAS_KEYS)).toBeNull()
+    }
+  })
 
   test('that was changed anywhere is none', () => {
     for (let at = 0; at < packed.length; at++) {
       const other = packed[at] === 'A' ? 'B' : 'A'
-      expect(unpackCarried(packed.slice(0, at) + other + packed.slice(at + 1), ORIGIN)).toBeNull()
-      expect(unpackCarried(packed.slice(0, at), ORIGIN)).toBeNull()
+      expect(unpackCarried(packed.slice(0, at) + other + packed.slice(at + 1), EXTRAS_KEYS)).toBeNull()
+      expect(unpackCarried(packed.slice(0, at), EXTRAS_KEYS)).toBeNull()
     }
   })
 
   test.each([
     ...[undefined, null, 7, {}, [], '', 'mp1.', 'mp1.e30', 'EtcBCkgIARABGAIiQL', 'gAAAAABo', `mp1.${'A'.repeat(999)}`],
     packed.replace('mp1.', 'mp2.'),
-  ])('is no other: %j', text => expect(unpackCarried(text, ORIGIN)).toBeNull())
+  ])('is no other: %j', text => expect(unpackCarried(text, EXTRAS_KEYS)).toBeNull())
 
   test('of any text is none, and throws nothing', () => {
     fc.assert(
@@ -172,7 +198,7 @@ describe('a packed text', () => {
 
   /** As a client could that knows how. */
   const forge = (carried: JsonObject) =>
-    packCarried({ fields: carried.fields as JsonObject, calls: carried.calls as JsonObject }, ORIGIN)
+    packCarried({ fields: carried.fields as JsonObject, calls: carried.calls as JsonObject }, EXTRAS_KEYS)
 
   test.each([
     ['the format’s own fields of a message', { role: 'system', content: 'X', refusal: 'X', name: 'X' }],
@@ -188,7 +214,7 @@ describe('a packed text', () => {
       fields: { ...fields, x: 1 },
       calls: { c: { ...fields, x: 1, id: 'i', function: { arguments: 'X' } } },
     })
-    const { fields: read, calls } = unpackCarried(text, ORIGIN) ?? none
+    const { fields: read, calls } = unpackCarried(text, EXTRAS_KEYS) ?? none
     expect(read).toEqual({ x: 1 })
     // A call's fields of these names are no more than other fields.
     expect(calls.c).not.toHaveProperty('id')
@@ -208,14 +234,14 @@ describe('a packed text', () => {
     const large = 'x'.repeat(1024 * 1024)
     const text = packCarried(
       { fields: { picture: large, ticket: 'A' }, calls: { c: { seal: large }, d: { seal: 'B' } } },
-      ORIGIN,
+      EXTRAS_KEYS,
     )
-    expect(unpackCarried(text, ORIGIN)).toEqual({ fields: { ticket: 'A' }, calls: { d: { seal: 'B' } } })
+    expect(unpackCarried(text, EXTRAS_KEYS)).toEqual({ fields: { ticket: 'A' }, calls: { d: { seal: 'B' } } })
     expect(text?.length).toBeLessThan(1_500_000)
-    const halves = packCarried({ fields: { a: large.slice(400_000), b: large.slice(300_000) }, calls: {} }, ORIGIN)
-    expect(Object.keys(unpackCarried(halves, ORIGIN)?.fields ?? {})).toEqual(['a'])
-    const most = packCarried({ fields: { most: large.slice(200) }, calls: {} }, ORIGIN)
-    expect(unpackCarried(most, ORIGIN)?.fields.most).toHaveLength(1024 * 1024 - 200)
+    const halves = packCarried({ fields: { a: large.slice(400_000), b: large.slice(300_000) }, calls: {} }, EXTRAS_KEYS)
+    expect(Object.keys(unpackCarried(halves, EXTRAS_KEYS)?.fields ?? {})).toEqual(['a'])
+    const most = packCarried({ fields: { most: large.slice(200) }, calls: {} }, EXTRAS_KEYS)
+    expect(unpackCarried(most, EXTRAS_KEYS)?.fields.most).toHaveLength(1024 * 1024 - 200)
     expect(unpackCarried(`${most}${'A'.repeat(400_000)}`, null)).toBeNull()
   })
 })
@@ -230,7 +256,7 @@ test('what streams without end is left out from where it is too much', () => {
 
 describe('what a packed text may cost', () => {
   const bounds = (carried: JsonObject) => {
-    const text = packCarried({ fields: carried, calls: {} }, 'whoever')
+    const text = packCarried({ fields: carried, calls: {} }, ['any key'])
     return [
       readBounds('responses', { model: 'm', input: [{ type: 'reasoning', summary: [], encrypted_content: text }] }),
       readBounds('messages', {

@@ -138,7 +138,7 @@ describe('a translated conversation', () => {
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'scaled' }] },
       { type: 'function_call_output', call_id: 'c2', output: [image] },
     ]
-    const chat = responseToChat({ model: 'm', input }, 'p m')
+    const chat = responseToChat({ model: 'm', input }, ['p m'])
     expect(rolesOf(chat)).toEqual(['user', 'assistant', 'c1', 'c2', 'system', 'user'])
     const types = ['text', 'image_url', 'text', 'image_url']
     const content = types.map(type => expect.objectContaining({ type }))
@@ -153,7 +153,7 @@ describe('a translated conversation', () => {
       { type: 'function_call_output', call_id: 'c1', output: '1' },
       { type: 'function_call_output', call_id: 'c2', output: '2' },
     ]
-    expect(rolesOf(responseToChat({ model: 'm', input }, 'p m'))).toEqual([
+    expect(rolesOf(responseToChat({ model: 'm', input }, ['p m']))).toEqual([
       'assistant',
       'c1',
       'user',
@@ -179,7 +179,7 @@ describe('a translated conversation', () => {
       },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't2', content: 'y' }] },
     ]
-    const target = { maxOutputTokens: null, canReason: false, keepsCacheMarks: false, origin: 'p m' }
+    const target = { maxOutputTokens: null, canReason: false, keepsCacheMarks: false, extrasKeys: ['p m'] }
     const chat = messageToChat({ model: 'm', max_tokens: 9, messages }, target)
     expect(rolesOf(chat)).toEqual(['user', 'assistant', 't1', 't2', 'system', 'user'])
   })

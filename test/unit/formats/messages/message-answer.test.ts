@@ -14,7 +14,7 @@ import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/
 import { chatAnswers } from '../../chat-answers.ts'
 import { createMessageStream, messageFromChat } from '../translated.ts'
 
-const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1', origin: 'p m' }
+const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1', extrasKeys: ['p m'] }
 
 /** All events of the answer as its provider would have streamed it. */
 function streamed(answer: JsonObject): TypedEvent[] {

@@ -9,7 +9,7 @@ import { planMessages } from '../../../../src/formats/messages/plan-messages.ts'
 import { countInput } from '../../../../src/formats/translation.ts'
 import { messageFromChat } from '../translated.ts'
 
-const target: ChatTarget = { maxOutputTokens: null, canReason: true, keepsCacheMarks: true, origin: 'p m' }
+const target: ChatTarget = { maxOutputTokens: null, canReason: true, keepsCacheMarks: true, extrasKeys: ['p m'] }
 const base = { model: 'some/model', max_tokens: 1_000, messages: [{ role: 'user', content: 'Hello' }] }
 
 function messagesOf(messages: unknown[], more: JsonObject = {}): unknown {
@@ -162,7 +162,7 @@ describe('messageToChat', () => {
       system: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }],
       thinking: { type: 'enabled', budget_tokens: 8_000 },
     }
-    const plain = { maxOutputTokens: 16_384, canReason: false, keepsCacheMarks: false, origin: 'p m' }
+    const plain = { maxOutputTokens: 16_384, canReason: false, keepsCacheMarks: false, extrasKeys: ['p m'] }
     expect(messageToChat(body, plain)).toEqual({
       model: 'some/model',
       messages: [
@@ -194,7 +194,7 @@ describe('messageToChat', () => {
     for (const reasoning of [null, 'Hm.']) {
       const message = { role: 'assistant', content: 'Hi.', reasoning, reasoning_details }
       const answer = { id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
-      const { content } = messageFromChat(answer, { model: 'm', inputTokens: 1, requestId: 'r', origin: 'p m' })
+      const { content } = messageFromChat(answer, { model: 'm', inputTokens: 1, requestId: 'r', extrasKeys: ['p m'] })
       const next = messagesOf([
         { role: 'assistant', content },
         { role: 'user', content: 'x' },

@@ -9,7 +9,7 @@ import { refuseOrder } from '../../../standin/refuse-order.ts'
 const ASKED = { role: 'user', content: 'Go on.' }
 
 function messagesOf(...items: JsonObject[]): JsonObject[] {
-  const { messages } = responseToChat({ model: 'm', input: [...items, ASKED] }, 'p m')
+  const { messages } = responseToChat({ model: 'm', input: [...items, ASKED] }, ['p m'])
   return (messages as JsonObject[]).slice(0, -1)
 }
 

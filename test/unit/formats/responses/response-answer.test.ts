@@ -22,7 +22,7 @@ const body = {
     { type: 'custom', name: 'patch' },
   ],
 }
-const context = readResponseContext(body, 'req_1', 'p m')
+const context = readResponseContext(body, 'req_1', ['p m'])
 
 /** All events of the answer as its provider would have streamed it. */
 function streamed(answer: JsonObject, of = context): TypedEvent[] {
@@ -159,9 +159,9 @@ describe('a translated answer', () => {
       { type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^mp1\./) },
       { type: 'message' },
     ])
-    const kept = readResponseContext({ model: 'm', input: 'x' }, 'req_1', 'p m')
+    const kept = readResponseContext({ model: 'm', input: 'x' }, 'req_1', ['p m'])
     expect(responseFromChat(thoughtful, kept).output).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
-    const unasked = readResponseContext({ model: 'm', input: 'x', store: false }, 'req_1', 'p m')
+    const unasked = readResponseContext({ model: 'm', input: 'x', store: false }, 'req_1', ['p m'])
     expect(responseFromChat(thoughtful, unasked).output).toMatchObject([{ type: 'reasoning' }, { type: 'message' }])
   })
 

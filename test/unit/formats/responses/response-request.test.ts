@@ -5,15 +5,15 @@ import { responseToChat } from '../../../../src/formats/responses/response-reque
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
 import { responseFromChat } from '../translated.ts'
 
-const ORIGIN = 'p m'
+const EXTRAS_KEYS = ['p m']
 
 function messagesOf(input: unknown, more: JsonObject = {}): unknown {
-  return responseToChat({ model: 'm', input, ...more }, ORIGIN).messages
+  return responseToChat({ model: 'm', input, ...more }, EXTRAS_KEYS).messages
 }
 
 function refusalOf(body: JsonObject): ProxyError {
   try {
-    responseToChat({ model: 'm', input: 'x', ...body }, ORIGIN)
+    responseToChat({ model: 'm', input: 'x', ...body }, EXTRAS_KEYS)
   } catch (error) {
     if (error instanceof ProxyError) return error
     throw error
@@ -50,7 +50,7 @@ describe('responseToChat', () => {
         background: false,
         previous_response_id: null,
       },
-      ORIGIN,
+      EXTRAS_KEYS,
     )
     expect(chat).toEqual({
       model: 'some/model',
@@ -81,7 +81,7 @@ describe('responseToChat', () => {
   test('leaves out what chat takes beside tools alone', () => {
     const chat = responseToChat(
       { model: 'm', input: 'x', tools: [], tool_choice: 'auto', parallel_tool_calls: true },
-      ORIGIN,
+      EXTRAS_KEYS,
     )
     expect(chat).toEqual({ model: 'm', messages: [{ role: 'user', content: 'x' }] })
   })
@@ -180,7 +180,7 @@ describe('responseToChat', () => {
     ]
     const chat = responseToChat(
       { model: 'm', input, tools: [tool], tool_choice: { type: 'custom', name: 'patch' } },
-      ORIGIN,
+      EXTRAS_KEYS,
     )
     expect(chat).toMatchObject({
       tools: [
@@ -220,7 +220,7 @@ describe('responseToChat', () => {
       ],
       client_metadata: { session_id: 's' },
     }
-    const chat = responseToChat(body, ORIGIN)
+    const chat = responseToChat(body, EXTRAS_KEYS)
     const names = (chat.tools as { function: { name: string } }[]).map(tool => tool.function.name)
     expect(names).toEqual(['agents__close', 'agents__patch', expect.stringMatching(/^agents__n{47}_[0-9a-f]{8}$/)])
     expect(chat).toMatchObject({ messages: [{ tool_calls: [{ function: { name: 'agents__close' } }] }, {}] })
@@ -230,7 +230,7 @@ describe('responseToChat', () => {
     })
     const message = { role: 'assistant', content: null, tool_calls }
     const answer = { id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
-    expect(responseFromChat(answer, readResponseContext(body, 'req_1', ORIGIN)).output).toMatchObject([
+    expect(responseFromChat(answer, readResponseContext(body, 'req_1', EXTRAS_KEYS)).output).toMatchObject([
       { type: 'function_call', namespace: 'agents', name: 'close', arguments: '{"input":"x"}' },
       { type: 'custom_tool_call', namespace: 'agents', name: 'patch', input: 'x' },
       { type: 'function_call', namespace: 'agents', name: 'n'.repeat(64) },
@@ -243,7 +243,9 @@ describe('responseToChat', () => {
     const message = { role: 'assistant', content: null, reasoning_content: 'Hm.', thinking_blocks, tool_calls: [call] }
     const answer = { id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
     const body = { model: 'm', input: 'x', include: ['reasoning.encrypted_content'] }
-    const { output } = responseFromChat(answer, readResponseContext(body, 'req_1', ORIGIN)) as { output: JsonObject[] }
+    const { output } = responseFromChat(answer, readResponseContext(body, 'req_1', EXTRAS_KEYS)) as {
+      output: JsonObject[]
+    }
     const next = [...output, { type: 'function_call_output', call_id: 'c1', output: 'Sun' }]
     expect(messagesOf(next)).toMatchObject([
       { role: 'assistant', thinking_blocks, tool_calls: [call] },

@@ -149,7 +149,7 @@ const mangled = fc.oneof(
 function readTranslated(usage: unknown): (TokenUsage | null)[] {
   const chat = typeof usage === 'object' && usage !== null && !Array.isArray(usage) ? (usage as JsonObject) : null
   const parts = { id: 'r', createdSeconds: 1, model: 'm', status: 'completed' as const, output: [], usage: chat }
-  const response = writeResponse(parts, readResponseContext({}, 'r', 'o').body)
+  const response = writeResponse(parts, readResponseContext({}, 'r', ['o']).body)
   return [
     chatFormat.readUsage(usage, {}),
     messagesFormat.readUsage(writeUsage(chat), {}),

@@ -1,0 +1,37 @@
+/** Derives the keys for the MACs of packed provider extras from the encryption keys: the same in every process and after a restart. */
+import { hkdfSync } from 'node:crypto'
+import type { ExtrasKeys } from '../../formats/chat/carried.ts'
+import type { EncryptionKeys } from './encryption-key.ts'
+
+/** Returns the keys for one provider and its model: the current one, then the one before the last rotation. */
+export type DeriveExtrasKeys = (provider: string, model: string) => Promise<ExtrasKeys>
+
+const PURPOSE = 'provider extras'
+const KEY_BYTES = 32
+
+/**
+ * The installation id replaces ENCRYPTION_KEY where none is set: whoever can read the database can create MACs then. Secrets are read at first
+ * use, and again after a failure.
+ */
+export function createExtrasKeys(
+  readKeys: () => Promise<EncryptionKeys>,
+  readInstallationId: () => Promise<string>,
+): DeriveExtrasKeys {
+  let reading: Promise<Uint8Array[]> | null = null
+
+  async function readSecrets(): Promise<Uint8Array[]> {
+    const { current, previous } = await readKeys()
+    const secrets = [current ?? Buffer.from(await readInstallationId()), previous]
+    return secrets.filter(secret => secret !== null)
+  }
+
+  return async (provider, model) => {
+    reading ??= readSecrets()
+    const secrets = await reading.catch(error => {
+      reading = null
+      throw error
+    })
+    const info = JSON.stringify([PURPOSE, provider, model])
+    return secrets.map(secret => Buffer.from(hkdfSync('sha256', secret, '', info, KEY_BYTES)).toString('base64'))
+  }
+}
