@@ -80,8 +80,8 @@ export const FUNCTIONS = {
   count_minute: { takes: { of_project: 'bigint', of_key: 'bigint', wanted: 'integer', most: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
   /** How many vectors a project has in its cache; none for a user who may not see it. */
   count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
-  /** Adds an administrator, or makes a user one, and returns a token to set a password with. For operators without an administrator, or who lost the password. */
-  create_administrator: { takes: { email: 'text' }, gives: 'text' },
+  /** Adds an administrator and returns a token to set a password with; for an administrator who lost the password, returns another token. Raises for a user who is not an administrator, unless promote is true: then the user becomes one. For operators. */
+  create_administrator: { takes: { email: 'text', promote: 'boolean=' }, gives: 'text' },
   /** Creates the table of a group's lists, to be filled before index_cache_lists, and returns its number. */
   create_cache_lists: { takes: {}, gives: 'bigint' },
   /** Creates the first administrator of a new installation; false when there is one already. */
