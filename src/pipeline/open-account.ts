@@ -182,14 +182,14 @@ export class OpenAccount implements RequestAccounting {
 
   noteSemanticMatch(
     match: SemanticMatch<EntryFacts> | NearMiss,
-    { identity }: CacheQuery,
+    query: CacheQuery,
     { isShadow } = { isShadow: false },
   ): void {
     if (this.#isFinished) return
     const { semanticHits, catalogue, metrics } = this.#options
     Object.assign(this.#story, { similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
     metrics.noteSimilarity(outcomeOf(match, isShadow), match.similarity)
-    const asked = { requestId: this.#request.id, account: this.#account, model: this.#query?.model, isShadow, identity }
+    const asked = { requestId: this.#request.id, account: this.#account, model: this.#query?.model, isShadow, query }
     semanticHits.record(describeSemanticHit(match, { ...asked, pricedAs: this.#provider?.pricedAs ?? null }, catalogue))
   }
 

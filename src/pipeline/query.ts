@@ -104,6 +104,8 @@ export interface KeptQuery extends NotedQuery {
 
 export interface FeedbackQuery extends NotedQuery {
   kind: 'feedback'
+  /** X-Proxy-Cache-Namespace. */
+  namespace: string
 }
 
 export type Query = CompletionQuery | ExplainQuery | PassedQuery | CountQuery | KeptQuery | FeedbackQuery

@@ -142,7 +142,10 @@ function describeCommands(environment: () => Record<string, string>): void {
       ['create-key taken', /^usage: /],
       ['create-admin', /^usage: .* create-admin EMAIL \[--promote\] \[--password-stdin\]$/],
       ['create-admin nobody', /^e-mail address "nobody" is not valid$/],
-      ['create-admin member@example.org', /^user "member@example.org" exists and is not an administrator: only with --promote /],
+      [
+        'create-admin member@example.org',
+        /^user "member@example.org" exists and is not an administrator: only with --promote /,
+      ],
       ['create-admin eve@example.org a-secret-of-hers', /^usage: /],
       ['create-admin eve@example.org --password=a-secret-of-hers', /^usage: /],
       ['create-admin eve@example.org --password-stdin=a-secret-of-hers', /^usage: /],
