@@ -5,6 +5,7 @@ import { invalidRequest, ProxyError, refuse } from '../errors/errors.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
 import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readClientAddress, readRequestId } from '../http/incoming.ts'
+import { isHttps } from '../http/is-https.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import type { Database } from '../postgres/database.ts'
@@ -92,6 +93,7 @@ export function openController(
       corsHeaders: {},
       isAnthropic: false,
       isLast: false,
+      isSecure: isHttps(request, trustedProxies),
     }
 
   return (
