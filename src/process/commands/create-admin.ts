@@ -4,7 +4,7 @@
  * standard input holds, and prints the user's id.
  */
 import { formatId } from '../../admin/ids.ts'
-import { hashPassword, PASSWORD_LENGTH } from '../../admin/login.ts'
+import { hashNewPassword, PASSWORD_LENGTH } from '../../admin/new-password.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import { call } from '../../postgres/call.ts'
 import { baseUrlOf, dashboardUrl } from '../address.ts'
@@ -20,7 +20,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const { promote } = options
   const [email = ''] = words
   const config = readConfig()
-  const hash = options['password-stdin'] ? await hashPassword(await readPassword()) : null
+  const hash = options['password-stdin'] ? await hashNewPassword(await readPassword(), email) : null
   await withOperatorDatabase(config, async database => {
     const token = await call(database, 'create_administrator', { email, promote })
     if (hash === null) return tellInvitation(token, config)
