@@ -7,6 +7,7 @@ test.each([
   'aaaaaaaaaaaa',
   'aB'.repeat(8),
   'abcabcabcabcabc',
+  'kq7kq7kq7kq7kq7',
   'abcdefghijklmnop',
   '123456789012345',
   '987654321098',
