@@ -57,7 +57,9 @@ create table semantic_hits (
     sealed_wording bytea,
     key_id bigint,
     end_user text,
-    primary key (project_id, request_id)
+    scope_hash bytea not null default ''
+        check (octet_length(scope_hash) in (0, 32)),
+    primary key (project_id, request_id, scope_hash)
 );
 
 create index semantic_hits_latest_idx on semantic_hits (project_id, served_at, request_id);
@@ -65,7 +67,7 @@ create index semantic_hits_served_at_idx on semantic_hits (served_at);
 
 comment on table semantic_hits is 'Requests that were answered from the cache though worded differently, would have been in shadow mode, or were not for want of proof; kept for a week.';
 comment on column semantic_hits.project_id is 'The project.';
-comment on column semantic_hits.request_id is 'X-Request-Id of the answer: the latest, where a client sent one twice.';
+comment on column semantic_hits.request_id is 'X-Request-Id of the response: the latest in the sharing scope, where a client sent one twice.';
 comment on column semantic_hits.served_at is 'When it was answered.';
 comment on column semantic_hits.asked_hash is 'Hash of the normalized question.';
 comment on column semantic_hits.entry_hash is 'cache_entries.request_hash of the answer.';
@@ -79,6 +81,7 @@ comment on column semantic_hits.difference is 'Of an undecided one, the kind of 
 comment on column semantic_hits.sealed_wording is 'The question as it was asked, sealed by the proxy; null where log_content was off for its key.';
 comment on column semantic_hits.key_id is 'The key that asked.';
 comment on column semantic_hits.end_user is 'Who asked, in the form of name_end_user(); null: nobody was named.';
+comment on column semantic_hits.scope_hash is 'Hash of the sharing scope of the request: within it, callers may judge the hit. Empty: only members and operators may.';
 
 create table judge_queue (
     id bigint generated always as identity primary key,

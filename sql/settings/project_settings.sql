@@ -16,6 +16,11 @@ from (values
         'Any request: Others get its answer from then on.',
         'None: It gets an answer of its own, which is not stored.'
     ]),
+    ('cache_feedback', 'choice', 'members', null, null, '{any,members,none}', 'Stored answers', 'Who may judge matches', 'Who may call a semantic hit or near miss wrong or right. A verdict holds within the sharing scope of the request that it concerns.', array[
+        'Any caller: Members, and every API key, for requests of its own sharing scope.',
+        'Members: Members and owners of the project, on these pages or with an admin key.',
+        'Nobody: Nobody on these pages or through the API. Operators may, with psql.'
+    ]),
     ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Stored answers', 'Time to live', 'How long an answer is kept, unless the request says otherwise. The plan sets an upper limit.', '{}'),
     ('cache_bytes', 'whole', '1073741824', 0, null, array['whole bytes'], 'Stored answers', 'Maximum size', 'Above it, the answers that would expire first are deleted. Checked once a minute.', '{}'),
     ('seal_answers', 'choice', 'off', null, null, '{off,on}', 'Stored answers', 'Encryption of what is stored', 'Whether stored answers, questions and responses are encrypted with the installation’s key. It applies to what is stored from then on.', array[

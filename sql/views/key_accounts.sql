@@ -43,7 +43,8 @@ select
     ) as settings,
     -- A test key's tokens are free.
     case k.type when 'project' then least(k.tokens_per_minute, pl.tokens_per_minute_per_key) end as tokens_per_minute,
-    extract(epoch from k.minute_counted_until)::double precision as minute_counted_until
+    extract(epoch from k.minute_counted_until)::double precision as minute_counted_until,
+    array(select r.action from cache_rights r where r.project_id = p.id and r.caller = k.type order by r.action) as cache_rights
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -86,3 +87,4 @@ comment on column key_accounts.named_provider_keys is 'All keys for direct provi
 comment on column key_accounts.settings is 'The project''s settings by name, within what the key and the plan allow.';
 comment on column key_accounts.tokens_per_minute is 'The key''s own limit, or its plan''s, whichever is lower. Null: none.';
 comment on column key_accounts.minute_counted_until is 'Seconds since the epoch until which the key''s minute is counted in the database, too. Null: never yet.';
+comment on column key_accounts.cache_rights is 'What the key may do with cached responses within the sharing scope of its request: see the view cache_rights.';

@@ -1,6 +1,6 @@
 /** Where browsers reach the dashboard, and clients the proxy: PUBLIC_URL, or else what the request was sent to. */
 import type { Config } from '../config/config.ts'
-import { isHttps } from './session-cookie.ts'
+import { isHttps } from '../http/is-https.ts'
 
 export type AddressConfig = Pick<Config, 'publicUrl' | 'port' | 'dashboard' | 'trustedProxies'>
 

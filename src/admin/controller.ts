@@ -6,6 +6,7 @@ import { msSince } from '../event-loop/clock.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
 import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readClientAddress, readRequestId } from '../http/incoming.ts'
+import { isHttps } from '../http/is-https.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
 import { type Database, isMissingRight } from '../postgres/database.ts'
@@ -94,6 +95,7 @@ export function openController(
       corsHeaders: {},
       isAnthropic: false,
       isLast: false,
+      isSecure: isHttps(request, trustedProxies),
     }
 
   /** Without what the query string holds: it may name people. */

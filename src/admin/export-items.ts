@@ -75,6 +75,7 @@ export function exportItems(
       'content-type': TYPES[format],
       'content-disposition': `attachment; filename="${name}.${format}"`,
       'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
     },
   })
 }

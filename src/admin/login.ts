@@ -1,10 +1,10 @@
 /** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
 
 import { type ProxyError, refuse } from '../errors/errors.ts'
-import { limitConcurrency } from '../event-loop/limit-concurrency.ts'
 import { call, callForRow } from '../postgres/call.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
+import { hashNewPassword, hashPassword, inTurn } from './new-password.ts'
 import { type Browser, makeSessionToken, newSession } from './session-cookie.ts'
 
 export interface Login {
@@ -16,20 +16,8 @@ export interface Login {
   verify(email: string, password: string, address: string): Promise<string>
 }
 
-/** Of a new password, in characters: long enough to resist guessing; short enough to hash. */
-export const PASSWORD_LENGTH = { minLength: 12, maxLength: 200 }
-
-/** Each hash takes 64 MiB, and most of a core for a tenth of a second. */
-const HASHES_AT_ONCE = 2
 /** The password was changed, or the user deleted, while it was checked. */
 const NO_DATA_FOUND = 'P0002'
-/** They wait some five seconds. */
-const MOST_WAITING = 100
-const inTurn = limitConcurrency(HASHES_AT_ONCE, MOST_WAITING)
-
-export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => Bun.password.hash(password, { algorithm: 'argon2id' }))
-}
 
 /**
  * Hash of a random password. It is verified when the account has no password, so that response times do not tell which
@@ -71,7 +59,7 @@ export function createLogin(database: Database): Login {
       const guess = { email: 'invitation', address: addressPrefix(browser.address), attempts: 1 }
       const waitSeconds = invited === null ? await call(database, 'count_login_attempt', guess) : 0
       if (waitSeconds > 0) throw tooMany(waitSeconds)
-      const hash = invited === null ? '' : await hashPassword(password)
+      const hash = invited === null ? '' : await hashNewPassword(password, invited.email ?? '')
       // Raises when the invitation was used or has expired meanwhile, or never existed.
       await call(database, 'accept_invitation', { token: invitation, password_hash: hash })
       const { token, session } = newSession(browser)

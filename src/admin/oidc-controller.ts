@@ -1,6 +1,7 @@
 /** /dashboard/api/oidc: redirects to the OpenID Connect provider and handles its callback, if one is configured. */
 
 import type { OidcConfig } from '../config/config.ts'
+import { isHttps } from '../http/is-https.ts'
 import { urlOf } from '../http/paths.ts'
 import { call } from '../postgres/call.ts'
 import { sqlStateOf } from '../postgres/database.ts'
@@ -12,7 +13,7 @@ import { type AdminOptions, openController } from './controller.ts'
 import { notFound } from './ids.ts'
 import { createOidc, type OidcAttempt } from './oidc.ts'
 import { operation, redirection } from './operation.ts'
-import { isHttps, newSession, sessionCookie } from './session-cookie.ts'
+import { newSession, sessionCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`

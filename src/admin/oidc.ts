@@ -4,7 +4,7 @@
  */
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from '../config/config.ts'
-import { clockSkewSeconds } from '../event-loop/clock.ts'
+import { clockSkewSeconds, nowSeconds } from '../event-loop/clock.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -43,6 +43,8 @@ export type OidcOutcome =
   | { refused: 'unverified' | 'refused' }
 
 const TIME_LIMIT_SECONDS = 10
+/** How far a provider's clock may be ahead: what the library allows its other times. */
+const CLOCK_TOLERANCE_SECONDS = 30
 
 /** Imported on first use: most installations have no provider. */
 const library = () => import('openid-client')
@@ -99,6 +101,7 @@ export function createOidc(config: OidcConfig, log: Log): Oidc {
         })
         const claims = tokens.claims()
         if (!claims) return { refused: 'refused' }
+        if (claims.iat > nowSeconds() + CLOCK_TOLERANCE_SECONDS) throw new Error('the ID token is issued in the future')
         // Some providers put the address, or the groups, into the user info only, not into the token.
         const isWhole = claims.email !== undefined && (config.groupRoles === null || config.groupsClaim in claims)
         const told = isWhole ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)

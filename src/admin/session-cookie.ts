@@ -1,6 +1,7 @@
 /** The browser's session cookie, and the CSRF token that belongs to it. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { refuse } from '../errors/errors.ts'
+import { isHttps } from '../http/is-https.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 
 /** Browsers accept a `__Host-` cookie only over https and only from this host, so that no other site can set it. */
@@ -59,12 +60,6 @@ export function sessionCookie(request: Request, token: string | null, trustedPro
   if (isHttps(request, trustedProxies)) return `${SECURE_NAME}=${token ?? ''}; Secure; ${rest}`
   if (isLoopback(request)) return `${LOOPBACK_NAME}=${token ?? ''}; ${rest}`
   throw refuse('httpsRequired')
-}
-
-/** Whether the browser used https, as far as the proxy can tell. */
-export function isHttps(request: Request, trustedProxies: number): boolean {
-  if (request.url.startsWith('https:')) return true
-  return trustedProxies > 0 && request.headers.get('x-forwarded-proto')?.split(',').at(-1)?.trim() === 'https'
 }
 
 function isLoopback(request: Request): boolean {

@@ -9,7 +9,8 @@ import { checkOrigin } from './caller.ts'
 import { type AdminOptions, createController, openController } from './controller.ts'
 import { strict } from './field-types.ts'
 import { formatId, requireId } from './ids.ts'
-import { createLogin, hashPassword, PASSWORD_LENGTH } from './login.ts'
+import { createLogin } from './login.ts'
+import { hashNewPassword, PASSWORD_LENGTH } from './new-password.ts'
 import { operation } from './operation.ts'
 import { oneOf } from './pages.ts'
 import { csrfTokenOf, hashToken, sessionCookie } from './session-cookie.ts'
@@ -124,7 +125,7 @@ export function createLogoutController(options: AdminOptions) {
       async ({ caller, address, body }) => {
         await login.verify(caller.email, body.password, address)
         await callAs(caller.actor, 'set_password', {
-          new_hash: await hashPassword(body.new_password),
+          new_hash: await hashNewPassword(body.new_password, caller.email, 'new_password'),
           kept_session: caller.sessionToken && hashToken(caller.sessionToken),
         })
         return { object: 'user.password_changed' as const }

@@ -17,8 +17,8 @@ export interface CacheControl {
   /** Similarity that a semantic match must exceed, as far as it is above the project's setting; null for that. */
   threshold: number | null
   namespace: string
-  /** With whom answers are shared: see `circleOf`. */
-  circle: string
+  /** See `sharingScope`. */
+  sharingScope: string
 }
 
 /**
@@ -58,7 +58,7 @@ export function readCacheControl(headers: Headers): CacheControl {
     threshold: threshold === null ? null : readThreshold(threshold),
     namespace,
     // Until the account is known.
-    circle: '',
+    sharingScope: '',
   }
 }
 

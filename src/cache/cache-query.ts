@@ -7,7 +7,7 @@ import { callName, entryName } from '../stores/fast-store.ts'
 import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
 import { readAsked, takeAskedText } from './asked-text.ts'
 import type { CacheControl } from './cache-control.ts'
-import { askersCircleOf, mayHaveAsker, nameWithin, ownerOf } from './cache-scope.ts'
+import { mayHaveAsker, ownerOf, scopedHash, verdictScope, wordingScope } from './cache-scope.ts'
 import type { MissReason } from './reasons.ts'
 import { type PromptReading, readPrompt } from './text/read-prompt.ts'
 import { bypassReason } from './verify/bypass.ts'
@@ -18,7 +18,7 @@ export interface CacheQuery {
   account: Account
   control: CacheControl
   identity: RequestIdentity
-  /** Hex SHA-256 of the whole request, within the circle that shares its answer. */
+  /** Hex SHA-256 of the whole request, within its sharing scope. */
   requestHash: string
   /** The same in all requests that ask the same, whoever sends them. */
   askedId: string
@@ -37,11 +37,13 @@ export interface CacheQuery {
 export interface SemanticQuery {
   /** The text that may be worded differently. */
   reading: PromptReading
-  /** With whom it is shared in other words. */
-  circle: string
-  /** Hex SHA-256 of the text in normalized form, within the circle: a verdict on it holds in every context, and tells nobody else. */
+  /** The scope within which it is shared in other words. */
+  sharingScope: string
+  /** The scope of verdicts on it. */
+  verdictScope: string
+  /** Hex SHA-256 of the text in normalized form, within the scope of verdicts: they hold there in every context, and nowhere else. */
   normalizedHash: string
-  /** Hex SHA-256 of everything else, within the circle. */
+  /** Hex SHA-256 of everything else, within the sharing scope. */
   contextHash: string
   /** Similarity that a match must exceed, unless a person or the judge confirmed it. */
   threshold: number
@@ -65,7 +67,7 @@ export function createCacheQuery(
   hash: string,
 ): CacheQuery {
   const { account, control } = known
-  const requestHash = nameWithin(control.circle, hash)
+  const requestHash = scopedHash(control.sharingScope, hash)
   const { project_id, cache_generation } = account
   const acceptable = `${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`
   let semantic: SemanticQuery | MissReason | undefined
@@ -99,12 +101,14 @@ function readSemanticQuery({
   if (!message.isSemantic) return 'no-candidate'
   const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(message)
   if (bypass) return bypass
-  const circle = askersCircleOf(account, identity.body, message)
+  const scope = wordingScope(account, identity.body, message)
+  const ofVerdicts = verdictScope(scope, identity.namespace)
   return {
     reading,
-    circle,
-    normalizedHash: nameWithin(circle, sha256(reading.normalized)),
-    contextHash: nameWithin(circle, context),
+    sharingScope: scope,
+    verdictScope: ofVerdicts,
+    normalizedHash: scopedHash(ofVerdicts, sha256(reading.normalized)),
+    contextHash: scopedHash(scope, context),
     threshold: control.threshold ?? account.semantic_threshold,
     risk: account.semantic_risk,
     needsVector: maySimilarServe(account, reading),
@@ -124,7 +128,7 @@ export function isAskersOwn({
   // Most requests need not be read for it.
   if (!mayHaveAsker(account, identity.body)) return false
   const asked = semantic()
-  return typeof asked !== 'string' && asked.circle !== control.circle
+  return typeof asked !== 'string' && asked.sharingScope !== control.sharingScope
 }
 
 /** Under `verified`, only a plain question is compared with others; under `proved`, none is. */

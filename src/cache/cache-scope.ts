@@ -1,6 +1,6 @@
 /**
- * Who may share an answer: a circle is in every name under which something is found again (exact and semantic entries, vectors, calls in flight),
- * so that what another one stored is not there.
+ * Sharing scopes: who may share a cached response. The scope is part of every name under which something is found again (exact and semantic
+ * entries, vectors, calls in flight), so that what was stored in another scope is not found.
  */
 import { endUserOf } from '../formats/end-user.ts'
 import { type JsonObject, sha256 } from '../formats/json/canonical.ts'
@@ -9,20 +9,47 @@ import type { PromptReading } from './text/read-prompt.ts'
 
 export type CacheScope = Account['cache_scope']
 
-/** All in the project. */
-const EVERYBODY = ''
+/** All project keys of the project. */
+const WHOLE_PROJECT = ''
 
-/** With whom a request shares what it is answered with. A user who is not named shares within the key. */
-export function circleOf({ cache_scope, key_id }: Account, body: JsonObject): string {
-  if (cache_scope === 'project') return EVERYBODY
+/** The scope within which a request shares responses. A request that names no user shares within its key. Test keys share with test keys. */
+export function sharingScope(account: Account, body: JsonObject): string {
+  const { cache_scope, key_id } = account
+  if (cache_scope === 'project') return nameScope(account)
   const user = cache_scope === 'user' ? endUserOf(body) : null
-  return JSON.stringify([cache_scope, user ?? key_id])
+  return nameScope(account, cache_scope, user ?? key_id)
 }
 
-/** With whom it shares in other words: where all do, a question about its asker is shared with the same user alone. */
-export function askersCircleOf(account: Account, body: JsonObject, reading: PromptReading): string {
+/** The scope for other wordings: where the project shares, a question about its asker is shared with the same user only. */
+export function wordingScope(account: Account, body: JsonObject, reading: PromptReading): string {
   const isAskers = mayHaveAsker(account, body) && mayConcernAsker(reading)
-  return isAskers ? JSON.stringify(['asker', endUserOf(body)]) : circleOf(account, body)
+  return isAskers ? askerScope(account, body) : sharingScope(account, body)
+}
+
+function askerScope(account: Account, body: JsonObject): string {
+  return nameScope(account, 'asker', endUserOf(body))
+}
+
+function nameScope({ key_type }: Account, ...parts: readonly (string | number | null)[]): string {
+  if (key_type === 'test') return JSON.stringify(['test', ...parts])
+  return parts.length === 0 ? WHOLE_PROJECT : JSON.stringify(parts)
+}
+
+/** The scope of a verdict: a namespace has its own. */
+export function verdictScope(scope: string, namespace: string): string {
+  return namespace === '' ? scope : JSON.stringify([scope, namespace])
+}
+
+/** Hashes of the scopes whose hits the sender of this request may judge: those within which it would share responses itself. */
+export function judgeableScopes(account: Account, body: JsonObject, namespace: string): string[] {
+  const scopes = [sharingScope(account, body)]
+  if (mayHaveAsker(account, body)) scopes.push(askerScope(account, body))
+  return scopes.map(scope => hashScope(verdictScope(scope, namespace)))
+}
+
+/** Hex SHA-256. */
+export function hashScope(scope: string): string {
+  return sha256(`scope ${scope}`)
 }
 
 /** Whether a question about its asker would be shared with fewer than others are. */
@@ -30,17 +57,28 @@ export function mayHaveAsker({ cache_scope }: Account, body: JsonObject): boolea
   return cache_scope === 'project' && endUserOf(body) !== null
 }
 
-/** A hash of what is asked, in hex, as it is named within a circle: hex SHA-256, too. */
-export function nameWithin(circle: string, hash: string): string {
-  return circle === EVERYBODY ? hash : sha256(`within ${circle}\n${hash}`)
+/** The name of a hash, in hex, within a scope: hex SHA-256, too. */
+export function scopedHash(scope: string, hash: string): string {
+  return scope === WHOLE_PROJECT ? hash : sha256(`within ${scope}\n${hash}`)
 }
 
-/** Those who share answers, over all projects: only they may notice, by the time that it takes, that a text was asked before. */
-export function ownerOf({ account, control }: { account: Pick<Account, 'project_id'>; control: { circle: string } }) {
-  return `${account.project_id} ${control.circle}`
+/** Names a scope among those of all projects: only within it may times tell that a text was sent before. */
+export function ownerOf({
+  account,
+  control,
+}: {
+  account: Pick<Account, 'project_id'>
+  control: { sharingScope: string }
+}) {
+  return `${account.project_id} ${control.sharingScope}`
 }
 
-/** Of an answer from the cache, who shares it. */
+/** Whether the view cache_rights lets the request's key do so, within its sharing scope. */
+export function hasCacheRight({ cache_rights }: Pick<Account, 'cache_rights'>, action: 'judge' | 'refresh'): boolean {
+  return cache_rights?.includes(action) === true
+}
+
+/** Of a response from the cache, who shares it. */
 export function scopeOf({ cache_scope }: Account, body: JsonObject): CacheScope {
   return cache_scope === 'user' && endUserOf(body) === null ? 'key' : cache_scope
 }

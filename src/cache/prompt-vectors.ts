@@ -10,7 +10,7 @@ import { reasonOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheControl } from './cache-control.ts'
 import type { CacheQuery, RequestIdentity } from './cache-query.ts'
-import { nameWithin, ownerOf } from './cache-scope.ts'
+import { ownerOf, scopedHash } from './cache-scope.ts'
 import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
 import type { PromptReading } from './text/read-prompt.ts'
 import { type NameVector, packVector, unpackFloats } from './vectors/pack-vector.ts'
@@ -47,7 +47,7 @@ export type PromptVectors =
 
 /** For whom a vector is made. */
 export type Asking = Pick<CacheQuery, 'account' | 'trace'> & {
-  control: Pick<CacheControl, 'circle'>
+  control: Pick<CacheControl, 'sharingScope'>
   identity: Pick<RequestIdentity, 'body'>
 }
 
@@ -126,7 +126,7 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: 
 
   return (asking: Asking, text: string): Promise<Float32Array> => {
     const { account, control } = asking
-    const name = nameWithin(control.circle, nameVector(text))
+    const name = scopedHash(control.sharingScope, nameVector(text))
     const place = `${account.project_id} ${account.cache_generation} ${name}`
     const known = recent.get(place)
     if (known) return known

@@ -2,6 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { type AddressConfig, baseUrlOf } from '../admin/addresses.ts'
+import { HSTS, isHttps } from '../http/is-https.ts'
 import { urlOf } from '../http/paths.ts'
 import { leaveBody } from '../http/read-body.ts'
 import type { FindAsset } from './assets.ts'
@@ -13,6 +14,8 @@ const SECURITY: Record<string, string> = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
+  // The pages use none of them.
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
 /** Allows files from this origin only, and no inline script or style. `proxy`: the origin that the playground asks. */
@@ -38,7 +41,9 @@ export function createPagesController(findAsset: FindAsset, addresses: AddressCo
     const asset = /^[\w-]+\.\w+$/.test(name) ? await findAsset(name) : await findAsset('index.html')
     if (asset === null) return new Response('Not found', { status: 404, headers: SECURITY })
     const policy = contentPolicy(new URL(baseUrlOf(request, addresses)).origin)
-    return respondWithAsset(request, asset, policy)
+    const response = respondWithAsset(request, asset, policy)
+    if (isHttps(request, addresses.trustedProxies)) response.headers.set('strict-transport-security', HSTS)
+    return response
   }
   return new Elysia({ normalize: false })
     .get(PREFIX, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })

@@ -135,6 +135,13 @@ export const CLIENT_ERRORS = {
     message:
       'This key may not be used from {address}. Have an owner of the project add the address to the key’s allowed_addresses, or send the request from one of them.',
   },
+  mayNotJudge: {
+    status: 403,
+    code: 'permission_denied',
+    when: 'The project’s setting cache_feedback does not let API keys judge matches.',
+    message:
+      'API keys of this project may not judge matches: its setting cache_feedback is {setting}. Members judge in the dashboard or with an admin key; with cache_feedback any, keys may, too.',
+  },
   ...sharing(429, 'rate_limit_exceeded', {
     rateLimited: {
       when: 'The key, or the client’s address within the project, has reached its limit for the last 60 seconds.',

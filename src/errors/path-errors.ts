@@ -207,9 +207,9 @@ export const PATH_ERRORS = {
   hitUnknown: {
     status: 404,
     code: 'request_not_found',
-    when: 'The feedback names no semantic hit or near miss of the last week, or one for others to call right.',
+    when: 'The feedback names no semantic hit or near miss of the last week within the sharing scope of its sender.',
     message:
-      'No semantic hit or near miss of the last week has this request_id, or it is for others to call right: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC or with X-Proxy-Cache-Near-Miss, and the user that was named there.',
+      'No semantic hit or near miss of the last week within your sharing scope has this request_id: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC or with X-Proxy-Cache-Near-Miss, the user that was named there, and its X-Proxy-Cache-Namespace.',
     param: 'request_id',
   },
   hitForgotten: {

@@ -19,7 +19,7 @@ const INDEX = /^\d*$/
 const FILE = /(?:^|_)file_ids?$/
 /** Fields that name something by id. */
 export const OTHER_NAMES =
-  'vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?'
+  'vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?|approval_request_id|part_ids?'
 const OTHER = new RegExp(`^(?:${OTHER_NAMES})$`)
 /** An earlier audio response, a stored prompt, a custom voice: named by an object's `id`. As text, these fields mean something else. */
 export const OBJECT_NAMES = 'audio|prompt|voice'
@@ -54,12 +54,21 @@ export function referencesOf({
   return references ?? findKeptReferences(body, canonicalBody)
 }
 
+const APPROVES = /\.approval_request_id$/
+
+function hasItem(input: unknown, id: string): boolean {
+  return Array.isArray(input) && input.some(item => isJsonObject(item) && item.id === id)
+}
+
 /** `canonicalBody` is the body as canonical JSON, or null. A quick search in it settles nearly all requests. */
 export function findKeptReferences(body: JsonObject, canonicalBody: string | null): KeptReference[] {
   const found = findItems(body.input)
   // raw text: canonical JSON escapes no letter.
   if (canonicalBody === null || MAY_REFER.test(canonicalBody)) walkObject(body, [], found)
-  return found
+  // An approval may concern a request in the same body.
+  const isWhole = (id: string) =>
+    found.every(each => each.id !== id || APPROVES.test(each.field)) && hasItem(body.input, id)
+  return found.filter(({ field, id }) => !APPROVES.test(field) || !isWhole(id))
 }
 
 /** Fields of an item without its content. */

@@ -11,6 +11,7 @@ import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
+import { isHttps } from './is-https.ts'
 import { routeOf } from './paths.ts'
 import type { Readiness } from './readiness.ts'
 import { type Arrival, type Cors, expectsAnthropic, respondWithError } from './respond.ts'
@@ -107,6 +108,7 @@ export function createEntrance(options: EntranceOptions): Entrance {
       corsHeaders: cors.headersFor(request),
       isAnthropic: expectsAnthropic(request),
       isLast: readiness.isDraining() || connections.isFilling(),
+      isSecure: isHttps(request, config.trustedProxies),
     }),
     fail(error, incoming, arrival) {
       const refused = asProxyError(error, arrival, log)

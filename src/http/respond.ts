@@ -7,6 +7,7 @@ import type { ProxyError } from '../errors/errors.ts'
 import { writeError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/request.ts'
 import { EXPOSED_HEADERS } from './exposed-headers.ts'
+import { HSTS } from './is-https.ts'
 import { vendorOfHeaders } from './named-vendor.ts'
 
 export interface Arrival {
@@ -19,6 +20,8 @@ export interface Arrival {
   isAnthropic: boolean
   /** Whether its connection is closed after the answer: the process is about to stop. */
   isLast: boolean
+  /** Whether the request came over https. */
+  isSecure: boolean
 }
 
 /** A host may be called so, too. */
@@ -37,6 +40,8 @@ export function respond({ status, headers, body }: ProxyResponse, arrival: Arriv
   headers['x-request-id'] = arrival.requestId
   if (arrival.isAnthropic) headers['request-id'] = arrival.requestId
   if (arrival.isLast) headers.connection = 'close'
+  headers['x-content-type-options'] = 'nosniff'
+  if (arrival.isSecure) headers['strict-transport-security'] = HSTS
   headers['x-proxy-latency-ms'] = (performance.now() - arrival.atMs).toFixed(3)
   return new Response(body, { status, headers })
 }

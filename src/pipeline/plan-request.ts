@@ -1,7 +1,7 @@
 /** Plans a request from its query and account. Pure, so that a guessed account can be planned with too. */
 import { type CacheControl, mayCache, refusesStored } from '../cache/cache-control.ts'
 import { type CacheQuery, createCacheQuery, hashRequest } from '../cache/cache-query.ts'
-import { circleOf } from '../cache/cache-scope.ts'
+import { hasCacheRight, sharingScope } from '../cache/cache-scope.ts'
 import { ProxyError } from '../errors/errors.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import type { Account } from '../postgres/admit.ts'
@@ -106,15 +106,15 @@ function planCacheQuery(
 /** The client's cache control, within what the project allows: a client may have less served from the cache than others, never more. */
 function controlFor(query: CacheableQuery, account: Account): CacheControl {
   const { control } = query
-  const circle = circleOf(account, query.body)
+  const scope = sharingScope(account, query.body)
   const asked = control.threshold
   const threshold = asked !== null && asked > account.semantic_threshold ? asked : null
   const isAllowed = allowsCaching(query, account)
-  const mayReplace = account.cache_refresh === 'any' || !refusesStored(control)
-  if (isAllowed && mayReplace && threshold === asked && circle === control.circle) return control
+  const mayReplace = hasCacheRight(account, 'refresh') || !refusesStored(control)
+  if (isAllowed && mayReplace && threshold === asked && scope === control.sharingScope) return control
   const lookup = control.lookup && isAllowed
   const store = control.store && isAllowed && mayReplace
-  return { ...control, circle, threshold, lookup, store }
+  return { ...control, sharingScope: scope, threshold, lookup, store }
 }
 
 /** Whether the project's cache mode lets this request be cached. */

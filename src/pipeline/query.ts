@@ -104,6 +104,8 @@ export interface KeptQuery extends RecordedQuery {
 
 export interface FeedbackQuery extends RecordedQuery {
   kind: 'feedback'
+  /** X-Proxy-Cache-Namespace. */
+  namespace: string
 }
 
 export type Query = CompletionQuery | ExplainQuery | PassedQuery | CountQuery | KeptQuery | FeedbackQuery

@@ -1,7 +1,8 @@
 /** Questions that no model answers: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
 
+import { readCacheControl } from '../cache/cache-control.ts'
+import { hasCacheRight, judgeableScopes } from '../cache/cache-scope.ts'
 import { invalidRequest, refuse } from '../errors/errors.ts'
-import { recordedUserOf } from '../formats/end-user.ts'
 import { decodeUtf8, type JsonObject, parseObject } from '../formats/json/canonical.ts'
 import { findKeptReferences } from '../formats/kept-references.ts'
 import { isLargeBody } from '../formats/large-bodies/read-large-body.ts'
@@ -9,6 +10,7 @@ import { namesEarlier } from '../formats/responses/earlier-items.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
 import type { Account } from '../postgres/admit.ts'
 import { call } from '../postgres/call.ts'
+import { listHashes } from '../postgres/wire-format.ts'
 import { withLongBody } from '../providers/long-body.ts'
 import { readAll } from '../providers/read-bytes.ts'
 import { renameInLong, renameInText } from '../providers/rename-model.ts'
@@ -63,7 +65,8 @@ async function read(
   }
   if (target.kind !== 'cache') throw new Error('This asks nothing')
   if (target.question === 'feedback') {
-    return { kind: 'feedback', endpoint: 'cache/feedback', model: '', stream: false, body: fields }
+    const { namespace } = readCacheControl(headers)
+    return { kind: 'feedback', endpoint: 'cache/feedback', model: '', stream: false, body: fields, namespace }
   }
   const asked = { endpoint: endpointOf(fields), headers }
   const parsed = large ? parseLargeRequest(asked, large) : parseRequest(asked, text)
@@ -137,8 +140,9 @@ async function takeFeedback(
     throw invalidRequest('request_id must be the X-Request-Id of an answer.', 'request_id')
   }
   if (verdict !== 'wrong' && verdict !== 'right') throw invalidRequest('verdict must be wrong or right.', 'verdict')
-  const by = { by_key: account.key_id, by_user: recordedUserOf(query.body) }
-  const feedback = { of_project: account.project_id, by_request_id: request_id, given: verdict, ...by }
+  if (!hasCacheRight(account, 'judge')) throw refuse('mayNotJudge', { setting: account.cache_feedback })
+  const within_scopes = listHashes(judgeableScopes(account, query.body, query.namespace))
+  const feedback = { of_project: account.project_id, by_request_id: request_id, given: verdict, within_scopes }
   const give = () => call(database, 'note_feedback', feedback)
   let outcome = await give()
   if (outcome === 'unknown') {

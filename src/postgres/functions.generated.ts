@@ -80,8 +80,8 @@ export const FUNCTIONS = {
   count_minute: { takes: { of_project: 'bigint', of_key: 'bigint', wanted: 'integer', most: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
   /** How many vectors a project has in its cache; none for a user who may not see it. */
   count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
-  /** Adds an administrator, or makes a user one, and returns a token to set a password with. For operators without an administrator, or who lost the password. */
-  create_administrator: { takes: { email: 'text' }, gives: 'text' },
+  /** Adds an administrator and returns a token to set a password with; for an administrator who lost the password, returns another token. Raises for a user who is not an administrator, unless promote is true: then the user becomes one. For operators. */
+  create_administrator: { takes: { email: 'text', promote: 'boolean=' }, gives: 'text' },
   /** Creates the table of a group's lists, to be filled before index_cache_lists, and returns its number. */
   create_cache_lists: { takes: {}, gives: 'bigint' },
   /** Creates the first administrator of a new installation; false when there is one already. */
@@ -276,8 +276,8 @@ export const FUNCTIONS = {
   name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
   /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
   note_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
-  /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. Where answers are shared by key or by end user, the key that asked may call it right, and whoever names that user. Null: by_key (an operator, or a member: they may call any so), by_user (nobody is named). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
-  note_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text', by_key: 'bigint=', by_user: 'text=' }, gives: 'text' },
+  /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. It concerns hits whose semantic_hits.scope_hash is one of within_scopes, and holds within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
+  note_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text', within_scopes: 'bytea[]=' }, gives: 'text' },
   /** Called every minute. Where the clock has stepped back by more than that, what was dated meanwhile is dated anew. Returns by how many seconds. */
   note_time: { takes: {}, gives: 'integer' },
   /** Id of the project, for an owner of it who sets what it may spend; null for null, the organization, for an administrator. Raises as open_project() and require_administrator() do. */
@@ -368,6 +368,8 @@ export const FUNCTIONS = {
   renew_spending: { takes: { ids: 'uuid[]' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
   require_administrator: { reads: true, takes: {}, gives: 'void' },
+  /** Id of the project of that name, for a user or operator who may judge or purge its cached responses, as cache_rights says. Raises as open_project() does. */
+  require_cache_right: { reads: true, takes: { project: 'text', wanted: 'text' }, gives: 'bigint' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
   require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
   /** Raises no_data_found, naming all plans, when there is no plan of that name. */

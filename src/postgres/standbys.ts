@@ -2,7 +2,7 @@
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
-import { type Database, type StandbyState, type Standbys, isTooLong } from './database.ts'
+import { type Database, isTooLong, type StandbyState, type Standbys } from './database.ts'
 import { isServerError } from './driver.ts'
 import type { Primary, SeenPrimary } from './primary.ts'
 

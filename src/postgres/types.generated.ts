@@ -20,6 +20,8 @@ export interface KeyAccounts {
   allowed_addresses: string[] | null;
   /** Incremented by every purge. */
   cache_generation: number;
+  /** What the key may do with cached responses within the sharing scope of its request: see the view cache_rights. */
+  cache_rights: string[];
   /** Most concurrent requests of the key in one process of the proxy. */
   concurrent_requests: number;
   /** Direct providers for which the project has stored a key, each once. */
@@ -80,6 +82,8 @@ export interface ProjectSettings {
   budget_key_share: number;
   /** Maximum size: Above it, the answers that would expire first are deleted. Checked once a minute. */
   cache_bytes: number;
+  /** Who may judge matches: Who may call a semantic hit or near miss wrong or right. A verdict holds within the sharing scope of the request that it concerns. */
+  cache_feedback: 'any' | 'members' | 'none';
   /** Answered from the cache: Which requests may be answered from the cache at all. */
   cache_mode: 'all' | 'deterministic' | 'off';
   /** Who may refresh answers: Whether a request that refuses stored answers (Cache-Control: no-cache or max-age) puts its own in their place. */

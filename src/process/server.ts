@@ -30,8 +30,10 @@ const HELP = `Usage: model-proxy                                    starts the p
                                                       creates a project, on the plan free unless told
        model-proxy create-key PROJECT NAME [--type test] [--expires 2027-01-01]
                                                       creates an API key, and prints it this once
-       model-proxy create-admin EMAIL                 adds an administrator, or makes a user one, and prints a token
-                                                      to set a password with, also where one was lost;
+       model-proxy create-admin EMAIL [--promote] [--password-stdin]
+                                                      adds an administrator, and prints a token to set a password
+                                                      with, also for an administrator who lost the password;
+                                                      --promote: makes a known user an administrator;
                                                       --password-stdin: sets the one that standard input holds
        model-proxy set-provider-key PROJECT PROVIDER  stores the key that standard input holds
        model-proxy reseal                             encrypts stored keys with a new ENCRYPTION_KEY

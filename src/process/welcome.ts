@@ -3,7 +3,7 @@
  * without a project, the lines that make one.
  */
 import { randomBytes } from 'node:crypto'
-import { hashPassword } from '../admin/login.ts'
+import { hashPassword } from '../admin/new-password.ts'
 import type { Config } from '../config/config.ts'
 import { isReachedFromOutside, spellCommand } from '../config/own-command.ts'
 import { call } from '../postgres/call.ts'

@@ -13,6 +13,8 @@ export interface NewSemanticHit {
   requestId: string
   /** Who asked, as records name them. */
   endUser: string | null
+  /** From `hashScope`: the callers who may judge it; null for none. */
+  scopeHash: string | null
   /** Hex SHA-256 of the normalized question. */
   askedHash: string
   /** `request_hash` of the entry, in hex. */
@@ -53,6 +55,7 @@ export function createSemanticHitRecorder(database: Database, seal: Seal, log: L
       project_id: hit.projectId,
       key_id: hit.keyId,
       end_user: hit.endUser,
+      scope_hash: byteaText(hit.scopeHash ?? ''),
       request_id: hit.requestId,
       asked_hash: byteaText(hit.askedHash),
       entry_hash: byteaText(hit.entryHash),

@@ -1,5 +1,5 @@
 /** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
-import { hashPassword } from '../../src/admin/login.ts'
+import { hashPassword } from '../../src/admin/new-password.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { ask } from '../harness/client.ts'

@@ -273,6 +273,7 @@ describeOnce('files and batches', backend => {
 
   test('text that PostgreSQL cannot hold is told of, wherever it stands', async () => {
     const file_id = 'file-\u0000'
+    await proxy.query(`update projects set cache_feedback = 'any'`)
     const messages = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id } }] }]
     const asked = [
       () => client.files.list({ after: file_id }),

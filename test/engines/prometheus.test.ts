@@ -72,6 +72,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     await expectValue('sum by (store) (model_proxy_stores_up{store="postgres"})', 2)
     await expectValue('sum by (store) (model_proxy_stores_up{store="redis"})', 2)
     const { key } = await accounts.create()
+    await database.call(`update projects set cache_feedback = 'any'`, [])
     await ask(team, key, 'What is the capital of France?')
     const served = await ask(team, key, 'Please, what is the capital of France?')
     expect(served.cache).toBe('HIT-SEMANTIC')

@@ -16,6 +16,13 @@ export const SPELLINGS: Record<string, (secret: string) => string> = {
   'for an address': secret => everyOther(secret, percent),
   'for an address, in small letters': secret => [...secret].map(percent).join('').toLowerCase(),
   'for an address, twice': secret => encodeURIComponent([...secret].map(percent).join('')),
+  hex: secret => Buffer.from(secret).toString('hex'),
+  'hex of Bearer, in capitals': secret => Buffer.from(`Bearer ${secret}`).toString('hex').toUpperCase(),
+  'entities of HTML': secret => [...secret].map(character => `&#${character.charCodeAt(0)};`).join(''),
+  'hex entities of HTML, in part': secret =>
+    everyOther(secret, character => `&#x${character.charCodeAt(0).toString(16).padStart(4, '0')};`),
+  'entities of HTML, as Go writes JSON': secret =>
+    everyOther(secret, character => `\\u0026#${character.charCodeAt(0)};`),
   base64: inBase64,
   'base64 of Bearer': secret => inBase64(`Bearer ${secret}`),
   'base64 of user and key': secret => inBase64(`user:${secret}`),
@@ -34,10 +41,14 @@ export function shows(text: string, secret: string): boolean {
 
 function readOn(text: string): string[] {
   const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
+  const inHex = (run: string) => Buffer.from(run, 'hex').toString('latin1')
   return [
     text.replace(/\\+u([0-9a-f]{4})/gi, character),
     text.replace(/%([0-9a-f]{2})/gi, character),
     text.replaceAll('\\/', '/'),
+    text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))),
+    text.replace(/&#x([0-9a-f]+);/gi, character),
+    text.replace(/(?:[0-9a-f]{2}){8,}/gi, inHex),
   ]
 }
 

@@ -189,6 +189,10 @@ describeBackends('what OpenAI keeps besides', backend => {
       ...{ filename: 'a.txt', purpose: 'user_data', bytes: 3, mime_type: 'text/plain' },
     })
     const part = await client.uploads.parts.create(upload.id, { data: await toFile(Buffer.from('abc'), 'a.txt') })
+    const foreign = { filename: 'b.txt', purpose: 'user_data', bytes: 3, mime_type: 'text/plain' }
+    const other = await json(post(proxy, keys.theirs, '/uploads', foreign))
+    const taken = await json(post(proxy, keys.theirs, `/uploads/${other.json.id}/complete`, { part_ids: [part.id] }))
+    expect([other.status, taken.status]).toEqual([200, 404])
     const completed = await client.uploads.complete(upload.id, { part_ids: [part.id] })
     const id = completed.file?.id ?? ''
     expect((await client.files.retrieve(id)).id).toBe(id)

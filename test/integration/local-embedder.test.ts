@@ -77,13 +77,13 @@ describeOnce('a local embedder', backend => {
     const vectors = createVectorStore({ database, store, log })
     const prompts = await createPromptVectors({ database, embedder, vectors, log, nameVector: String, onEmbedded() {} })
     if (prompts.isFree) throw new Error('It takes time')
-    for (const [project_id, circle] of [
+    for (const [project_id, sharingScope] of [
       [1, ''],
       [1, 'a'],
       [1, 'b'],
       [2, 'a'],
     ] as const) {
-      const asking = { account: { project_id } as Account, control: { circle }, identity: { body: {} } }
+      const asking = { account: { project_id } as Account, control: { sharingScope }, identity: { body: {} } }
       await prompts.find(asking, 'text')
       await prompts.findLater(asking, 'text')
     }

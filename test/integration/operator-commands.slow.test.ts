@@ -120,6 +120,9 @@ function describeCommands(environment: () => Record<string, string>): void {
   test('bad input ends non-zero with one line, and a secret is not in it', async () => {
     await run('create-project taken')
     await run('create-key taken ci')
+    await withOperatorDatabase(readConfig(environment()), database =>
+      call(database, 'create_user', { email: 'member@example.org', user_role: 'reader', password_hash: null }),
+    )
     const cases: [args: string, message: RegExp][] = [
       ['create-project taken', /^project "taken" exists already$/],
       ['create-project new --plan gold', /^plan "gold" does not exist; plans are: free, pro, enterprise$/],
@@ -137,8 +140,12 @@ function describeCommands(environment: () => Record<string, string>): void {
       ['create-key taken new --expires infinity', /^expiry "infinity" is not a date or time/],
       ['create-key taken new --expires 2001-01-01', /^expiry 2001-01-01T00:00:00Z is in the past$/],
       ['create-key taken', /^usage: /],
-      ['create-admin', /^usage: .* create-admin EMAIL \[--password-stdin\]$/],
+      ['create-admin', /^usage: .* create-admin EMAIL \[--promote\] \[--password-stdin\]$/],
       ['create-admin nobody', /^e-mail address "nobody" is not valid$/],
+      [
+        'create-admin member@example.org',
+        /^user "member@example.org" exists and is not an administrator: only with --promote /,
+      ],
       ['create-admin eve@example.org a-secret-of-hers', /^usage: /],
       ['create-admin eve@example.org --password=a-secret-of-hers', /^usage: /],
       ['create-admin eve@example.org --password-stdin=a-secret-of-hers', /^usage: /],
@@ -150,6 +157,10 @@ function describeCommands(environment: () => Record<string, string>): void {
       expect(stderr.trimEnd()).not.toContain('\n')
       expect(stderr).not.toContain('a-secret')
     }
+    expect(await run('create-admin member@example.org --promote')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^lgw_invite_/),
+    })
     for (const password of ['', 'too short', `${'x'.repeat(201)}`, 'two lines of a\nlong password']) {
       const outcome = await run('create-admin eve@example.org --password-stdin', password)
       expect(outcome).toEqual({

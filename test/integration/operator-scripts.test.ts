@@ -629,6 +629,11 @@ describe.skipIf(!psqlPath)(title, () => {
       const { rows: audited } = await sql`select distinct actor, actor_kind from audit_log
         where target = ${'admin_key_1'}`.execute(queriesOf(backend.database))
       expect(audited).toEqual([{ actor: 'postgres', actor_kind: 'operator' }])
+      await sql`select create_user('reader@example.org', 'reader')`.execute(queriesOf(backend.database))
+      const reader = { email: 'reader@example.org' }
+      expectOneLine(await run('create-admin', reader), /exists and is not an administrator: .*-v promote=true/)
+      expectOneLine(await run('create-admin', { ...reader, promote: 'perhaps' }), /boolean/)
+      expect((await succeed('create-admin', { ...reader, promote: 'true' })).trimEnd()).toMatch(/^lgw_invite_/)
       expectOneLine(await run('create-admin', { email: 'nobody' }), /e-mail address "nobody" is not valid/)
       expectOneLine(
         await run('create-admin-key', { email: 'x@y.org', name: 'k' }),

@@ -12,7 +12,7 @@ const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green pla
 const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 
 /** Any similarity is enough. */
-const NEAR = { semantic_threshold: '0.5' }
+const NEAR = { semantic_threshold: '0.5', cache_feedback: 'any' }
 const STORED_ALONE = { 'cache-control': 'only-if-cached' }
 
 describeBackends('a project', backend => {
@@ -235,7 +235,7 @@ describeBackends('a project', backend => {
     test('nothing by another project, about other requests, or in other words', async () => {
       await learn(QUESTION)
       const id = await serveTwice(OTHER_WORDS)
-      const other = await proxy.createKey({ type: 'project' })
+      const other = await proxy.createKey({ type: 'project', settings: NEAR })
       expect((await feedback({ request_id: id, verdict: 'wrong' }, other)).status).toBe(404)
       expect((await feedback({ request_id: 'no-such', verdict: 'wrong' })).status).toBe(404)
       expect((await feedback({ request_id: id, verdict: 'bad' })).status).toBe(400)

@@ -12,7 +12,7 @@ const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plan
 const OWN = 'Explain how photosynthesis works in the leaves of my green plants, with photographs'
 const OWN_WORDS = 'Explain how photosynthesis works in the leaves of my green plants, with photos'
 
-const NEAR = { semantic_threshold: '0.5' }
+const NEAR = { semantic_threshold: '0.5', cache_feedback: 'any' }
 /** Nothing of the answer is kept, so that the question can be asked for the first time again. */
 const UNSTORED = { 'x-proxy-cache-ttl': '0' }
 
@@ -181,7 +181,9 @@ describeBackends('what a person says of two questions', backend => {
       expect(await said(missed, 'right', { by: other, user: 'alice' })).toBe(200)
       expect(told(await tell(on('Monday', UNVERIFIED, { user: 'alice' })))).toEqual(ALLOWED)
       expect(told(await missedBy('bob'))).toEqual(UNDECIDED)
-      expect(await said(await missedBy('bob'), 'right')).toBe(200)
+      const bobs = await missedBy('bob')
+      expect(await said(bobs, 'right')).toBe(404)
+      expect(await said(bobs, 'right', { user: 'bob' })).toBe(200)
     })
   })
 
@@ -195,7 +197,9 @@ describeBackends('what a person says of two questions', backend => {
     for (const user of ['alice', 'bob']) {
       for (const day of ['Monday', 'Tuesday']) await store(asked(day, question, user))
     }
-    expect(await said(await tell(asked('Monday', words, 'alice')), 'wrong')).toBe(200)
+    const matched = await tell(asked('Monday', words, 'alice'))
+    expect([await said(matched, 'wrong'), await said(matched, 'wrong', { user: 'bob' })]).toEqual([404, 404])
+    expect(await said(matched, 'wrong', { user: 'alice' })).toBe(200)
     for (const day of ['Monday', 'Tuesday']) {
       expect(told(await tell(asked(day, words, 'alice')))).toEqual(REFUSED)
       expect(told(await tell(asked(day, words, 'bob')))).toEqual(MATCHED)

@@ -15,7 +15,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    owner_id bigint := open_project(project, 'member');
+    owner_id bigint := require_cache_right(project, 'purge');
     is_whole constant boolean :=
         coalesce(entry_id::text, of_model, of_namespace, older_than_seconds::text, of_key::text, of_user) is null;
     -- A vector has neither model nor namespace, and its age alone says nothing against it.

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'member');
+    owner_id bigint := require_cache_right(project, 'purge');
     purged bigint;
 begin
     -- Redis cannot be reached from here: a new generation hides every copy there, and they expire by themselves. It also keeps

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'member');
+    owner_id bigint := require_cache_right(project, 'judge');
 begin
     if verdict is null or verdict not in ('wrong', 'right') then
         raise exception 'verdict % is not valid: it is wrong or right', quote_for_message(verdict) using errcode = 'invalid_parameter_value';

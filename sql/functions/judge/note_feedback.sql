@@ -2,8 +2,7 @@ create or replace function note_feedback(
     of_project bigint,
     by_request_id text,
     given text,
-    by_key bigint default null,
-    by_user text default null
+    within_scopes bytea[] default null
 )
 returns text
 language plpgsql
@@ -17,19 +16,11 @@ declare
 begin
     select h.asked_hash, h.entry_hash, h.similarity, h.difference, h.reason, h.is_shadow, h.end_user into hit
     from semantic_hits h
-    join projects p on p.id = h.project_id
     where h.project_id = of_project
         and h.request_id = by_request_id
-        -- What is served to some alone is not for others to allow.
-        and (
-            given = 'wrong'
-            or by_key is null
-            or case
-                when p.cache_scope = 'project' then true
-                when p.cache_scope = 'user' and by_user is not null then h.end_user is not distinct from by_user
-                else h.key_id = by_key
-            end
-        );
+        and (within_scopes is null or h.scope_hash = any (within_scopes))
+    order by h.served_at desc
+    limit 1;
     if not found then
         return 'unknown';
     end if;
@@ -65,5 +56,5 @@ begin
 end;
 $$;
 
-comment on function note_feedback(bigint, text, text, bigint, text) is
-    'Stores a person''s verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. Where answers are shared by key or by end user, the key that asked may call it right, and whoever names that user. Null: by_key (an operator, or a member: they may call any so), by_user (nobody is named). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more.';
+comment on function note_feedback(bigint, text, text, bytea[]) is
+    'Stores a person''s verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. It concerns hits whose semantic_hits.scope_hash is one of within_scopes, and holds within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more.';

@@ -11,21 +11,22 @@ begin
 
     insert into semantic_hits as h (
         project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd,
-        difference, sealed_wording, key_id, end_user
+        difference, sealed_wording, key_id, end_user, scope_hash
     )
-    select distinct on (g.project_id, g.request_id)
+    select distinct on (g.project_id, g.request_id, g.scope_hash)
         g.project_id, g.request_id, g.asked_hash, g.entry_hash, g.reason, g.similarity, g.is_shadow, g.prompt_tokens, g.completion_tokens,
         g.saved_usd, g.difference,
         -- Wordings sealed before the setting was turned off are dropped.
         case when coalesce(k.log_content, p.log_content) = 'sealed' then g.sealed_wording end,
         g.key_id,
-        g.end_user
+        g.end_user,
+        coalesce(g.scope_hash, '')
     from json_populate_recordset(null::semantic_hits, hits) with ordinality as g
     -- The project may have been deleted.
     join projects p on p.id = g.project_id
     left join api_keys k on k.id = g.key_id
-    order by g.project_id, g.request_id, g.ordinality desc
-    on conflict (project_id, request_id) do update
+    order by g.project_id, g.request_id, g.scope_hash, g.ordinality desc
+    on conflict (project_id, request_id, scope_hash) do update
     set served_at = now(),
         asked_hash = excluded.asked_hash,
         entry_hash = excluded.entry_hash,

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'member');
+    owner_id bigint := require_cache_right(project, 'judge');
     removed record;
 begin
     delete from cache_verdicts v

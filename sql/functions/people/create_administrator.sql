@@ -1,19 +1,28 @@
-create or replace function create_administrator(email text) returns text
+create or replace function create_administrator(email text, promote boolean default false) returns text
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    known_id bigint;
+    address constant text := lower(btrim(create_administrator.email));
+    known users;
 begin
     perform require_administrator();
-    update users u set role = 'owner' where u.email = lower(btrim(create_administrator.email)) returning u.id into known_id;
-    if known_id is not null then
-        perform audit('user.updated', null, 'user_' || known_id, jsonb_build_object('role', 'owner'));
+    select u.* into known from users u where u.email = address for update;
+    if known.id is null then
+        return invite_user(create_user(email, 'owner'));
     end if;
-    return invite_user(coalesce(known_id, create_user(email, 'owner')));
+    if known.role <> 'owner' then
+        if promote is not true then
+            raise exception 'user % exists and is not an administrator: only with --promote (psql: -v promote=true) is the user made one; administrators reset passwords on the page Users',
+                quote_for_message(address)
+                using errcode = 'object_not_in_prerequisite_state';
+        end if;
+        perform set_user_role(known.id, 'owner');
+    end if;
+    return invite_user(known.id);
 end;
 $$;
 
-comment on function create_administrator(text) is 'Adds an administrator, or makes a user one, and returns a token to set a password with. For operators without an administrator, or who lost the password.';
+comment on function create_administrator(text, boolean) is 'Adds an administrator and returns a token to set a password with; for an administrator who lost the password, returns another token. Raises for a user who is not an administrator, unless promote is true: then the user becomes one. For operators.';

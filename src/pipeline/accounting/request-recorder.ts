@@ -171,7 +171,7 @@ export class RequestRecorder {
   /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
   recordSemanticMatch(
     match: SemanticMatch<EntryFacts> | NearMiss,
-    { identity }: CacheQuery,
+    asked: CacheQuery,
     { isShadow } = { isShadow: false },
   ): void {
     if (this.#isFinished) return
@@ -179,7 +179,7 @@ export class RequestRecorder {
     const { request, account, query, provider } = this.#draft
     this.set({ similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
     metrics.noteSimilarity(outcomeOf(match, isShadow), match.similarity)
-    const matched = { requestId: request.id, account, model: query?.model, isShadow, identity }
+    const matched = { requestId: request.id, account, model: query?.model, isShadow, query: asked }
     semanticHits.record(describeSemanticHit(match, { ...matched, pricedAs: provider?.pricedAs ?? null }, catalogue))
   }
 

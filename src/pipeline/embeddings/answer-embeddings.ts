@@ -1,6 +1,6 @@
 /** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
 
-import { nameWithin } from '../../cache/cache-scope.ts'
+import { scopedHash } from '../../cache/cache-scope.ts'
 import { createVectorNames } from '../../cache/vectors/pack-vector.ts'
 import { ClientGone } from '../../errors/errors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
@@ -76,13 +76,13 @@ async function nameInputs(
   yieldTurn: YieldTurn,
 ): Promise<NamedInput[]> {
   const { model } = query
-  const { namespace, circle } = control
+  const { namespace, sharingScope } = control
   const headers = answerHeaders(query.headers, provider.kind)
   const nameOf = createVectorNames({ namespace, route: nameRoute(provider), headers, model, dimensions, otherFields })
   const named: NamedInput[] = []
   for (const input of inputs) {
     await yieldTurn()
-    named.push({ name: nameWithin(circle, nameOf(input)), input })
+    named.push({ name: scopedHash(sharingScope, nameOf(input)), input })
   }
   return named
 }

@@ -1,9 +1,10 @@
 /**
- * `create-admin EMAIL [--password-stdin]`: adds an administrator, or makes a user one, and prints a token to set a password with; with
- * --password-stdin sets the password that standard input holds, and prints the user's id.
+ * `create-admin EMAIL [--promote] [--password-stdin]`: adds an administrator, and prints a token to set a password with, also for one who
+ * lost the password. A known user who is not an administrator is rejected without --promote. With --password-stdin, sets the password that
+ * standard input holds, and prints the user's id.
  */
 import { formatId } from '../../admin/ids.ts'
-import { hashPassword, PASSWORD_LENGTH } from '../../admin/login.ts'
+import { hashNewPassword, PASSWORD_LENGTH } from '../../admin/new-password.ts'
 import { type Config, readConfig } from '../../config/config.ts'
 import { call } from '../../postgres/call.ts'
 import { baseUrlOf, dashboardUrl } from '../address.ts'
@@ -12,15 +13,16 @@ import { readArguments } from './read-arguments.ts'
 
 export async function run(args: readonly string[]): Promise<number> {
   const { words, options } = readArguments(args, {
-    usage: 'create-admin EMAIL [--password-stdin]',
+    usage: 'create-admin EMAIL [--promote] [--password-stdin]',
     words: 1,
-    options: { 'password-stdin': { type: 'boolean', default: false } },
+    options: { promote: { type: 'boolean', default: false }, 'password-stdin': { type: 'boolean', default: false } },
   })
+  const { promote } = options
   const [email = ''] = words
   const config = readConfig()
-  const hash = options['password-stdin'] ? await hashPassword(await readPassword()) : null
+  const hash = options['password-stdin'] ? await hashNewPassword(await readPassword(), email) : null
   await withOperatorDatabase(config, async database => {
-    const token = await call(database, 'create_administrator', { email })
+    const token = await call(database, 'create_administrator', { email, promote })
     if (hash === null) return tellInvitation(token, config)
     const id = await call(database, 'accept_invitation', { token, password_hash: hash })
     process.stdout.write(`${formatId('user', id)}\n`)

@@ -1,11 +1,14 @@
-/** How a credential may be spelled: as it is or in base64 at any alignment, and each of its characters escaped for JSON or for an address. */
+/**
+ * How a credential may be encoded: as it is, in hex, or in base64 at any alignment, and each of its characters escaped for JSON, for an
+ * address or for HTML.
+ */
 
 /** No end yet: the bytes so far may be the beginning of a spelling. */
 export const OPEN = -2
 /** No spelling. */
 export const NONE = -1
 
-/** The credential, and what its base64 has in common whatever stands before and behind it: `Bearer …`, `user:…`. */
+/** The credential, its hex, and what its base64 has in common whatever stands before and behind it: `Bearer …`, `user:…`. */
 export function spellingsOf(secret: string): Buffer[] {
   const bytes = Buffer.from(secret)
   const inBase64 = [0, 1, 2].flatMap(before => {
@@ -14,13 +17,16 @@ export function spellingsOf(secret: string): Buffer[] {
     const [first, end] = [Math.ceil((before * 8) / 6), Math.floor((padded.length * 8) / 6)]
     return (['base64', 'base64url'] as const).map(encoding => padded.toString(encoding).slice(first, end))
   })
-  return [...new Set([secret, ...inBase64])].map(text => Buffer.from(text))
+  const inHex = bytes.toString('hex')
+  return [...new Set([secret, inHex, inHex.toUpperCase(), ...inBase64])].map(text => Buffer.from(text))
 }
 
 /** JSON in a string of JSON doubles them. */
 const MOST_BACKSLASHES = 15
-/** A character takes at most this many bytes: backslashes, and `u00` with two digits. */
-export const LONGEST_ESCAPE = MOST_BACKSLASHES + 5
+/** Of an entity of HTML, with leading zeros. */
+const MOST_ENTITY_DIGITS = 7
+/** A character takes at most this many bytes: backslashes, and `u00` with two digits, which may be the `&` of an entity. */
+export const LONGEST_ESCAPE = MOST_BACKSLASHES + 5 + MOST_ENTITY_DIGITS + 3
 /** What is written for an address twice has `%25` for `%`. */
 const MOST_PERCENTS = 2
 const BACKSLASH = 0x5c
@@ -28,11 +34,15 @@ const PERCENT = 0x25
 const SLASH = 0x2f
 const ZERO = 0x30
 const LOWER_U = 0x75
+const AMPERSAND = 0x26
+const HASH = 0x23
+const SEMICOLON = 0x3b
+const LOWER_X = 0x78
 
 /** With what an escape begins. */
-export const ESCAPE_BEGINS: readonly number[] = [BACKSLASH, PERCENT]
+export const ESCAPE_BEGINS: readonly number[] = [BACKSLASH, PERCENT, AMPERSAND]
 /** What an escape may hold. */
-export const ESCAPE_BYTES: readonly number[] = [...ESCAPE_BEGINS, ...Buffer.from('/u0123456789abcdefABCDEF')]
+export const ESCAPE_BYTES: readonly number[] = [...ESCAPE_BEGINS, ...Buffer.from('/u#xX;0123456789abcdefABCDEF')]
 
 /** Returns where a spelling that begins at `start` ends, OPEN or NONE. */
 export function endOfSpelling(bytes: Uint8Array, start: number, spelling: Uint8Array): number {
@@ -48,7 +58,7 @@ export function endOfSpelling(bytes: Uint8Array, start: number, spelling: Uint8A
   return at
 }
 
-/** Whether there is a whole escape, of whatever character. Two searches for a byte where there is none. */
+/** Whether there is a whole escape, of whatever character. Three searches for a byte where there is none. */
 export function holdsEscape(bytes: Uint8Array): boolean {
   return ESCAPE_BEGINS.some(begin => {
     // raw text: it is escapes that are looked for.
@@ -62,6 +72,7 @@ export function holdsEscape(bytes: Uint8Array): boolean {
 export function readEscape(bytes: Uint8Array, at: number): number {
   const byte = bytes[at]
   if (byte === BACKSLASH) return readJson(bytes, at)
+  if (byte === AMPERSAND) return readEntity(bytes, at, at + 1)
   return byte === PERCENT ? readUrl(bytes, at) : NONE
 }
 
@@ -81,7 +92,26 @@ function readJson(bytes: Uint8Array, start: number): number {
     if (bytes[zero] !== ZERO) return NONE
   }
   const code = readHex(bytes, at + 3)
-  return code < 0 ? code : stand(code, at + 5 - start)
+  if (code < 0) return code
+  const entity = code === AMPERSAND ? readEntity(bytes, start, at + 5) : NONE
+  return entity === NONE ? stand(code, at + 5 - start) : entity
+}
+
+/** `&#115;` or `&#x73;`; `at` is behind the ampersand. */
+function readEntity(bytes: Uint8Array, start: number, at: number): number {
+  if (at >= bytes.length) return OPEN
+  if (bytes[at] !== HASH) return NONE
+  const isHex = ((bytes[at + 1] ?? 0) | 0x20) === LOWER_X
+  const first = at + (isHex ? 2 : 1)
+  let code = 0
+  for (let digit = first; digit <= first + MOST_ENTITY_DIGITS; digit++) {
+    if (digit >= bytes.length) return OPEN
+    if (bytes[digit] === SEMICOLON) return digit > first && code < 256 ? stand(code, digit + 1 - start) : NONE
+    const value = valueOfHex(bytes[digit])
+    if (value < 0 || value >= (isHex ? 16 : 10)) return NONE
+    code = code * (isHex ? 16 : 10) + value
+  }
+  return NONE
 }
 
 /** `%73`. */

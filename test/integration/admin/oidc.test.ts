@@ -63,6 +63,7 @@ const FORGERIES: Record<string, (token: Token) => string> = {
   'of another provider': claiming({ iss: 'https://evil.example' }),
   'of another login': claiming({ nonce: 'x'.repeat(43) }),
   'of no login': claiming({ nonce: undefined }),
+  'that is issued in the future': claiming({ iat: Math.floor(Date.now() / 1000) + 3_600 }),
   'that has expired': claiming({ exp: Math.floor(Date.now() / 1000) - 3_600 }),
   'that is not valid yet': claiming({ nbf: Math.floor(Date.now() / 1000) + 3_600 }),
   'about nobody': claiming({ sub: undefined }),

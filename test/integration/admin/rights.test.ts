@@ -56,6 +56,7 @@ describeOnce('rights in the database', backend => {
       `invite_user(${reader})`,
       `create_user('new@example.org', 'owner')`,
       `create_administrator('reader@example.org')`,
+      `create_administrator('reader@example.org', true)`,
       `issue_admin_key('admin@example.org', 'k')`,
       `delete_admin_key(1)`,
       `set_budget(null, 'usd', 1, 'month')`,
@@ -67,8 +68,32 @@ describeOnce('rights in the database', backend => {
     await expect(query(`select issue_admin_key('reader@example.org', 'k')`)).rejects.toThrow(
       'there is no administrator',
     )
-    await actAs(admin, `create_administrator('reader@example.org')`)
+    await actAs(admin, `create_administrator('reader@example.org', true)`)
     expect(await read(`(select role from users where id = ${reader})`)).toBe('owner')
+  })
+
+  test('create_administrator promotes a known user only where told to, and gives an administrator another token', async () => {
+    const reader = await addUser('reader')
+    const invitations = () => read<number>(`(select count(*)::integer from invitations where user_id = ${reader})`)
+    for (const statement of [
+      `create_administrator('reader@example.org')`,
+      `create_administrator(' Reader@Example.org ')`,
+      `create_administrator('reader@example.org', false)`,
+      `create_administrator('reader@example.org', null)`,
+    ])
+      await expect(query(`select ${statement}`), statement).rejects.toThrow(
+        'user "reader@example.org" exists and is not an administrator',
+      )
+    expect(await invitations()).toBe(0)
+    expect(await read(`(select role from users where id = ${reader})`)).toBe('reader')
+
+    await query(`select create_administrator('reader@example.org', true)`)
+    expect(await read(`(select role from users where id = ${reader})`)).toBe('owner')
+    // The only administrator lost the password.
+    expect(await read(`create_administrator('READER@example.org')`)).toMatch(/^lgw_invite_/)
+    expect(await invitations()).toBe(1)
+    expect(await read(`create_administrator('new@example.org')`)).toMatch(/^lgw_invite_/)
+    expect(await read(`(select role from users where email = 'new@example.org')`)).toBe('owner')
   })
 
   test('what concerns a project takes a role there', async () => {

@@ -12,7 +12,7 @@ test('without headers everything is as the project has it', () => {
     ttlSeconds: null,
     threshold: null,
     namespace: '',
-    circle: '',
+    sharingScope: '',
   })
 })
 

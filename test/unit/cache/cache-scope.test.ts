@@ -1,20 +1,28 @@
 import { describe, expect, test } from 'vitest'
-import { askersCircleOf, circleOf, nameWithin } from '../../../src/cache/cache-scope.ts'
+import {
+  hashScope,
+  judgeableScopes,
+  scopedHash,
+  sharingScope,
+  verdictScope,
+  wordingScope,
+} from '../../../src/cache/cache-scope.ts'
 import { readPrompt } from '../../../src/cache/text/read-prompt.ts'
 import type { Account } from '../../../src/postgres/admit.ts'
 
-const accountOf = (cache_scope: Account['cache_scope'], key_id = 7) => ({ cache_scope, key_id }) as Account
+const accountOf = (cache_scope: Account['cache_scope'], key_id = 7, key_type: Account['key_type'] = 'project') =>
+  ({ cache_scope, key_id, key_type }) as Account
 const ALICE = { user: 'alice' }
 
-describe('circleOf', () => {
-  const inUserScope = (body: object, key_id = 7) => circleOf(accountOf('user', key_id), { ...body })
+describe('sharingScope', () => {
+  const inUserScope = (body: object, key_id = 7) => sharingScope(accountOf('user', key_id), { ...body })
 
   test('is one for all of a project', () => {
-    expect([ALICE, {}].map(body => circleOf(accountOf('project'), body))).toEqual(['', ''])
+    expect([ALICE, {}].map(body => sharingScope(accountOf('project'), body))).toEqual(['', ''])
   })
 
   test('is one for each key', () => {
-    const ofKeys = [7, 8].flatMap(key => [ALICE, {}].map(body => circleOf(accountOf('key', key), body)))
+    const ofKeys = [7, 8].flatMap(key => [ALICE, {}].map(body => sharingScope(accountOf('key', key), body)))
     expect(new Set(ofKeys).size).toBe(2)
   })
 
@@ -36,7 +44,7 @@ describe('circleOf', () => {
     expect(inUserScope({})).not.toBe(inUserScope({}, 8))
     const named = ['7', 7, '["user",7]', '\n["user",7]'].map(user => inUserScope({ user }))
     expect(named).not.toContain(inUserScope({}))
-    expect(circleOf(accountOf('key'), {})).not.toBe(inUserScope({}))
+    expect(sharingScope(accountOf('key'), {})).not.toBe(inUserScope({}))
   })
 
   test('goes by safety_identifier, else user, else metadata.user_id', () => {
@@ -52,9 +60,9 @@ describe('circleOf', () => {
   })
 })
 
-describe('askersCircleOf', () => {
+describe('wordingScope', () => {
   const asker = (text: string, scope: Account['cache_scope'] = 'project', body: object = ALICE) =>
-    askersCircleOf(accountOf(scope), { ...body }, readPrompt(text))
+    wordingScope(accountOf(scope), { ...body }, readPrompt(text))
 
   test.each([
     'Who am I, and what is on my account?',
@@ -87,14 +95,65 @@ describe('askersCircleOf', () => {
 
   test('is everybody’s where nobody is named, and any question’s in another scope', () => {
     expect(asker('Who am I?', 'project', {})).toBe('')
-    expect(asker('Who am I?', 'user')).toBe(circleOf(accountOf('user'), ALICE))
-    expect(asker('Who am I?', 'key')).toBe(circleOf(accountOf('key'), ALICE))
+    expect(asker('Who am I?', 'user')).toBe(sharingScope(accountOf('user'), ALICE))
+    expect(asker('Who am I?', 'key')).toBe(sharingScope(accountOf('key'), ALICE))
   })
 })
 
-test('nameWithin makes another name in each circle, and none but the same hash’s', () => {
+test('scopedHash makes another name in each scope, and none but the same hash’s', () => {
   const [one, other] = ['ab'.repeat(32), 'cd'.repeat(32)]
-  const names = ['', 'a', 'b'].flatMap(circle => [one, other].map(hash => nameWithin(circle, hash)))
+  const names = ['', 'a', 'b'].flatMap(scope => [one, other].map(hash => scopedHash(scope, hash)))
   expect(new Set(names).size).toBe(6)
   expect(names.every(name => /^[0-9a-f]{64}$/.test(name))).toBe(true)
+})
+
+const SCOPES = ['project', 'key', 'user'] as const
+
+test('test keys share with test keys alone', () => {
+  for (const scope of SCOPES) {
+    for (const body of [ALICE, {}]) {
+      const [project, sandbox] = (['project', 'test'] as const).map(type => accountOf(scope, 7, type))
+      if (!project || !sandbox) throw new Error('two accounts')
+      expect(sharingScope(sandbox, body)).not.toBe(sharingScope(project, body))
+      const own = readPrompt('Who am I?')
+      expect(wordingScope(sandbox, body, own)).not.toBe(wordingScope(project, body, own))
+      const judged = new Set(judgeableScopes(project, body, ''))
+      expect(judgeableScopes(sandbox, body, '').filter(hash => judged.has(hash))).toEqual([])
+    }
+  }
+})
+
+describe('judgeableScopes', () => {
+  const ofHit = (account: Account, body: object, namespace = '', text = 'What is the capital of France?') =>
+    hashScope(verdictScope(wordingScope(account, { ...body }, readPrompt(text)), namespace))
+  const mayJudge = (judge: Account, said: object, hit: string, namespace = '') =>
+    judgeableScopes(judge, { ...said }, namespace).includes(hit)
+
+  test.each(SCOPES)('has the scope of each hit of the same sender: %s', scope => {
+    for (const type of ['project', 'test'] as const) {
+      for (const body of [ALICE, {}]) {
+        for (const namespace of ['', 'a']) {
+          for (const text of ['Who am I?', 'What is the capital of France?']) {
+            const account = accountOf(scope, 7, type)
+            expect(mayJudge(account, body, ofHit(account, body, namespace, text), namespace)).toBe(true)
+          }
+        }
+      }
+    }
+  })
+
+  test('lacks those of others', () => {
+    const [project, key, user] = SCOPES.map(scope => accountOf(scope))
+    const [otherKey, otherUser] = [accountOf('key', 8), accountOf('user', 8)]
+    if (!project || !key || !user) throw new Error('three accounts')
+    expect(mayJudge(otherKey, {}, ofHit(key, {}))).toBe(false)
+    expect(mayJudge(otherUser, {}, ofHit(user, {}))).toBe(false)
+    expect(mayJudge(user, { user: 'bob' }, ofHit(user, ALICE))).toBe(false)
+    expect(mayJudge(user, {}, ofHit(user, ALICE))).toBe(false)
+    expect(mayJudge(otherUser, ALICE, ofHit(user, ALICE))).toBe(true)
+    expect(mayJudge(project, {}, ofHit(project, ALICE, '', 'Who am I?'))).toBe(false)
+    expect(mayJudge(project, {}, ofHit(project, ALICE))).toBe(true)
+    expect(mayJudge(project, {}, ofHit(project, {}, 'a'))).toBe(false)
+    expect(mayJudge(project, {}, ofHit(project, {}), 'a')).toBe(false)
+  })
 })

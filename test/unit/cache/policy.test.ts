@@ -12,7 +12,8 @@ const UNVERIFIED = 'How do I boil an egg without water?'
 function query(judgeFloor: number | null = 0.8): SemanticQuery {
   return {
     reading: readPrompt(ASKED),
-    circle: '',
+    sharingScope: '',
+    verdictScope: '',
     normalizedHash: '',
     contextHash: '',
     threshold: 0.95,

@@ -13,6 +13,17 @@ const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 const item = (part: JsonObject) => ({ input: [{ role: 'user', content: [part] }] })
 const tool = (given: JsonObject) => ({ tools: [given] })
 
+test('an approval of a request in the same body names nothing that is stored', () => {
+  const approval = { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }
+  const request = { type: 'mcp_approval_request', id: 'mcpr_1', name: 'drop', arguments: '{}', server_label: 's' }
+  expect(find({ input: [request, approval] })).toEqual([])
+  // One without its content stands for a stored item.
+  expect(find({ input: [{ type: 'mcp_approval_request', id: 'mcpr_1' }, approval] })).toEqual([
+    'item mcpr_1 input[0].id',
+    'other mcpr_1 input[1].approval_request_id',
+  ])
+})
+
 describe('found', () => {
   test.each<[string, JsonObject, string]>([
     [
@@ -48,6 +59,12 @@ describe('found', () => {
       tool({ type: 'code_interpreter', container: { type: 'auto', file_ids: ['f'] } }),
       'file f tools[0].container.file_ids',
     ],
+    [
+      'what a person approves',
+      { input: [{ type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }] },
+      'other mcpr_1 input[0].approval_request_id',
+    ],
+    ['parts of an upload', { part_ids: ['part_1'] }, 'other part_1 part_ids'],
     ['a container', tool({ type: 'code_interpreter', container: 'cntr_1' }), 'other cntr_1 tools[0].container'],
     ['a message’s container', { container: { id: 'c', skills: [] } }, 'other c container'],
     [

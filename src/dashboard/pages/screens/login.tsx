@@ -101,12 +101,7 @@ export function Login({ ended }: { ended?: string }) {
       </Form>
       <ProviderLogin />
       <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
-        Lost the password? An operator makes an invitation with <code className="font-mono">create-admin</code>; take it
-        up at{' '}
-        <a className="text-accent underline" href="/dashboard/invitation">
-          this page
-        </a>
-        .
+        Lost your password? Ask an administrator to reset your password.
       </p>
     </LoginLayout>
   )

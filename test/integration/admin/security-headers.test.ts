@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeBackends } from '../../harness/backends.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { rootOf } from './people.ts'
+
+const PATHS = [
+  '/dashboard',
+  '/dashboard/login',
+  '/dashboard/api/session',
+  '/v1/organization/users',
+  '/v1/models',
+  '/v1/health',
+  '/nothing',
+]
+
+describeBackends('security headers', backend => {
+  let proxy: TestProxy
+  let unproxied: TestProxy
+  beforeAll(async () => {
+    const stores = await backend.open()
+    proxy = await startProxy({ dashboard: true, stores, environment: { TRUST_PROXY: '1' } })
+    unproxied = await startProxy({ dashboard: true, stores })
+  })
+  afterAll(() => Promise.all([proxy.stop(), unproxied.stop()]))
+
+  const HTTPS = { 'x-forwarded-proto': 'https' }
+  const headersOf = async (of: TestProxy, path: string, headers: Record<string, string> = {}) =>
+    (await fetch(`${rootOf(of)}${path}`, { headers })).headers
+
+  test.each(PATHS)('are on %s', async path => {
+    const secure = await headersOf(proxy, path, HTTPS)
+    expect(secure.get('x-content-type-options')).toBe('nosniff')
+    expect(secure.get('strict-transport-security')).toBe('max-age=31536000')
+    // Over http, and where nobody is trusted to say that it was https.
+    expect((await headersOf(proxy, path)).get('strict-transport-security')).toBeNull()
+    expect((await headersOf(unproxied, path, HTTPS)).get('strict-transport-security')).toBeNull()
+  })
+
+  test('forbid pages what they do not use', async () => {
+    const policy = (await headersOf(proxy, '/dashboard')).get('permissions-policy')
+    expect(policy).toContain('camera=()')
+    expect(policy).toContain('geolocation=()')
+  })
+})
