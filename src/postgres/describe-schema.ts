@@ -166,6 +166,7 @@ marks as (
     union all select a.attrelid, a.xmin from relations r join pg_attribute a on a.attrelid = r.oid and a.attnum > 0
     union all select d.oid, d.xmin from relations r join pg_attrdef d on d.adrelid = r.oid
     union all select k.oid, k.xmin from relations r join pg_constraint k on k.conrelid = r.oid
+    union all select k.oid, k.xmin from pg_constraint k where k.connamespace = (select p.oid from place p) and k.contypid <> 0
     union all select x.indexrelid, x.xmin from relations r join pg_index x on x.indrelid = r.oid
     union all select t.oid, t.xmin from relations r join pg_trigger t on t.tgrelid = r.oid
     union all select p.oid, p.xmin from relations r join pg_policy p on p.polrelid = r.oid

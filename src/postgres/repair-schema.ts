@@ -9,38 +9,38 @@ import { describeDifference, nameDifference, planRepair, type Repair, type Repai
 export const RESTORE =
   'It was restored in part, or changed by hand: restore it whole, as docs/production.md says under "Backups".'
 
-/** What rows say, once their keys are there again: numbers that were given out, and lists of codes without an index. */
-const FOLLOW_ROWS = `
+/**
+ * A dump ends its rows with the state of sequences, before keys and indexes. So a sequence that has given nothing out, beside a table with
+ * rows, means that some rows were not restored.
+ */
+const REFUSE_LOST_ROWS = `
 do $$
 declare
     counted record;
-    most bigint;
+    has_rows boolean;
 begin
     for counted in
-        select format('%I', c.relname) as relation, a.attname as name, pg_get_serial_sequence(format('%I', c.relname), a.attname) as sequence
-        from pg_class c
-        join pg_attribute a on a.attrelid = c.oid and a.attidentity <> '' and not a.attisdropped
-        where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+        select d.refobjid::regclass as relation, s.schemaname, s.sequencename
+        from pg_sequences s
+        join pg_class c on c.relname = s.sequencename and c.relnamespace = to_regnamespace('model_proxy')
+        join pg_depend d on d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'i'
+        where s.schemaname::regnamespace = c.relnamespace and s.last_value is null
     loop
-        execute format('select max(%I) from %s', counted.name, counted.relation) into most;
-        if most >= (select coalesce(s.last_value + 1, s.start_value) from pg_sequences s where format('%I.%I', s.schemaname, s.sequencename)::regclass = counted.sequence::regclass) then
-            perform setval(counted.sequence, most);
+        execute format('select exists (select from %s)', counted.relation) into has_rows;
+        if has_rows then
+            raise exception 'Table % has rows, and the sequence of its ids was not restored, so rows may be missing', counted.relation;
         end if;
     end loop;
-    select max(substring(c.relname from '[0-9]+$')::bigint) into most
-    from pg_class c
-    where c.relnamespace = 'model_proxy'::regnamespace and c.relname ~ '^cache_lists_[0-9]+$' and c.relkind = 'r';
-    if most >= (select n.last_value from cache_lists_numbers n) then
-        perform setval('cache_lists_numbers', most);
-    end if;
-    perform index_cache_lists(substring(c.relname from '[0-9]+$')::bigint)
-    from pg_class c
-    where c.relnamespace = 'model_proxy'::regnamespace
-        and c.relname ~ '^cache_lists_[0-9]+$'
-        and c.relkind = 'r'
-        and to_regprocedure('index_cache_lists(bigint)') is not null
-        and not exists (select from pg_index i where i.indrelid = c.oid);
 end $$;`
+
+/** Tables that are made for large groups are not part of the schema. */
+const INDEX_LISTS = `
+select index_cache_lists(substring(c.relname from '[0-9]+$')::bigint)
+from pg_class c
+where c.relnamespace = 'model_proxy'::regnamespace
+    and c.relname ~ '^cache_lists_[0-9]+$'
+    and c.relkind = 'r'
+    and not exists (select from pg_index i where i.indrelid = c.oid);`
 
 /** Their indexes are built while others write. */
 const FIND_LARGE = `
@@ -74,6 +74,7 @@ export class SchemaRepair {
     const plan = planRepair(check.differences.filter(difference => !isTried(difference)))
     const remaining = check.differences.filter(difference => isTried(difference) && !isTolerated(difference))
     if (plan.lost.length > 0) throw this.#refuse(check.schema, [...plan.lost, ...remaining])
+    if (this.repaired.length === 0 && check.differences.length > 0) await refuseLostRows(database)
     const work = await this.#plan(database, plan)
     if (work !== null) return work
     if (remaining.length > 0) throw this.#refuse(check.schema, remaining)
@@ -102,7 +103,8 @@ export class SchemaRepair {
       this.#finish(deployed)
       return this.deploy()
     }
-    return after.length > 0 ? this.#repair(after, runScripts) : null
+    if (after.length > 0) return this.#repair([...after, { name: 'lists', text: INDEX_LISTS, ends: [] }], runScripts)
+    return null
   }
 
   /** Once, however often it waits for others. */
@@ -150,10 +152,16 @@ function messageOf(error: unknown): string {
 }
 
 function runScripts(given: Parameters<Work['run']>, repairs: readonly Repair[]): Promise<null> {
-  return runLocked(given, [...repairs, { name: 'sequences and lists', text: FOLLOW_ROWS }])
+  return runLocked(given, repairs)
 }
 
 function buildOne([database]: Parameters<Work['run']>, [index]: readonly Repair[]): Promise<string | null> {
   const text = index?.text.replace(' INDEX ', ' index concurrently ').replace(' ON ', ' on model_proxy.') ?? ''
   return buildIndex(database, text.replace(/^CREATE/, 'create'))
+}
+
+async function refuseLostRows(database: Database): Promise<void> {
+  await database.runScript(REFUSE_LOST_ROWS).catch(error => {
+    throw new Error(`${messageOf(error)}. ${RESTORE}`)
+  })
 }
