@@ -198,7 +198,7 @@ export function describeSchema(database: Pick<Database, 'call'>): Promise<Schema
   return database.call<SchemaItem>(DESCRIBE, [])
 }
 
-const HEAD = "Written by `bun run generate-types`: what the migrations, views and functions come to.\n\n"
+const HEAD = 'Written by `bun run generate-types`: what the migrations, views and functions come to.\n\n'
 
 export function writeSchema(items: readonly SchemaItem[]): string {
   const objects = Map.groupBy(items, ({ object }) => object)

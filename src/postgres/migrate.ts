@@ -88,7 +88,8 @@ export async function migrate(
     let work = isBehind ? null : nextWork(ledger, migrations, deployed)
     if (work === null && !isBehind) work = await repair.next(database, ledger, applied.has(BASELINE))
     // While another proxy migrates, this one must not serve, even if the ledger is up to date.
-    if (work === null && !(await isMigrating(database))) return { applied: [...applied], isBehind, repaired: repair.repaired }
+    if (work === null && !(await isMigrating(database)))
+      return { applied: [...applied], isBehind, repaired: repair.repaired }
     let reason: string | null = ANOTHER_MIGRATES
     const waitedMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
     const isImpatient = waitedMs > IMPATIENT_AFTER_MS

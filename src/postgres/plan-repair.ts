@@ -11,7 +11,19 @@ export interface Repair extends Script {
 type Way = string | 'deploy' | null
 
 /** In the order of repair: keys before what refers to them, functions before triggers and policies. */
-const ORDER = ['column', 'key', 'constraint', 'reference', 'index', 'deploy', 'trigger', 'row', 'policy', 'grant', 'comment']
+const ORDER = [
+  'column',
+  'key',
+  'constraint',
+  'reference',
+  'index',
+  'deploy',
+  'trigger',
+  'row',
+  'policy',
+  'grant',
+  'comment',
+]
 
 const ENSURE_ROLE = 'select ensure_dashboard_role();'
 
@@ -51,7 +63,8 @@ export function describeDifference(difference: Difference, schema: string): stri
   const { needed, found } = difference
   const problem = found === null ? 'is missing' : `is "${found}"${needed === null ? '' : `, not "${needed}"`}`
   const text = repairOf(difference)
-  const command = text === null || text === 'deploy' ? '' : `. Run: set search_path = ${schema}; ${text.replaceAll('\n', ' ')}`
+  const command =
+    text === null || text === 'deploy' ? '' : `. Run: set search_path = ${schema}; ${text.replaceAll('\n', ' ')}`
   return `${nameDifference(difference)} ${problem}${command}`
 }
 

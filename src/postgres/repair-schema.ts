@@ -120,7 +120,10 @@ export class SchemaRepair {
   }
 
   /** Together. One that fails is left out, and the others run without it next. */
-  #repair(repairs: readonly Repair[], run: (given: Parameters<Work['run']>, repairs: readonly Repair[]) => Promise<string | null>): Work {
+  #repair(
+    repairs: readonly Repair[],
+    run: (given: Parameters<Work['run']>, repairs: readonly Repair[]) => Promise<string | null>,
+  ): Work {
     return {
       applies: [],
       run: async (...given) => {

@@ -88,7 +88,10 @@ export async function migrateAndLog(database: Database, log: Log): Promise<void>
   const onWait = (seconds: number, reason: string) =>
     log.info({ seconds }, `waiting to migrate the database: ${reason}`)
   const onRepair = (names: readonly string[]) =>
-    log.warn({ count: names.length, names: names.slice(0, 20) }, 'the database differs from this version’s schema; what differs is created again')
+    log.warn(
+      { count: names.length, names: names.slice(0, 20) },
+      'the database differs from this version’s schema; what differs is created again',
+    )
   const { isBehind } = await migrate(database, { onWait, onRepair })
   if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
 }

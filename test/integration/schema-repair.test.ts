@@ -54,11 +54,13 @@ const REPAIRED: Record<string, string> = {
   'all keys and foreign keys': DROP_CONSTRAINTS,
   'all indexes': DROP_INDEXES,
   'the last section of a dump': `${DROP_POLICIES}${DROP_CONSTRAINTS}${DROP_INDEXES}drop trigger projects_deleted on projects;`,
-  'a policy that shows all': 'drop policy members_see on usage_records; create policy members_see on usage_records using (true);',
+  'a policy that shows all':
+    'drop policy members_see on usage_records; create policy members_see on usage_records using (true);',
   'a policy for other roles': 'alter policy members_see on api_keys to model_proxy_dashboard;',
   'row security off': 'alter table usage_records disable row level security;',
-  'row security of the owner': 'alter table projects force row level security; alter table models force row level security;',
-  'grants': 'revoke select on usage_records, projects from model_proxy_dashboard;',
+  'row security of the owner':
+    'alter table projects force row level security; alter table models force row level security;',
+  grants: 'revoke select on usage_records, projects from model_proxy_dashboard;',
   'a right to hashes of passwords': 'grant select (password_hash) on users to model_proxy_dashboard;',
   'a right to write': 'grant insert on projects to model_proxy_dashboard;',
   'an index with other columns': 'drop index api_keys_prefix_idx; create index api_keys_prefix_idx on api_keys (name);',
@@ -67,21 +69,24 @@ const REPAIRED: Record<string, string> = {
     alter table admin_keys add constraint admin_keys_name_check check (name ~ '^[^[:cntrl:]]{1,100}$') not valid;`,
   'a foreign key that deletes nothing': `alter table api_keys drop constraint api_keys_project_id_fkey;
     alter table api_keys add constraint api_keys_project_id_fkey foreign key (project_id) references projects (id);`,
-  'triggers that are disabled': 'alter table projects disable trigger user; alter table cache_entries disable trigger answers_deleted;',
+  'triggers that are disabled':
+    'alter table projects disable trigger user; alter table cache_entries disable trigger answers_deleted;',
   'foreign keys that are disabled, as by --disable-triggers': 'alter table api_keys disable trigger all;',
   'a trigger for other events': `drop trigger settings_checked on projects;
     create trigger settings_checked before insert on projects for each row execute function check_settings();`,
   'a default, and not null': 'alter table api_keys alter created_at drop default, alter name drop not null;',
   'an identity': 'alter table api_keys alter id drop identity;',
   'a function with another body': `create or replace function is_administrator() returns boolean language sql as 'select true';`,
-  'a function with other settings': 'alter function visible_projects() security invoker; alter function admit_session reset all;',
+  'a function with other settings':
+    'alter function visible_projects() security invoker; alter function admit_session reset all;',
   'a function with another result': `drop function held_role(bigint) cascade;
     create function held_role(bigint) returns bigint language sql as 'select 1::bigint';`,
   'a function': 'drop function visible_projects() cascade;',
   'a view with the rights of its owner': 'alter view project_api_keys reset (security_invoker);',
-  'a view with other rows': 'create or replace view logins as select id as user_id, true as can_log_in, now() as invited_until, now() as last_seen_at from users;',
+  'a view with other rows':
+    'create or replace view logins as select id as user_id, true as can_log_in, now() as invited_until, now() as last_seen_at from users;',
   'a view': 'drop view usage_hourly cascade;',
-  'comments': `comment on column cache_entries.expires_at is null; comment on table projects is 'another'; comment on view logins is null;`,
+  comments: `comment on column cache_entries.expires_at is null; comment on table projects is 'another'; comment on view logins is null;`,
 }
 
 interface Refused {
@@ -102,7 +107,7 @@ const REFUSED: Record<string, Refused> = {
     undo: 'alter table batch_ledger alter taken_at type timestamptz',
     message: /table batch_ledger: column taken_at is "timestamp without .*", not "timestamp with time zone not null/,
   },
-  'tables': {
+  tables: {
     fault: 'alter table judge_spending rename to one_before; alter table batch_ledger rename to other_before',
     undo: 'alter table one_before rename to judge_spending; alter table other_before rename to batch_ledger',
     message: /\n {2}table batch_ledger is missing\n {2}table judge_spending is missing\n/,
@@ -114,8 +119,9 @@ const REFUSED: Record<string, Refused> = {
   },
   'a key of rows that have it twice, and a check of rows that violate it': {
     fault: `alter table models drop constraint models_pkey cascade; alter table models drop constraint models_kind_check;
-      insert into models select * from models limit 1; update models set kind = 'another' where model = (select min(model) from models);`,
-    undo: `delete from models where ctid = (select max(ctid) from models); update models set kind = 'chat' where kind = 'another';`,
+      insert into models select * from models limit 1; update models set source = 'twice' where ctid = (select max(ctid) from models);
+      update models set kind = 'another' where model = (select max(model) from models where source <> 'twice');`,
+    undo: `delete from models where source = 'twice'; update models set kind = 'chat' where kind = 'another';`,
     message:
       /\n {2}table models: constraint models_kind_check is missing\. Run: set search_path = \S+; alter table models add constraint models_kind_check CHECK .*violated by some row\)\n {2}table models: constraint models_pkey is missing\. Run: .*PRIMARY KEY \(provider, model\); \(could not create unique index/,
   },
@@ -206,7 +212,12 @@ describeBackends('a start', backend => {
     await migrate(database)
     const texts: string[] = []
     const watched: Database = Object.create(database, {
-      call: { value: (text: string, values: unknown[]) => (texts.push(text), database.call(text, values)) },
+      call: {
+        value: (text: string, values: unknown[]) => {
+          texts.push(text)
+          return database.call(text, values)
+        },
+      },
     })
     await call(database, 'maintain_usage_partitions', {})
     await migrate(watched)
