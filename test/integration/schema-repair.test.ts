@@ -119,7 +119,7 @@ const REFUSED: Record<string, Refused> = {
   },
   'a key of rows that have it twice, and a check of rows that violate it': {
     fault: `alter table models drop constraint models_pkey cascade; alter table models drop constraint models_kind_check;
-      insert into models select * from models limit 1; update models set source = 'twice' where ctid = (select max(ctid) from models);
+      insert into models select (jsonb_populate_record(m, '{"source": "twice"}')).* from models m limit 1;
       update models set kind = 'another' where model = (select max(model) from models where source <> 'twice');`,
     undo: `delete from models where source = 'twice'; update models set kind = 'chat' where kind = 'another';`,
     message:

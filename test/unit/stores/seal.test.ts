@@ -71,7 +71,7 @@ describe('the vault', () => {
     await expect(vault.open(sealed, owner)).rejects.toThrow(
       /sealed with another ENCRYPTION_KEY, and must be stored again/,
     )
-    await expect(vault.reseal(sealed, owner)).rejects.toThrow(/neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS/)
+    await expect(vault.reseal(sealed, owner)).rejects.toThrow(/neither ENCRYPTION_KEY nor another key of the rotation/)
   })
 
   test('asks again after reading the keys has failed', async () => {
