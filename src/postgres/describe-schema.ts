@@ -124,7 +124,9 @@ items as (
     select 'functions', 0, f.proname, format('%s(%s)', f.proname, oidvectortypes(f.proargtypes)), md5(concat_ws(e'\\n',
         replace(replace(concat_ws(e'\\n', pg_get_function_arguments(f.oid), pg_get_function_result(f.oid)), p.quoted || '.', ''), p.extension || '.', ''),
         l.lanname, f.provolatile, f.proparallel, f.proisstrict, f.prosecdef, f.proleakproof,
-        replace(replace(array_to_string(f.proconfig, e'\\n'), p.quoted || ',', '@,'), p.extension || ', pg_temp', 'public, pg_temp'),
+        replace(replace(
+            array_to_string(f.proconfig, e'\\n'), '=' || p.quoted || ',', '=@,'), ', ' || p.extension || ', pg_temp', ', public, pg_temp'
+        ),
         -- Text that stands for another schema was deployed with its name, between quotation marks.
         replace(replace(f.prosrc, '"' || p.name || '"', '@'), 'model' || '_proxy', '@'),
         obj_description(f.oid, 'pg_proc')
