@@ -18,7 +18,9 @@ export interface SchemaItem {
  */
 const DESCRIBE = `
 with place as materialized (
-    select n.oid, n.nspname as name, quote_ident(n.nspname) as quoted, coalesce(quote_ident(x.nspname), 'public') as extension
+    select n.oid, n.nspname as name, quote_ident(n.nspname) as quoted, coalesce(quote_ident(x.nspname), 'public') as extension,
+        -- What stands before a name where its schema is printed.
+        format('(^|[^a-zA-Z0-9_"])(%s|%s)\\.(?=[a-z_"])', quote_ident(n.nspname), coalesce(quote_ident(x.nspname), 'public')) as qualifier
     from pg_namespace n
     left join pg_extension e on e.extname = 'vector'
     left join pg_namespace x on x.oid = e.extnamespace
@@ -86,7 +88,7 @@ items as (
     from relations r join pg_policy p on p.polrelid = r.oid
     union all
     select r.object, 8, '', 'query', md5(lower(regexp_replace(
-        replace(replace(pg_get_viewdef(r.oid), p.quoted || '.', ''), p.extension || '.', ''), '\\m[a-z_0-9]+\\.|[\\s()]', '', 'g'
+        regexp_replace(pg_get_viewdef(r.oid), p.qualifier, '\\1', 'g'), '\\m[a-z_0-9]+\\.|[\\s()]', '', 'g'
     )))
     from relations r, place p where r.relkind = 'v'
     union all
@@ -122,7 +124,7 @@ items as (
     where n.oid = (select p.oid from place p) and a.grantee = to_regrole('model_proxy_dashboard')
     union all
     select 'functions', 0, f.proname, format('%s(%s)', f.proname, oidvectortypes(f.proargtypes)), md5(concat_ws(e'\\n',
-        replace(replace(concat_ws(e'\\n', pg_get_function_arguments(f.oid), pg_get_function_result(f.oid)), p.quoted || '.', ''), p.extension || '.', ''),
+        regexp_replace(concat_ws(e'\\n', pg_get_function_arguments(f.oid), pg_get_function_result(f.oid)), p.qualifier, '\\1', 'g'),
         l.lanname, f.provolatile, f.proparallel, f.proisstrict, f.prosecdef, f.proleakproof,
         replace(replace(
             array_to_string(f.proconfig, e'\\n'), '=' || p.quoted || ',', '=@,'), ', ' || p.extension || ', pg_temp', ', public, pg_temp'
@@ -139,8 +141,8 @@ items as (
 )
 select
     i.object,
-    replace(replace(i.item, p.quoted || '.', ''), p.extension || '.', '') as item,
-    regexp_replace(replace(replace(i.definition, p.quoted || '.', ''), p.extension || '.', ''), '\\s+', ' ', 'g') as definition
+    regexp_replace(i.item, p.qualifier, '\\1', 'g') as item,
+    regexp_replace(case when i.rank = 10 then i.definition else regexp_replace(i.definition, p.qualifier, '\\1', 'g') end, '\\s+', ' ', 'g') as definition
 from items i
 cross join place p
 order by i.object collate "C", i.rank, i.place collate "C"`
