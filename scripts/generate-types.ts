@@ -6,6 +6,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
+import { describeSchema, writeSchema } from '../src/postgres/describe-schema.ts'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { queriesOf } from '../test/harness/queries.ts'
@@ -22,8 +23,6 @@ const recordFile = new URL('../src/postgres/usage-record.generated.ts', import.m
 const operationsFile = new URL('../src/admin/operations.generated.ts', import.meta.url)
 const schemaFile = new URL('../sql/schema.txt', import.meta.url)
 const isCheck = process.argv.includes('--check')
-// A column that is gone is not missed.
-if (!isCheck) await Bun.write(schemaFile, '')
 const database = await openEmbeddedDatabase({ directory: null, psql: null })
 await migrate(database)
 const types = await generate({
@@ -35,47 +34,6 @@ const types = await generate({
   includePattern: 'model_proxy.key_accounts',
   defaultSchemas: ['model_proxy'],
 })
-
-/** What the migrations come to, one line a part; comments and functions stand where they are made. */
-const DESCRIBE_SCHEMA = `
-with relations as (
-    select c.oid, c.relname, case c.relkind when 'v' then 'view' else 'table' end as kind, pg_get_partkeydef(c.oid) as divided
-    from pg_class c
-    where c.relnamespace = 'model_proxy'::regnamespace
-        and c.relkind in ('r', 'p', 'v')
-        and c.relname !~ '^(usage_records|request_contents)_[0-9]'
-        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
-),
-parts as (
-    select r.oid, 1 as rank, a.attnum::text as place, concat(
-        '    ', a.attname, ' ', format_type(a.atttypid, a.atttypmod),
-        case when a.attnotnull then ' not null' end,
-        case when a.attidentity <> '' then ' generated as identity' end,
-        case when a.attgenerated <> '' then ' generated as ' else ' default ' end || pg_get_expr(d.adbin, d.adrelid)
-    ) as line
-    from relations r
-    join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
-    left join pg_attrdef d on d.adrelid = r.oid and d.adnum = a.attnum
-    union all
-    select r.oid, 2, k.contype::text || k.conname, '    ' || pg_get_constraintdef(k.oid)
-    from relations r join pg_constraint k on k.conrelid = r.oid and k.contype in ('p', 'u', 'f', 'c')
-    union all
-    select r.oid, 3, i.relname, '    ' || regexp_replace(pg_get_indexdef(i.oid), ' ON (ONLY )?\\w+(\\.\\w+)?', '')
-    from relations r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid
-    where not exists (select from pg_constraint k where k.conindid = i.oid and k.contype in ('p', 'u'))
-    union all
-    select r.oid, 4, t.tgname, '    ' || regexp_replace(pg_get_triggerdef(t.oid), ' ON \\w+(\\.\\w+)?', '')
-    from relations r join pg_trigger t on t.tgrelid = r.oid and not t.tgisinternal
-    union all
-    select r.oid, 5, p.polname, format('    POLICY %s: %s', p.polname, regexp_replace(pg_get_expr(p.polqual, p.polrelid), '\\s+', ' ', 'g'))
-    from relations r join pg_policy p on p.polrelid = r.oid
-)
-select r.kind || ' ' || r.relname || coalesce(' partition by ' || r.divided, '') || e'\\n'
-    || string_agg(p.line, e'\\n' order by p.rank, case p.rank when 1 then p.place::integer end, p.place collate "C") as text
-from relations r
-join parts p on p.oid = r.oid
-group by r.oid, r.kind, r.relname, r.divided
-order by r.kind, r.relname collate "C"`
 
 /** The rows of setting_kinds as an interface. */
 const DESCRIBE_SETTINGS = `
@@ -111,9 +69,7 @@ const settingsType = `
 export interface ProjectSettings {
 ${settings.map(({ name, meaning, type }) => `  /** ${meaning} */\n  ${name}: ${type};\n`).join('')}}
 `
-const relations = await database.call<{ text: string }>(DESCRIBE_SCHEMA, [])
-const schema = `Written by \`bun run generate-types\`: what the migrations and views come to.\n\n${relations.map(({ text }) => `${text}\n`).join('\n')}`
-await writeOrCompare(schemaFile, schema)
+await writeOrCompare(schemaFile, writeSchema(await describeSchema(database)))
 // Comments in one line each.
 const withComments = types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */')
 await writeOrCompare(typesFile, withoutNulls(withComments) + settingsType)

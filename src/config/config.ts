@@ -43,6 +43,8 @@ export interface Config {
   embedder: EmbedderConfig
   /** 32 bytes that encrypt provider keys. Null with the embedded database: the key is then created in `dataDir` at first use. */
   encryptionKey: Uint8Array | null
+  /** Decrypts what other processes encrypt with the key that is to replace `encryptionKey`. */
+  encryptionKeyNext: Uint8Array | null
   /** Decrypts what was encrypted before `encryptionKey` was rotated. */
   encryptionKeyPrevious: Uint8Array | null
   /** Number of reverse proxies in front whose client address is trusted. */
@@ -115,6 +117,7 @@ export function readConfig(environment: Environment = ownEnvironment): Config {
     direct: byVendor(({ name, base_url }) => ({ baseUrl: read.baseUrl(settingOf(name), base_url) })),
     embedder: readEmbedder(read, problems),
     encryptionKey: read.key('ENCRYPTION_KEY'),
+    encryptionKeyNext: read.key('ENCRYPTION_KEY_NEXT'),
     encryptionKeyPrevious: read.key('ENCRYPTION_KEY_PREVIOUS'),
     trustedProxies: read.integer('TRUST_PROXY', 0, 0, 10),
     upstream: readUpstream(read),

@@ -71,9 +71,9 @@ export const SERVER_ERRORS = {
         "The project's {provider} key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
     },
     encryptionKeysDoNotFit: {
-      when: '`bun run reseal` finds a stored key that neither encryption key decrypts. Only operators see this error.',
+      when: '`bun run reseal` finds a stored key that no key of the rotation decrypts. Only operators see this error.',
       message:
-        "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS decrypts it.",
+        "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor another key of the rotation decrypts it.",
     },
   }),
   queryTooLong: {

@@ -1,47 +1,63 @@
-/** Compares what a database has with what this version needs: a dump may have been restored in part, and its ledger with it. */
-import { basename } from 'node:path'
+/** Compares the schema of a database with this version's: a dump may have been restored in part, or somebody may have changed something. */
 import type { Database } from './database.ts'
-import { type DeployedFile, readSql } from './migration-files.ts'
+import { describeSchema, readFingerprint, readSchema, type SchemaItem } from './describe-schema.ts'
+import { readSql } from './migration-files.ts'
 
-const FIND_ROUTINES = `
-select p.proname as name from pg_proc p where p.pronamespace = to_regnamespace('model_proxy')
-union
-select c.relname from pg_class c where c.relnamespace = to_regnamespace('model_proxy') and c.relkind = 'v'`
-const FIND_COLUMNS = `
-select c.relname || '.' || a.attname as name
-from pg_class c
-join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-where c.relnamespace = to_regnamespace('model_proxy') and c.relkind in ('r', 'p')`
-
-/** Whether functions or views are missing: they can be deployed again. Throws when tables are, or columns: what they held is gone. */
-export async function lacksFunctions(database: Database, deployed: readonly DeployedFile[]): Promise<boolean> {
-  const [routines, columns, needed] = await Promise.all([
-    namesOf(database, FIND_ROUTINES),
-    namesOf(database, FIND_COLUMNS),
-    readColumns(),
-  ])
-  const lost = needed.filter(name => !columns.has(name))
-  if (lost.length > 0) throw new Error(tellLost(lost))
-  const isThere = (name: string) => routines.has(basename(name, '.sql'))
-  const isRows = (folder: string) => folder === 'seed' || folder === 'settings'
-  return deployed.some(({ folder, name }) => !isRows(folder) && !isThere(name))
+/** `found` is null where it is missing, `needed` where it must not be. */
+export interface Difference extends Pick<SchemaItem, 'object' | 'item'> {
+  needed: string | null
+  found: string | null
 }
 
-function tellLost([first, ...more]: readonly string[]): string {
-  const lost = `${first}${more.length > 0 ? ` and ${more.length} more` : ''}`
-  return `The database lacks ${lost}: it was restored in part. Restore it whole, as docs/production.md says under "Backups".`
+export interface SchemaCheck {
+  /** Goes into the ledger when nothing differs: the next start compares no more than this. */
+  fingerprint: string
+  /** The schema's name, quoted where SQL needs that. */
+  schema: string
+  differences: Difference[]
 }
 
-async function namesOf(database: Database, text: string): Promise<Set<string>> {
-  const rows = await database.call<{ name: string }>(text, [])
-  return new Set(rows.map(({ name }) => name))
+/** Up to this version of PostgreSQL, definitions are known to be printed alike. */
+const NEWEST_KNOWN_VERSION = 18
+
+/** Null when nothing has changed since the check that left this fingerprint. `isNew`: whoever asks has just created all of it. */
+export async function checkSchema(
+  database: Database,
+  checked: string | undefined,
+  isNew: boolean,
+): Promise<SchemaCheck | null> {
+  const { fingerprint, schema, version } = await readFingerprint(database)
+  if (fingerprint === checked) return null
+  if (isNew) return { fingerprint, schema, differences: [] }
+  const [text, live] = await Promise.all([readSql('schema.txt'), describeSchema(database)])
+  const differences = compareSchemas(readSchema(text), live)
+  const isPrintKnown = version <= NEWEST_KNOWN_VERSION
+  return { fingerprint, schema, differences: differences.filter(({ found }) => isPrintKnown || found === null) }
 }
 
-/** From the description of the schema: a part for each table, its columns first, in small letters. */
-async function readColumns(): Promise<string[]> {
-  const parts = (await readSql('schema.txt')).split('\n\n').filter(part => part.startsWith('table '))
-  return parts.flatMap(part => {
-    const [, table] = /^table (\w+)/.exec(part) ?? []
-    return Array.from(part.matchAll(/^ {4}([a-z_]+) /gm), ([, column]) => `${table}.${column}`)
-  })
+/** What is there beside the schema is an operator's, and no difference, unless it opens or shuts rows. */
+export function compareSchemas(needed: readonly SchemaItem[], live: readonly SchemaItem[]): Difference[] {
+  const keyOf = ({ object, item }: SchemaItem) => `${object} ${item}`
+  const found = new Map(live.map(item => [keyOf(item), item.definition]))
+  const objects = new Set(live.map(({ object }) => object))
+  const known = new Set(needed.map(keyOf))
+  const ours = new Set(needed.map(({ object }) => object))
+  // Of the schema itself there are only grants.
+  objects.add('schema')
+  const lost = [...ours].filter(object => !objects.has(object))
+  const differing = needed
+    .filter(item => objects.has(item.object) && found.get(keyOf(item)) !== item.definition)
+    .map(({ object, item, definition }) => ({
+      ...{ object, item, needed: definition },
+      found: found.get(`${object} ${item}`) ?? null,
+    }))
+  const added = live
+    .filter(item => ours.has(item.object) && !known.has(keyOf(item)) && opensOrShutsRows(item))
+    .map(({ object, item, definition }) => ({ object, item, needed: null, found: definition }))
+  return [...lost.map(object => ({ object, item: '', needed: '', found: null })), ...differing, ...added]
+}
+
+/** Rights of the dashboard's role, and row security that binds the owner too. */
+function opensOrShutsRows({ item, definition }: SchemaItem): boolean {
+  return item.startsWith('grant ') || (item === 'row security' && definition === 'forced')
 }

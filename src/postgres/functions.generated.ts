@@ -130,7 +130,7 @@ export const FUNCTIONS = {
   drop_unused_meter: { takes: { owner_id: 'bigint', of_budget: 'bigint' }, gives: 'void' },
   /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
-  /** Creates the role that dashboard queries run as, and grants it what they read. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing. */
+  /** Creates the role that dashboard queries run as, and grants it what they read, and nothing else. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing. */
   ensure_dashboard_role: { takes: {}, gives: 'void' },
   /** What is estimated of the costs of a time, by the reason (cost_estimated), and what may have been charged beyond (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
   estimated_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { reason: 'text', requests: 'bigint', cost_usd: 'numeric', doubtful_usd: 'numeric' } },

@@ -6,6 +6,17 @@ export type Ledger = ReadonlyMap<string, string>
 /** The row of the ledger that names the latest release that has deployed its functions. */
 export const RELEASE = 'release'
 
+/** The row of the ledger with the fingerprint of the schema when it was last compared as a whole. */
+export const CHECKED = 'schema'
+
+export async function recordChecked(database: Database, fingerprint: string): Promise<void> {
+  await database.call(
+    `insert into model_proxy.schema_migrations (name, checksum, applied_at) values ('${CHECKED}', $1, clock_timestamp())
+    on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp()`,
+    [fingerprint],
+  )
+}
+
 export function noteApplied(name: string, checksum: string): string {
   return `insert into schema_migrations (name, checksum, applied_at) values ('${name}', '${checksum}', clock_timestamp())
     on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp();`
@@ -21,6 +32,15 @@ export function refuseUnlessLike(ledger: Ledger): string {
         raise exception 'another proxy has migrated' using errcode = 'serialization_failure';
     end if;
 end $$;`
+}
+
+/** Tables without a ledger, or with an empty one, were restored without their rows. */
+export async function hasTables(database: Database): Promise<boolean> {
+  const [found] = await database.call<{ has: boolean }>(
+    `select to_regclass('model_proxy.projects') is not null as has`,
+    [],
+  )
+  return found?.has === true
 }
 
 export async function findLedger(database: Database): Promise<boolean> {

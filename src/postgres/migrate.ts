@@ -17,10 +17,10 @@
  * the previous release, where it is started beside, to leave the newer functions alone.
  */
 import { version } from '../../package.json' with { type: 'json' }
-import { lacksFunctions } from './check-schema.ts'
 import { checkRightsOnce } from './check-schema-rights.ts'
-import { type Database, ScriptFailed, sqlStateOf } from './database.ts'
-import { findLedger, type Ledger, noteApplied, RELEASE, readLedger, refuseUnlessLike } from './ledger.ts'
+import type { Database } from './database.ts'
+import { findLedger, hasTables, type Ledger, noteApplied, RELEASE, readLedger } from './ledger.ts'
+import { ANOTHER_MIGRATES, isMigrating, runLocked, tryWork, type Work } from './locked-work.ts'
 import {
   BASELINE,
   type DeployedFile,
@@ -31,10 +31,9 @@ import {
   readMigrations,
 } from './migration-files.ts'
 import { buildIndex, moveBatch, replaceable } from './migration-steps.ts'
-import { LEDGER, MAKE_ROOM, nameExtension, refuseOldPlace, UNRELEASED } from './room.ts'
+import { RESTORE, SchemaRepair } from './repair-schema.ts'
+import { nameExtension, refuseOldPlace, UNRELEASED } from './room.ts'
 
-/** Held during a step; is_deploying() looks for it. Its number is the schema's own, as all of the proxy's are. */
-const TURN = `hashtext('model_proxy migrate')`
 /** While a step waits for the lock of a table, every later request for that table waits behind it. */
 const LOCK_TIMEOUT_MS = 50
 /**
@@ -44,23 +43,6 @@ const LOCK_TIMEOUT_MS = 50
 const IMPATIENT_AFTER_MS = 5_000
 const IMPATIENT_LOCK_TIMEOUT_MS = 1_500
 const IMPATIENT_PAUSE_MS = 2_000
-const ANOTHER_MIGRATES = 'another proxy migrates the database'
-const takeTurn = (lockTimeoutMs: number) => `
-set local lock_timeout = '${lockTimeoutMs}ms';
-set local statement_timeout = '30min';
-set local check_function_bodies = off;
-do $$ begin
-    if not pg_try_advisory_xact_lock(${TURN}) then
-        raise exception '${ANOTHER_MIGRATES}' using errcode = 'object_in_use';
-    end if;
-end $$;`
-/** What a step waits for, by the SQLSTATE that it ended with: all that another proxy or a request can cause, and nothing else. */
-const WAITS_FOR: Readonly<Record<string, string>> = {
-  '55006': ANOTHER_MIGRATES,
-  '40001': ANOTHER_MIGRATES,
-  '55P03': 'a table is in use',
-  '40P01': 'a table is in use',
-}
 
 const ASK_AGAIN_AFTER_MS = 250
 const TELL_EVERY_MS = 10_000
@@ -73,28 +55,26 @@ export interface MigrationReport {
   applied: string[]
   /** A newer release has migrated the database: its functions serve this release too, and stay. */
   isBehind: boolean
+  /** What the database lacked of the schema, or had otherwise, and has again. */
+  repaired: string[]
 }
 
 export interface MigrateOptions {
   /** Called now and then while the deploy waits for another proxy or for tables in use; `reason` says which. */
   onWait?(seconds: number, reason: string): void
+  /** Called before part of the schema is made again, which takes as long as its tables are large. */
+  onRepair?(names: readonly string[]): void
   waitLimitMs?: number
-}
-
-/** One piece of work. After it, the ledger is read anew, and what is missing then is next. */
-interface Work {
-  applies: readonly string[]
-  /** Resolves with what it waits for, or null once it is done. */
-  run(database: Database, ledger: Ledger, lockTimeoutMs: number): Promise<string | null>
 }
 
 /** Throws when an applied migration has since been edited, when the database is of no release, and when a step fails. */
 export async function migrate(
   database: Database,
-  { onWait = () => {}, waitLimitMs = WAIT_LIMIT_MS }: MigrateOptions = {},
+  { onWait = () => {}, onRepair = () => {}, waitLimitMs = WAIT_LIMIT_MS }: MigrateOptions = {},
 ): Promise<MigrationReport> {
   const [migrations, deployed] = await Promise.all([readMigrations(), readDeployed()])
   const applied = new Set<string>()
+  const repair = new SchemaRepair(() => deploy(new Map(), deployed), onRepair)
   let waitsSinceMs: number | null = null
   let toldAtMs = Number.NEGATIVE_INFINITY
   const rights = checkRightsOnce(database)
@@ -103,13 +83,15 @@ export async function migrate(
   for (;;) {
     hasLedger ||= await findLedger(database)
     const ledger = hasLedger ? await rights.explain(readLedger(database)) : new Map<string, string>()
+    if (ledger.size === 0 && (await hasTables(database)))
+      throw new Error(`The database has tables, but no ledger of migrations: its rows were not restored. ${RESTORE}`)
     refuseUnreleased(ledger, migrations)
     const isBehind = hasNewer(ledger, migrations)
     let work = isBehind ? null : nextWork(ledger, migrations, deployed)
-    // What a dump that was restored in part has lost, is deployed again.
-    if (work === null && !isBehind && (await lacksFunctions(database, deployed))) work = deploy(new Map(), deployed)
+    if (work === null && !isBehind) work = await repair.next(database, ledger, applied.has(BASELINE))
     // While another proxy migrates, this one must not serve, even if the ledger is up to date.
-    if (work === null && !(await isMigrating(database))) return { applied: [...applied], isBehind }
+    if (work === null && !(await isMigrating(database)))
+      return { applied: [...applied], isBehind, repaired: repair.repaired }
     let reason: string | null = ANOTHER_MIGRATES
     const waitedMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
     const isImpatient = waitedMs > IMPATIENT_AFTER_MS
@@ -129,17 +111,6 @@ export async function migrate(
       onWait(Math.round(waitedMs / 1_000), reason ?? ANOTHER_MIGRATES)
     }
     await Bun.sleep(isImpatient ? IMPATIENT_PAUSE_MS : ASK_AGAIN_AFTER_MS)
-  }
-}
-
-async function tryWork(database: Database, work: Work, ledger: Ledger, lockTimeoutMs: number): Promise<string | null> {
-  try {
-    return await work.run(database, ledger, lockTimeoutMs)
-  } catch (error) {
-    const cause = error instanceof ScriptFailed ? error.cause : error
-    const reason = WAITS_FOR[sqlStateOf(cause) ?? '']
-    if (reason !== undefined) return reason
-    throw error
   }
 }
 
@@ -203,19 +174,6 @@ function runStep({ name, kind, text, checksum }: MigrationStep): Work {
   }
 }
 
-/** In one transaction, unless another proxy has migrated since the ledger was read. */
-async function runLocked(
-  [database, ledger, lockTimeoutMs]: Parameters<Work['run']>,
-  scripts: { name: string; text: string }[],
-) {
-  const prepare = {
-    name: 'The ledger of migrations',
-    text: `${takeTurn(lockTimeoutMs)}${MAKE_ROOM}${LEDGER}${refuseUnlessLike(ledger)}`,
-  }
-  await database.runScripts([prepare, ...scripts])
-  return null
-}
-
 /** By themselves: a new one is a column of projects, which stays locked until the transaction's end. */
 function deploySettings(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null {
   const changed = changedOf(ledger, deployed).filter(({ folder }) => folder === 'settings')
@@ -261,9 +219,4 @@ function deployFiles(files: readonly DeployedFile[], last = ''): Work {
     applies: folders,
     run: async (...given) => runLocked(given, [{ name: 'sql', text: await nameExtension(given[0], text) }]),
   }
-}
-
-async function isMigrating(database: Database): Promise<boolean> {
-  const [turn] = await database.call<{ free: boolean }>(`select pg_try_advisory_xact_lock_shared(${TURN}) as free`, [])
-  return turn?.free === false
 }

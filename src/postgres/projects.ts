@@ -7,12 +7,6 @@ export async function findFirstProject(database: Database): Promise<string | nul
   return row?.name ?? null
 }
 
-export interface SealedKey {
-  projectId: number
-  provider: string
-  sealed: Uint8Array
-}
-
 const READ_SEALED = `
 select sealed
 from model_proxy.provider_keys
@@ -23,34 +17,9 @@ limit 1`
 /** `name` is null for whichever comes first. */
 export async function readProviderKey(
   database: Database,
-  { projectId, provider }: Pick<SealedKey, 'projectId' | 'provider'>,
+  { projectId, provider }: { projectId: number; provider: string },
   name: string | null,
 ): Promise<Uint8Array | null> {
   const [row] = await database.call<{ sealed: Uint8Array }>(READ_SEALED, [projectId, provider, name])
   return row?.sealed ?? null
-}
-
-/** Of webhooks too, whose secrets are sealed as if `webhook` were a provider. */
-const LIST_SEALED = `
-select p.name as project, s.project_id as "projectId", s.provider, s.sealed
-from (
-    select project_id, provider, sealed from model_proxy.provider_keys
-    union all
-    select project_id, 'webhook', sealed from model_proxy.webhooks
-) s
-join model_proxy.projects p on p.id = s.project_id
-order by p.name, s.provider`
-const REPLACE_SEALED = `
-with provider_key as (
-    update model_proxy.provider_keys set sealed = $4::bytea where project_id = $1::bigint and provider = $2::text and sealed = $3::bytea
-)
-update model_proxy.webhooks set sealed = $4::bytea where project_id = $1::bigint and $2::text = 'webhook' and sealed = $3::bytea`
-
-export function listSealedKeys(database: Database): Promise<(SealedKey & { project: string })[]> {
-  return database.call(LIST_SEALED, [])
-}
-
-/** Stores the same secret encrypted anew, unless the key was replaced meanwhile. */
-export async function replaceSealedForm(database: Database, before: SealedKey, after: Uint8Array): Promise<void> {
-  await database.call(REPLACE_SEALED, [before.projectId, before.provider, before.sealed, after])
 }

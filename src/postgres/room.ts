@@ -9,8 +9,8 @@ create table if not exists schema_migrations (
     applied_at timestamptz not null default now()
 );
 comment on table schema_migrations is 'Ledger of what of sql/ this database has seen.';
-comment on column schema_migrations.name is 'baseline; file below sql/migrations, or step of one that is not finished; file of settings, views, functions or seed; release.';
-comment on column schema_migrations.checksum is 'SHA-256 of its text when it was applied; of release: the version.';
+comment on column schema_migrations.name is 'baseline; file below sql/migrations, or step of one that is not finished; file of settings, views, functions or seed; release; schema.';
+comment on column schema_migrations.checksum is 'SHA-256 of its text when it was applied; of release: the version; of schema: a fingerprint of all definitions when they were last compared.';
 comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
 

@@ -81,5 +81,5 @@ export async function createCaching(
 
 /** Where the key cannot be read, what needs it says so. */
 async function openSeal(config: Config): Promise<AnswerSeal> {
-  return createAnswerSeal(await readEncryptionKeys(config).catch(() => ({ current: null, previous: null })))
+  return createAnswerSeal(await readEncryptionKeys(config).catch(() => ({ current: null, others: [] })))
 }

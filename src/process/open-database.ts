@@ -97,11 +97,16 @@ export async function refuseOldPrimary(database: Database, mark: string): Promis
   })
 }
 
-/** Logs when another proxy's migration, or a table in use, delays this start. */
+/** Logs when another proxy's migration, a table in use or a repair delays this start. */
 export async function migrateAndLog(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number, reason: string) =>
     log.info({ seconds }, `waiting to migrate the database: ${reason}`)
-  const { isBehind } = await migrate(database, { onWait })
+  const onRepair = (names: readonly string[]) =>
+    log.warn(
+      { count: names.length, names: names.slice(0, 20) },
+      'the database differs from this version’s schema; what differs is created again',
+    )
+  const { isBehind } = await migrate(database, { onWait, onRepair })
   if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
   const line = database.backend === 'embedded' ? null : await findMissingRole(database)
   if (line !== null) log.warn({ run: line }, 'the dashboard cannot read: run this in the database as a superuser')

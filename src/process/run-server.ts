@@ -168,8 +168,8 @@ async function shareWithFleet(database: Database, { databaseMaxConnections, work
  * Without an ENCRYPTION_KEY, anyone who knows the whole installation id can write entries. Names in Redis contain its first digits only.
  */
 async function openTags(config: Config, installationId: string): Promise<EntryTags> {
-  const { current, previous } = await readEncryptionKeys(config)
-  return createEntryTags({ current: current ?? Buffer.from(installationId), previous }, installationId)
+  const { current, others } = await readEncryptionKeys(config)
+  return createEntryTags({ current: current ?? Buffer.from(installationId), others }, installationId)
 }
 
 /** Null as soon as it answers; else what the last attempt rejected with. */

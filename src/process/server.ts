@@ -36,7 +36,7 @@ const HELP = `Usage: model-proxy                                    starts the p
                                                       --promote: makes a known user an administrator;
                                                       --password-stdin: sets the one that standard input holds
        model-proxy set-provider-key PROJECT PROVIDER  stores the key that standard input holds
-       model-proxy reseal                             encrypts stored keys with a new ENCRYPTION_KEY
+       model-proxy reseal                             seals all that is stored with a new ENCRYPTION_KEY
        model-proxy catalogue:sync [--dry-run]         brings the aggregator's models and prices up to date
        model-proxy catalogue:sync --source FILE|URL [--apply]
                                                       compares vendors' prices with a published table

@@ -1,10 +1,10 @@
 /** Seals what is stored of a project's questions and answers, where its setting `seal_answers` is on, and opens what is sealed. */
 import { isSealed, openBytes, sealSecret } from './seal.ts'
 
-/** Null where none is set. */
 interface Keys {
+  /** Null where none is set. */
   current: Uint8Array | null
-  previous: Uint8Array | null
+  others: readonly Uint8Array[]
 }
 
 interface Sealing {
@@ -29,14 +29,16 @@ const MARK = '\u0001'
 export const isSealedText = (text: string) => text.startsWith(MARK)
 export const bytesOfSealed = (text: string) => Buffer.from(text.slice(1), 'base64')
 
-export function createAnswerSeal({ current, previous }: Keys): AnswerSeal {
+export const textOfSealed = (sealed: Uint8Array) => MARK + Buffer.from(sealed).toString('base64')
+
+export function createAnswerSeal({ current, others }: Keys): AnswerSeal {
   function write(secret: string | Uint8Array, projectId: number): string | null {
     if (current === null) return null
-    return MARK + sealSecret(secret, { projectId, provider: ANSWER }, current).toString('base64')
+    return textOfSealed(sealSecret(secret, { projectId, provider: ANSWER }, current))
   }
   function read(text: string, projectId: number): Buffer | null {
     const sealed = bytesOfSealed(text)
-    for (const key of [current, previous]) {
+    for (const key of [current, ...others]) {
       const opened = key && openBytes(sealed, { projectId, provider: ANSWER }, key)
       if (opened) return opened
     }

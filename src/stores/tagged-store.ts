@@ -14,8 +14,8 @@ export interface EntryTags {
 export interface TagKeys {
   /** Creates and checks tags. */
   current: Uint8Array
-  /** Checks tags from before the last rotation. */
-  previous: Uint8Array | null
+  /** Check tags of processes whose current key is another one, while the key is rotated. */
+  others: readonly Uint8Array[]
 }
 
 const NONCE_BYTES = 12
@@ -29,8 +29,8 @@ const PURPOSE = 'entries of the fast store'
 const NONCES_A_DRAW = 256
 
 /** With `installationId`, a tag of one installation is wrong in another, even with the same key. */
-export function createEntryTags({ current, previous }: TagKeys, installationId: string): EntryTags {
-  const [key, formerKey] = [current, previous].map(secret => secret && deriveKey(secret, installationId))
+export function createEntryTags({ current, others }: TagKeys, installationId: string): EntryTags {
+  const [key, ...otherKeys] = [current, ...others].map(secret => deriveKey(secret, installationId))
   if (!key) throw new Error('Tags need a key')
   const drawNonce = createNonces()
 
@@ -45,7 +45,7 @@ export function createEntryTags({ current, previous }: TagKeys, installationId: 
       const mac = tagged.subarray(NONCE_BYTES, TAG_BYTES)
       const bytes = tagged.subarray(TAG_BYTES)
       const isRight = (with_: Uint8Array) => timingSafeEqual(mac, computeMac(with_, nonce, name, bytes))
-      return isRight(key) || (formerKey && isRight(formerKey)) ? bytes : null
+      return isRight(key) || otherKeys.some(isRight) ? bytes : null
     },
   }
 }

@@ -97,7 +97,7 @@ async function openReal(): Promise<OpenStores> {
   const database = holdToTypes(openRealDatabase({ url: url.href }))
   const installationId = await call(database, 'installation_id', {})
   // As a proxy without an ENCRYPTION_KEY does.
-  const tags = createEntryTags({ current: Buffer.from(installationId), previous: null }, installationId)
+  const tags = createEntryTags({ current: Buffer.from(installationId), others: [] }, installationId)
   const guarded = guardStore(openRedisStore(connectRedis(real.redisUrl), installationId))
   const store = tagEntries(guarded, { tags, onWrong: () => {} })
   await waitForRedis(store)

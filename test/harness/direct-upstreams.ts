@@ -63,7 +63,7 @@ export async function storeKey(
 ): Promise<void> {
   const current = Buffer.from(encryptionKey, 'base64')
   const owner = { projectId: await call(database, 'find_project', { project }), provider }
-  const sealed = await createVault(async () => ({ current, previous: null })).seal(secret, owner)
+  const sealed = await createVault(async () => ({ current, others: [] })).seal(secret, owner)
   const key = { owner_id: owner.projectId, provider, sealed, last_four: secret.slice(-4), name, weight }
   await call(database, 'store_provider_key', key)
 }

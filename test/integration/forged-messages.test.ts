@@ -81,7 +81,7 @@ describeReal('messages that another program publishes', backend => {
       expiresAtMs: 1,
     }
     const message = encodeMessage({ kind: KINDS.complete, followerId, payload: encodeEntry(entry) })
-    const tags = createEntryTags({ current: Buffer.alloc(32, 9), previous: null }, 'another')
+    const tags = createEntryTags({ current: Buffer.alloc(32, 9), others: [] }, 'another')
     const ofAnotherMessage = Buffer.concat([join.subarray(0, JOIN_AT), message])
     const before = await readWrongTags(following)
     for (const forged of [message, tags.tag(follower, message), ofAnotherMessage]) {

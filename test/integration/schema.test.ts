@@ -125,6 +125,11 @@ describeReal('the schema', () => {
     expect(await objectsIn(database, 'model_proxy')).toEqual([])
     expect(await objectsIn(database, 'one')).toEqual(await objectsIn(database, 'select'))
     expect((await migrate(one)).applied).toEqual([])
+    for (const schema of [one, other]) {
+      // Compared as a whole.
+      await schema.runScript(`delete from model_proxy.schema_migrations where name = 'schema'`)
+      expect(await migrate(schema)).toEqual({ applied: [], isBehind: false, repaired: [] })
+    }
   })
 
   test('is all that its owner needs to own, wherever the extension is', async () => {

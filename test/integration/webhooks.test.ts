@@ -15,7 +15,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 'signs').toString('base64')}`
 const key = Buffer.from(TEST_ENCRYPTION_KEY, 'base64')
-const vault = createVault(async () => ({ current: key, previous: null }))
+const vault = createVault(async () => ({ current: key, others: [] }))
 
 describeOnce('webhooks', backend => {
   let stores: Stores

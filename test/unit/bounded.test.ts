@@ -99,7 +99,7 @@ const BY_BYTES: Record<string, () => unknown> = {
     return bodies
   },
   'entries whose tags were right': async () => {
-    const tags = createEntryTags({ current: Buffer.alloc(32, 1), previous: null }, 'x')
+    const tags = createEntryTags({ current: Buffer.alloc(32, 1), others: [] }, 'x')
     const store = createInProcessStore({ maxEntryBytes: MIB })
     const tagged = tagEntries(store, { tags, onWrong: () => {} })
     for (let i = 0; i < 30_000; i++) {

@@ -21,6 +21,23 @@ begin
         execute format('grant model_proxy_dashboard to %I', session_user);
     end if;
     execute format('grant usage on schema %I to model_proxy_dashboard', current_schema());
+    -- It keeps nothing but what is granted below.
+    for shown in
+        select c.oid::regclass as relation
+        from pg_class c
+        where c.relnamespace = current_schema()::regnamespace
+            and (
+                exists (select from aclexplode(c.relacl) a where a.grantee = 'model_proxy_dashboard'::regrole)
+                or exists (
+                    select
+                    from pg_attribute t
+                    cross join lateral aclexplode(t.attacl) a
+                    where t.attrelid = c.oid and not t.attisdropped and a.grantee = 'model_proxy_dashboard'::regrole
+                )
+            )
+    loop
+        execute format('revoke all on %s from model_proxy_dashboard', shown.relation);
+    end loop;
     -- What functions read with its rights.
     grant select on
         projects,
@@ -52,7 +69,6 @@ begin
         calibration
         to model_proxy_dashboard;
     -- Of these, all but what requests said and got: that is read through functions that ask may_read_texts().
-    revoke select on cache_entries, cache_prompts, semantic_hits, request_contents from model_proxy_dashboard;
     for shown in
         select a.attrelid::regclass as relation, string_agg(quote_ident(a.attname), ', ') as columns
         from pg_attribute a
@@ -94,4 +110,4 @@ exception
 end;
 $$;
 
-comment on function ensure_dashboard_role() is 'Creates the role that dashboard queries run as, and grants it what they read. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing.';
+comment on function ensure_dashboard_role() is 'Creates the role that dashboard queries run as, and grants it what they read, and nothing else. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing.';

@@ -5,11 +5,18 @@ import { openOperatorDatabase } from '../open-operator-database.ts'
 
 export async function run(): Promise<number> {
   const database = await openOperatorDatabase(readConfig())
-  const { applied } = await migrate(database, {
+  const { applied, repaired } = await migrate(database, {
     onWait: seconds =>
       process.stderr.write(`Waiting for another proxy, which is migrating the database (${seconds} s)\n`),
+    onRepair: names => process.stderr.write(`Differs from the schema, and is created again: ${names.join(', ')}\n`),
   })
-  process.stdout.write(applied.length > 0 ? `Applied: ${applied.join(', ')}\n` : 'The database is up to date.\n')
+  process.stdout.write(
+    applied.length > 0
+      ? `Applied: ${applied.join(', ')}\n`
+      : repaired.length > 0
+        ? `Repaired: ${repaired.length}\n`
+        : 'The database is up to date.\n',
+  )
   await database.close()
   return 0
 }

@@ -7,18 +7,21 @@ import type { Config } from '../../config/config.ts'
 export interface EncryptionKeys {
   /** Encrypts and decrypts; null when none is set. */
   current: Uint8Array | null
-  /** Decrypts what was encrypted before the last rotation. */
-  previous: Uint8Array | null
+  /** While the key is rotated, these decrypt as well: the next one, and the one before. */
+  others: Uint8Array[]
 }
 
-export type EncryptionConfig = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'databaseUrl' | 'dataDir'>
+export type EncryptionConfig = Pick<
+  Config,
+  'encryptionKey' | 'encryptionKeyNext' | 'encryptionKeyPrevious' | 'databaseUrl' | 'dataDir'
+>
 
 /** Creates the file if there is none. Throws when it does not contain a key. */
 export async function readEncryptionKeys(config: EncryptionConfig): Promise<EncryptionKeys> {
   const fromFile = config.encryptionKey === null && config.databaseUrl === null
   return {
     current: fromFile ? await readKeyFile(config.dataDir) : config.encryptionKey,
-    previous: config.encryptionKeyPrevious,
+    others: [config.encryptionKeyNext, config.encryptionKeyPrevious].filter(key => key !== null),
   }
 }
 

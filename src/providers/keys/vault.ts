@@ -3,15 +3,15 @@ import { refuse } from '../../errors/errors.ts'
 import { withinTimeLimit } from '../../event-loop/time-limit.ts'
 import type { Database } from '../../postgres/database.ts'
 import { readProviderKey } from '../../postgres/projects.ts'
-import { type KeyOwner, openSecret, sealSecret } from '../../stores/seal.ts'
+import { type KeyOwner, openBytes, openSecret, sealSecret } from '../../stores/seal.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 
 export interface Vault {
   /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set. */
   seal(secret: string, owner: KeyOwner): Promise<Uint8Array>
-  /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set, or neither it nor the previous one fits. */
+  /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set, or no key of the rotation fits. */
   open(sealed: Uint8Array, owner: KeyOwner): Promise<string>
-  /** Returns it encrypted anew if it was encrypted with the previous key; null if nothing has to change. Throws as `open` does. */
+  /** Returns it encrypted anew if it was encrypted with another key of the rotation; null if nothing has to change. Throws as `open` does. */
   reseal(sealed: Uint8Array, owner: KeyOwner): Promise<Uint8Array | null>
 }
 
@@ -19,15 +19,15 @@ export interface Vault {
 export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
   let reading: Promise<EncryptionKeys> | null = null
 
-  async function read(owner: KeyOwner, use: string): Promise<{ current: Uint8Array; previous: Uint8Array | null }> {
+  async function read(owner: KeyOwner, use: string): Promise<{ current: Uint8Array; others: Uint8Array[] }> {
     reading ??= readKeys()
-    const { current, previous } = await reading.catch(error => {
+    const { current, others } = await reading.catch(error => {
       reading = null
       const problem = error instanceof Error ? error.message : String(error)
       throw refuse('encryptionKeyUnreadable', { provider: owner.provider, use, problem }, error)
     })
     if (current === null) throw refuse('encryptionKeyMissing', { provider: owner.provider, use })
-    return { current, previous }
+    return { current, others }
   }
 
   return {
@@ -36,17 +36,21 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
     },
 
     async open(sealed, owner) {
-      const { current, previous } = await read(owner, 'used')
-      const secret = openSecret(sealed, owner, current) ?? (previous && openSecret(sealed, owner, previous))
-      if (secret !== null) return secret
+      const { current, others } = await read(owner, 'used')
+      for (const key of [current, ...others]) {
+        const secret = openSecret(sealed, owner, key)
+        if (secret !== null) return secret
+      }
       throw refuse('encryptionKeyChanged', { provider: owner.provider })
     },
 
     async reseal(sealed, owner) {
-      const { current, previous } = await read(owner, 'sealed anew')
-      if (openSecret(sealed, owner, current) !== null) return null
-      const secret = previous && openSecret(sealed, owner, previous)
-      if (secret !== null) return sealSecret(secret, owner, current)
+      const { current, others } = await read(owner, 'sealed anew')
+      if (openBytes(sealed, owner, current) !== null) return null
+      for (const key of others) {
+        const secret = openBytes(sealed, owner, key)
+        if (secret !== null) return sealSecret(secret, owner, current)
+      }
       throw refuse('encryptionKeysDoNotFit', { provider: owner.provider })
     },
   }

@@ -29,7 +29,7 @@ const stores = await prepareStores()
 const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = stores.environment
 const database = openRealDatabase({ url: databaseUrl, maxConnections: 5 })
 const redis = guardStore(openRedisStore(connectRedis(redisUrl), crypto.randomUUID()))
-const tags = createEntryTags({ current: Buffer.alloc(32, 1), previous: null }, 'bench')
+const tags = createEntryTags({ current: Buffer.alloc(32, 1), others: [] }, 'bench')
 const store = tagEntries(redis, { tags, onWrong: () => {} })
 const proxy = await startProxy({
   stores: { database, store, databaseUrl, redisUrl },

@@ -9,6 +9,7 @@ const config = () => ({
   databaseUrl: null,
   dataDir: join(folder, 'data'),
   encryptionKey: null,
+  encryptionKeyNext: null,
   encryptionKeyPrevious: null,
 })
 
@@ -34,7 +35,7 @@ test('ENCRYPTION_KEY goes before the file, and makes none', async () => {
 
 test('on a real database there is no file', async () => {
   const keys = await readEncryptionKeys({ ...config(), databaseUrl: 'postgres://127.0.0.1/x' })
-  expect(keys).toEqual({ current: null, previous: null })
+  expect(keys).toEqual({ current: null, others: [] })
   expect(await readdir(folder)).toEqual([])
 })
 

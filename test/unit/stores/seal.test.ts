@@ -46,7 +46,7 @@ describe('the sealed form', () => {
 
 describe('the vault', () => {
   const keys = (current: Uint8Array | null, previous: Uint8Array | null = null) =>
-    createVault(async (): Promise<EncryptionKeys> => ({ current, previous }))
+    createVault(async (): Promise<EncryptionKeys> => ({ current, others: previous ? [previous] : [] }))
 
   test('opens what either key sealed, and seals anew what the previous one did', async () => {
     const [before, now] = [randomBytes(32), randomBytes(32)]
@@ -71,14 +71,14 @@ describe('the vault', () => {
     await expect(vault.open(sealed, owner)).rejects.toThrow(
       /sealed with another ENCRYPTION_KEY, and must be stored again/,
     )
-    await expect(vault.reseal(sealed, owner)).rejects.toThrow(/neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS/)
+    await expect(vault.reseal(sealed, owner)).rejects.toThrow(/neither ENCRYPTION_KEY nor another key of the rotation/)
   })
 
   test('asks again after reading the keys has failed', async () => {
     let attempts = 0
     const vault = createVault(async () => {
       if (++attempts === 1) throw new Error('no such folder')
-      return { current: key, previous: null }
+      return { current: key, others: [] }
     })
     await expect(vault.seal(secret, owner)).rejects.toThrow(/no such folder/)
     expect(await vault.open(await vault.seal(secret, owner), owner)).toBe(secret)

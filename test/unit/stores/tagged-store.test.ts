@@ -17,7 +17,7 @@ const ALIAS = Buffer.from(
 function open(store: FastStore, current = NEW, previous: Uint8Array | null = null, installation = INSTALLATION) {
   const wrong: string[] = []
   const tagged = tagEntries(store, {
-    tags: createEntryTags({ current, previous }, installation),
+    tags: createEntryTags({ current, others: previous ? [previous] : [] }, installation),
     onWrong: name => wrong.push(name),
   })
   const read = async (name: string) =>
@@ -112,7 +112,7 @@ test('another installation’s entry is a miss, even with the same key', async (
 })
 
 test('no two entries have the same nonce', () => {
-  const tags = createEntryTags({ current: NEW, previous: null }, INSTALLATION)
+  const tags = createEntryTags({ current: NEW, others: [] }, INSTALLATION)
   const nonces = Array.from({ length: 1_000 }, () => Buffer.from(tags.tag(NAME, ENTRY).subarray(0, 12)).toString('hex'))
   expect(new Set(nonces).size).toBe(1_000)
 })

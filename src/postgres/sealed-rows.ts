@@ -1,0 +1,113 @@
+/** All that is sealed with the encryption key, for the rotation of that key. */
+import type { Database } from './database.ts'
+
+/** Where sealed values lie. What is bytes is always sealed; what is text is where it begins with U+0001. */
+export interface SealedTable {
+  table: string
+  /** Its key, or what is nearly one, in the order of an index: column and type. */
+  key: readonly (readonly [column: string, type: string])[]
+  columns: readonly string[]
+  type: 'bytea' | 'text'
+  /** What the values are sealed as, in SQL. */
+  provider: string
+}
+
+const ID = [['id', 'bigint']] as const
+const REQUEST = [
+  ['project_id', 'bigint'],
+  ['request_id', 'text'],
+] as const
+
+export const SEALED_SECRETS: readonly SealedTable[] = [
+  {
+    table: 'provider_keys',
+    key: [
+      ['project_id', 'bigint'],
+      ['provider', 'text'],
+      ['name', 'text'],
+    ],
+    columns: ['sealed'],
+    type: 'bytea',
+    provider: 'provider',
+  },
+  { table: 'webhooks', key: ID, columns: ['sealed'], type: 'bytea', provider: `'webhook'` },
+]
+
+/** They expire, so one that no key opens is lost, and no fault. */
+export const SEALED_CONTENTS: readonly SealedTable[] = [
+  {
+    table: 'request_contents',
+    key: REQUEST,
+    columns: ['sealed_request', 'sealed_response'],
+    type: 'bytea',
+    provider: `'wording'`,
+  },
+  { table: 'semantic_hits', key: REQUEST, columns: ['sealed_wording'], type: 'bytea', provider: `'wording'` },
+  { table: 'cache_entries', key: ID, columns: ['response'], type: 'text', provider: `'answer'` },
+  { table: 'cache_prompts', key: [['entry_id', 'bigint']], columns: ['prompt'], type: 'text', provider: `'answer'` },
+  {
+    table: 'kept_responses',
+    key: [
+      ['project_id', 'bigint'],
+      ['key_id', 'bigint'],
+      ['id', 'text'],
+    ],
+    columns: ['response', 'input'],
+    type: 'text',
+    provider: `'answer'`,
+  },
+  { table: 'judge_queue', key: ID, columns: ['context', 'asked'], type: 'text', provider: `'answer'` },
+]
+
+export interface SealedValue {
+  projectId: number
+  /** The project's name. */
+  project: string
+  provider: string
+  value: string
+  /** Stores it sealed anew, unless the row has changed meanwhile. */
+  replace(value: string): Promise<void>
+}
+
+/** Rows may be large. */
+const ROWS_A_PAGE = 50
+
+interface SealedRow extends Pick<SealedValue, 'projectId' | 'project' | 'provider'> {
+  key: string[]
+  values: (string | null)[]
+}
+
+/** Values as text; bytes as PostgreSQL writes them, `\x` and hex. Others may write meanwhile: what they add is sealed with their key. */
+export async function* listSealed(database: Database, sealed: SealedTable): AsyncGenerator<SealedValue> {
+  const { table, key, columns, type, provider } = sealed
+  const keys = key.map(([column]) => column).join(', ')
+  const isSealed = (column: string) => (type === 'bytea' ? `${column} is not null` : `starts_with(${column}, e'\\x01')`)
+  const places = key.map(([, type], at) => `$${at + 1}::text::${type}`).join(', ')
+  const select = (after: string) => `
+select t.project_id as "projectId", (select p.name from model_proxy.projects p where p.id = t.project_id) as project, ${provider} as provider,
+    array[${key.map(([column]) => `${column}::text`).join(', ')}] as key,
+    array[${columns.map(column => `case when ${isSealed(column)} then ${column}::text end`).join(', ')}] as values
+from model_proxy.${table} t
+where (${columns.map(isSealed).join(' or ')})${after}
+order by ${keys}
+fetch first ${ROWS_A_PAGE} rows with ties`
+  const update = (column: string) => `
+update model_proxy.${table} set ${column} = $${key.length + 1}::text::${type}
+where (${keys}) = (${places}) and ${column} = $${key.length + 2}::text::${type}`
+
+  let last: string[] | null = null
+  for (;;) {
+    const text = select(last === null ? '' : ` and (${keys}) > (${places})`)
+    const rows: SealedRow[] = await database.call<SealedRow>(text, last ?? [])
+    for (const row of rows) {
+      for (const [at, value] of row.values.entries()) {
+        if (value === null) continue
+        const column = columns[at] ?? ''
+        const replace = async (after: string) => void (await database.call(update(column), [...row.key, after, value]))
+        yield { projectId: row.projectId, project: row.project, provider: row.provider, value, replace }
+      }
+    }
+    if (rows.length === 0) return
+    last = rows.at(-1)?.key ?? null
+  }
+}
