@@ -80,7 +80,8 @@ export const SERVER_ERRORS = {
     status: 503,
     code: 'query_too_long',
     when: 'An operation of the admin API read so much that the database ended its query after the time limit. The log has the operation.',
-    message: 'This read too much to be answered in time; narrow it, for example to a shorter time span or to one project.',
+    message:
+      'This read too much to be answered in time; narrow it, for example to a shorter time span or to one project.',
     headers: NOT_AGAIN,
   },
   hookUnavailable: {

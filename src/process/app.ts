@@ -19,8 +19,7 @@ import { createHealthCheck } from '../http/health.ts'
 import { type ConnectionRoom, createConnectionRoom } from '../http/incoming.ts'
 import { createReadiness, type Readiness } from '../http/readiness.ts'
 import { createHttp } from '../http/routes.ts'
-import type { Accounting } from '../pipeline/accounting/accounting.ts'
-import { createAccounting } from '../pipeline/accounting/accounting.ts'
+import { type Accounting, createAccounting } from '../pipeline/accounting/accounting.ts'
 import { createLeads } from '../pipeline/coalescing/leads.ts'
 import { SharedCalls } from '../pipeline/coalescing/shared-call.ts'
 import { createConversations } from '../pipeline/conversations.ts'
@@ -93,11 +92,11 @@ export interface App {
   /** Checks open realtime sessions now, as happens every half minute. */
   readmitSessions(): Promise<void>
   /** Resolves when no provider's answer is being read any more: some are read to their end after their clients have left. */
-  answersRead(): Promise<void>
+  allFinished(): Promise<void>
   /** This process is about to cut off requests in flight: they must not count. */
-  noteCut(): void
+  beginCutOff(): void
   /** Records what is still open, at what it may have cost. */
-  endOpen(): void
+  finishOpen(): void
   /** Writes pending usage records, refunds and vectors. Resolves when that is done, or the time is up. */
   flush(timeLimitMs: number): Promise<void>
   /** Stops background work. Call `flush` first: anything not yet written is lost. */
@@ -184,16 +183,16 @@ function tellStop(
   readiness: Readiness,
   accounting: Accounting,
   realtime: Realtime,
-): Pick<App, 'beginDrain' | 'noteCut' | 'answersRead' | 'endOpen' | 'readmitSessions'> {
+): Pick<App, 'beginDrain' | 'beginCutOff' | 'allFinished' | 'finishOpen' | 'readmitSessions'> {
   return {
+    allFinished: accounting.allFinished,
+    finishOpen: accounting.finishOpen,
     readmitSessions: realtime.readmit,
-    answersRead: accounting.allFinished,
-    endOpen: accounting.finishOpen,
     beginDrain() {
       readiness.beginDrain()
       realtime.drain()
     },
-    noteCut() {
+    beginCutOff() {
       accounting.beginCutOff()
       realtime.cut()
     },

@@ -60,9 +60,9 @@ async function stopServing(serving: Serving, delayMs: number): Promise<void> {
   log.info({ pending: server.pendingRequests, delayMs }, 'stopping')
   app.beginDrain()
   if (delayMs > 0) await drain(server, delayMs)
-  await Promise.race([server.stop().then(app.answersRead), Bun.sleep(timeLimitMs)])
+  await Promise.race([server.stop().then(app.allFinished), Bun.sleep(timeLimitMs)])
   await cutRequests(server, app, log)
-  app.endOpen()
+  app.finishOpen()
   await app.flush(FLUSH_TIME_LIMIT_MS)
   await Promise.race([
     Promise.allSettled([app.close(), store.close(), database.close(), embedder.close()]),
@@ -81,7 +81,7 @@ async function drain(server: Server, delayMs: number): Promise<void> {
 async function cutRequests(server: Server, app: App, log: Log): Promise<void> {
   if (server.pendingRequests === 0 && server.pendingWebSockets === 0) return
   log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
-  app.noteCut()
+  app.beginCutOff()
   // Not awaited: it resolves when every request has ended, which may be never.
   server.stop(true)
   await Bun.sleep(CUT_GRACE_MS)

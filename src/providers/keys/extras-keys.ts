@@ -3,7 +3,7 @@ import { hkdfSync } from 'node:crypto'
 import type { ExtrasKeys } from '../../formats/chat/carried.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 
-/** Returns the keys for one provider and its model: the current one, then the one before the last rotation. */
+/** Returns the keys for one provider and its model: the current one, then those before and after it in a rotation. */
 export type DeriveExtrasKeys = (provider: string, model: string) => Promise<ExtrasKeys>
 
 const PURPOSE = 'provider extras'
@@ -20,9 +20,8 @@ export function createExtrasKeys(
   let reading: Promise<Uint8Array[]> | null = null
 
   async function readSecrets(): Promise<Uint8Array[]> {
-    const { current, previous } = await readKeys()
-    const secrets = [current ?? Buffer.from(await readInstallationId()), previous]
-    return secrets.filter(secret => secret !== null)
+    const { current, others } = await readKeys()
+    return [current ?? Buffer.from(await readInstallationId()), ...others]
   }
 
   return async (provider, model) => {

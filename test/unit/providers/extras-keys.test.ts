@@ -4,9 +4,9 @@ import { createExtrasKeys } from '../../../src/providers/keys/extras-keys.ts'
 
 const [OLD, NEW] = [Buffer.alloc(32, 'old'), Buffer.alloc(32, 'new')]
 
-function derive({ current = null, previous = null }: Partial<EncryptionKeys>, installationId = 'an-id') {
+function derive({ current = null, others = [] }: Partial<EncryptionKeys>, installationId = 'an-id') {
   return createExtrasKeys(
-    async () => ({ current, previous }),
+    async () => ({ current, others }),
     async () => installationId,
   )
 }
@@ -26,10 +26,10 @@ test('derives the same keys in every process, and others for each provider, mode
   expect(keys.flat().join()).not.toContain(OLD.toString('base64'))
 })
 
-test('verifies with the previous key after a rotation, and creates with the current one', async () => {
+test('verifies with the other keys of a rotation, and creates with the current one', async () => {
   const [before] = await derive({ current: OLD })('groq', 'm')
   const [current] = await derive({ current: NEW })('groq', 'm')
-  expect(await derive({ current: NEW, previous: OLD })('groq', 'm')).toEqual([current, before])
+  expect(await derive({ current: NEW, others: [OLD] })('groq', 'm')).toEqual([current, before])
 })
 
 test('uses the installation id where no encryption key is set', async () => {
@@ -44,7 +44,7 @@ test('reads the secrets once, and again after a failure', async () => {
   const keysOf = createExtrasKeys(
     async () => {
       if (++reads === 1) throw new Error('unreadable')
-      return { current: OLD, previous: null }
+      return { current: OLD, others: [] }
     },
     async () => 'an-id',
   )
