@@ -149,7 +149,7 @@ create table usage_sums (
 create index usage_sums_at_idx on usage_sums using brin (at);
 
 comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; what was recorded in the last seconds is in usage_pending. One partition a grain, so that the few rows of long ones are read alone.';
-comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, once by model and provider (key_id is 0) and once by key (model and provider are empty).';
+comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, without key; -1: all projects together, by key, without model and provider.';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
 comment on column usage_sums.at is 'Beginning of the time in which the answers ended.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
@@ -181,6 +181,7 @@ create table usage_tagged (
 create index usage_tagged_at_idx on usage_tagged using brin (at);
 
 comment on table usage_tagged is 'usage_records with tags, summed up by the hour, and the UTC day and month. A project has at most 500 sets of tags in an hour; those beyond are summed without tags, in the days and months too.';
+comment on column usage_tagged.project_id is 'As in usage_records; 0: all projects together, without key.';
 comment on column usage_tagged.grain is 'Length of time that the row covers: hour, day or month.';
 comment on column usage_tagged.at is 'Beginning of that time.';
 comment on column usage_tagged.tags is 'As in usage_records; empty for the sets beyond the limit.';
@@ -202,6 +203,7 @@ create table latency_counts (
 create index latency_counts_at_idx on latency_counts using brin (at);
 
 comment on table latency_counts is 'How many requests took how long until the response began, by the same grains as usage_sums.';
+comment on column latency_counts.project_id is 'As in usage_records; 0: all projects together.';
 comment on column latency_counts.bucket is 'n for latencies from 2^(n/4) to 2^((n+1)/4) milliseconds.';
 
 create table usage_pending (

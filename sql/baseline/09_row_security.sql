@@ -47,7 +47,8 @@ create policy members_see on spend_alerts for select using (budget_id in (select
 
 -- The sums and budgets of all projects together, and what concerns no project, are for administrators.
 alter table refusals_hourly enable row level security;
-create policy administrators_see on usage_sums for select using (project_id = 0 and (select is_administrator()));
+create policy administrators_see on usage_sums for select using (project_id <= 0 and (select is_administrator()));
+create policy administrators_see on usage_tagged for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on refusals_hourly for select using ((select is_administrator()));
 create policy administrators_see on budgets for select using (project_id is null and is_administrator());

@@ -83,6 +83,7 @@ select
     null::text, null::text, null::bytea, null::bytea, to_jsonb(t.*)
 from usage_tagged t
 where t.tags ? 'user_id'
+    and t.project_id > 0
 union all
 select
     s.project_id, s.tags ->> 'user_id', 'tag', s.at::text, s.at, s.key_id, pg_column_size(s.*)::bigint,

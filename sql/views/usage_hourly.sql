@@ -6,7 +6,7 @@ select
     completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms
 from usage_sums
 where grain = 'hour'
-    and project_id <> 0
+    and project_id > 0
 union all
 select
     project_id, date_trunc('hour', at, 'UTC'), key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,

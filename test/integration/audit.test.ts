@@ -145,7 +145,9 @@ describeBackends('an audit of planted faults', backend => {
     latency_counts_differ: {
       plant: () => query(`update latency_counts set requests = requests + 1 where ${ofProject()} and grain = 'hour'`),
     },
-    tagged_sums_differ: { plant: () => query(`update usage_tagged set requests = requests + 1 where ${ofProject()}`) },
+    tagged_sums_differ: {
+      plant: () => query(`update usage_tagged set requests = requests + 1 where ${ofProject()} or project_id = 0`),
+    },
     overspent: { plant: () => answer(...Array.from({ length: 3 }, () => recordOf({ cost_usd: 0.7 }))) },
     record_not_settled: {
       plant: () => query(`update budget_periods set spent = spent - 0.001 where spent < 1`),

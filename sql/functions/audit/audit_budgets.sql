@@ -77,7 +77,6 @@ begin
                 select coalesce(sum(s.requests), 0)
                 from usage_sums s
                 where s.project_id = coalesce(d.project_id, 0)
-                    and (d.project_id is not null or s.key_id = 0)
                     and s.grain = 'day'
                     and s.at >= d.counted_from - interval '1 day'
                     and s.at < d.ends

@@ -27,7 +27,7 @@ as $$
             select s.project_id, s.key_id, (s.at at time zone 'UTC')::date as month, s.endpoint, s.status_class, s.requests
             from usage_sums s
             where s.grain = 'month'
-                and s.project_id <> 0
+                and s.project_id > 0
                 and s.at >= date_trunc('month', from_time, 'UTC')
             union all
             select p.project_id, p.key_id, date_trunc('month', p.at at time zone 'UTC')::date, p.endpoint, p.status_class, p.requests

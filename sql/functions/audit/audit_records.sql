@@ -124,7 +124,7 @@ begin
                 select u.project_id, u.key_id, u.at, u.requests
                 from usage_sums u
                 where u.grain = 'quarter'
-                    and u.project_id <> 0
+                    and u.project_id > 0
                     and u.at > from_time - interval '15 minutes'
                     and u.at < until_time
                 union all

@@ -67,7 +67,7 @@ begin
             s.requests
         from summed s
         where s.grain = 'quarter'
-            and s.project_id <> 0
+            and s.project_id > 0
         union all
         select
             'sums_differ', 'quarter', p.project_id, p.day, p.key_id, p.model, -1, p.requests, p.usd, p.tokens, p.requests * p.quarter, p.usd * p.quarter,
@@ -94,18 +94,25 @@ begin
         union all
         -- All projects together, and each key.
         select
-            'total_differs', s.grain, 0, s.day, k.key_id, '', case s.project_id when 0 then -1 else 1 end, sum(s.requests), sum(s.usd),
+            'total_differs', s.grain, 0, s.day, k.key_id, '', case when s.project_id > 0 then 1 else -1 end, sum(s.requests), sum(s.usd),
             sum(s.tokens), sum(s.requests_by_quarter), sum(s.usd_by_quarter), 0
         from summed s
         cross join lateral (select 0 as key_id union select s.key_id) k
         where of_project is null
-            and (s.project_id <> 0 or s.key_id = k.key_id)
+            and (s.project_id > 0 or k.key_id = s.key_id)
         group by s.grain, s.day, s.project_id, k.key_id
+        union all
+        select
+            'total_differs', t.grain, 0, date_trunc('month', t.at, 'UTC'), 0, 'tags', case when t.project_id > 0 then 1 else -1 end,
+            t.requests, t.cost_usd, t.prompt_tokens + t.completion_tokens, 0, 0, 0
+        from usage_tagged t
+        where of_project is null
+            and t.at >= first_month
+            and t.at < last_month
         union all
         select 'latency_counts_differ', s.grain, s.project_id, s.day, 0, '', 1, sum(s.requests), 0, 0, sum(s.requests_by_quarter), 0, 0
         from summed s
-        where s.project_id <> 0
-            or s.key_id = 0
+        where s.project_id >= 0
         group by s.grain, s.project_id, s.day
         union all
         select
@@ -131,6 +138,7 @@ begin
             t.requests * ((date_part('epoch', t.at) / 3600)::bigint % 24), 0, t.requests
         from usage_tagged t
         where t.grain = 'hour'
+            and t.project_id > 0
             and t.at >= first_day
             and t.at < last_day
             and (of_project is null or t.project_id = of_project)
@@ -161,7 +169,7 @@ begin
             or abs(sum(s.side * s.usd_by_time)) > 96 * (1e-9 * (sum(s.roundings) + 1) + 1e-12 * sum(s.usd))
     )
     select
-        d.kind, nullif(d.project_id, 0), nullif(d.key_id, 0), d.at,
+        d.kind, case when d.project_id > 0 then d.project_id end, nullif(d.key_id, 0), d.at,
         concat_ws(' of ', case d.kind when 'latency_counts_differ' then 'latency by the ' else 'sums by the ' end || d.grain, nullif(d.model, '')),
         format(
             '%s requests, %s tokens, %s US dollars%s', coalesce(d.requests, 0), coalesce(d.tokens, 0), trim_scale(coalesce(d.usd, 0)::numeric(18, 9)),

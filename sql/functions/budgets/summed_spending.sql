@@ -20,7 +20,8 @@ as $$
         select s.model, sum(s.cost_usd) as usd, sum(s.prompt_tokens + s.completion_tokens) as tokens
         from pieces p
         join usage_sums s on s.project_id = coalesce(of_budget.project_id, 0) and s.grain = p.grain and s.at >= p.begins and s.at < p.ends
-        where case when of_budget.project_id is null then s.key_id = 0 else of_budget.key_id is null or s.key_id = of_budget.key_id end
+        where of_budget.key_id is null
+            or s.key_id = of_budget.key_id
         group by s.model
     )
     select coalesce(sum(case of_budget.unit when 'usd' then m.usd else m.tokens end), 0)

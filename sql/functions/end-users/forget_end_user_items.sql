@@ -115,14 +115,40 @@ begin
                     and t.tags @> named
                 returning t.*
             ),
+            -- All projects together lose what this project had with the tag.
+            taken as (
+                update usage_tagged s
+                set requests = s.requests - g.requests,
+                    hits = s.hits - g.hits,
+                    failed = s.failed - g.failed,
+                    prompt_tokens = s.prompt_tokens - g.prompt_tokens,
+                    cached_prompt_tokens = s.cached_prompt_tokens - g.cached_prompt_tokens,
+                    completion_tokens = s.completion_tokens - g.completion_tokens,
+                    tokens_saved = s.tokens_saved - g.tokens_saved,
+                    cost_usd = s.cost_usd - g.cost_usd,
+                    saved_usd = s.saved_usd - g.saved_usd
+                from (
+                    select
+                        g.grain, g.at, g.tags, g.endpoint, g.model, sum(g.requests) as requests, sum(g.hits) as hits, sum(g.failed) as failed,
+                        sum(g.prompt_tokens) as prompt_tokens, sum(g.cached_prompt_tokens) as cached_prompt_tokens,
+                        sum(g.completion_tokens) as completion_tokens, sum(g.tokens_saved) as tokens_saved, sum(g.cost_usd) as cost_usd,
+                        sum(g.saved_usd) as saved_usd
+                    from gone g
+                    group by 1, 2, 3, 4, 5
+                ) g
+                where s.project_id = 0
+                    and s.key_id = 0
+                    and (s.grain, s.at, s.tags, s.endpoint, s.model) = (g.grain, g.at, g.tags, g.endpoint, g.model)
+            ),
             -- What has no other tag is in the sums without tags.
             merged as (
                 insert into usage_tagged as s
                 select
-                    g.project_id, g.grain, g.at, g.tags - 'user_id', g.key_id, g.endpoint, g.model, sum(g.requests), sum(g.hits), sum(g.failed),
+                    p.project_id, g.grain, g.at, g.tags - 'user_id', case when p.project_id = 0 then 0 else g.key_id end, g.endpoint, g.model, sum(g.requests), sum(g.hits), sum(g.failed),
                     sum(g.prompt_tokens), sum(g.cached_prompt_tokens), sum(g.completion_tokens), sum(g.tokens_saved), sum(g.cost_usd),
                     sum(g.saved_usd)
                 from gone g
+                cross join unnest(array[g.project_id, 0]) as p (project_id)
                 where g.tags - 'user_id' <> '{}'
                 group by 1, 2, 3, 4, 5, 6, 7
                 on conflict (project_id, grain, at, tags, key_id, endpoint, model) do update
@@ -137,6 +163,10 @@ begin
                     saved_usd = s.saved_usd + excluded.saved_usd
             )
             select forgotten + count(*) into forgotten from gone;
+            delete from usage_tagged t
+            where t.project_id = 0
+                and t.tags @> named
+                and t.requests = 0;
             return forgotten;
         else
             raise exception 'there is no kind % of end_user_items', quote_for_message(of_kind) using errcode = 'invalid_parameter_value';

@@ -65,6 +65,7 @@ declare
                 and ($12 is null or r.end_user = $12)
                 and ($13 is null or r.request_id = $13)
                 and ($17 is null or r.tags @> $17)
+                and ($17 ->> ''user_id'' is null or r.tags ? ''user_id'' and r.tags ->> ''user_id'' = $17 ->> ''user_id'')
                 and ($20 is null or r.model = $20)
                 and ($21 is null or r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = $21))';
     filtered constant text := spanned || chosen;
@@ -116,7 +117,7 @@ begin
         end if;
     end if;
     -- These have an index of their own, or no sum tells where they are.
-    if coalesce(of_end_user, of_request_id, of_error) is not null or of_status >= 400 or outcome = 'estimated' then
+    if coalesce(of_end_user, of_request_id, of_error, of_tags ->> 'user_id') is not null or of_status >= 400 or outcome = 'estimated' then
         return query execute format(named, in_span, sorting)
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
@@ -153,7 +154,7 @@ begin
                     and (of_tags is null or exists (
                         select
                         from usage_tagged t
-                        where t.project_id = of_project and t.at = s.at and (t.tags @> of_tags or t.tags = '{}')
+                        where t.project_id = of_project and t.grain = 'hour' and t.at = s.at and (t.tags @> of_tags or t.tags = '{}')
                     ))
                 order by s.at desc
                 limit most_hours

@@ -13,7 +13,9 @@ as $$
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     summed as materialized (
-        select s.id from seen s where of_projects is not null or not is_administrator() union all select 0 where of_projects is null and is_administrator()
+        select s.id from seen s where usage_cut(of_projects, false, false) = 'projects'
+        union all
+        select 0 where usage_cut(of_projects, false, false) <> 'projects'
     ),
     noted as (
         -- One index range after the other, as in usage_within().

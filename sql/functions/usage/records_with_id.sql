@@ -6,6 +6,9 @@ set search_path = model_proxy, pg_temp
 -- The planner expects a Bloom filter to leave most pages, and would rather read the project's records one by one.
 set enable_seqscan = off
 set enable_indexscan = off
+-- Both would take longer than the search.
+set jit = off
+set max_parallel_workers_per_gather = 0
 as $$
     select r.*
     from usage_records r

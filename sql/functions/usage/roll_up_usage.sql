@@ -28,7 +28,7 @@ begin
 
     insert into usage_sums as s
     select
-        case when c.cut = 'project' then t.project_id else 0 end,
+        case c.cut when 'project' then t.project_id when 'models' then 0 else -1 end,
         g.grain,
         case g.grain when 'quarter' then t.at else date_trunc(g.grain, t.at, 'UTC') end,
         case when c.cut = 'models' then 0 else t.key_id end,
@@ -111,11 +111,11 @@ begin
         ) x
     )
     select
-        t.project_id,
+        p.project_id,
         g.grain,
         date_trunc(g.grain, t.at, 'UTC'),
         case when n.place <= most_sets then t.tags else '{}' end,
-        (t.row).key_id,
+        case when p.project_id = 0 then 0 else (t.row).key_id end,
         (t.row).endpoint,
         (t.row).model,
         sum((t.row).requests),
@@ -130,6 +130,7 @@ begin
     from tagged t
     join sets n on n.project_id = t.project_id and n.at = t.at and n.tags = t.tags
     cross join unnest(array['hour', 'day', 'month']) as g (grain)
+    cross join unnest(array[t.project_id, 0]) as p (project_id)
     group by 1, 2, 3, 4, 5, 6, 7
     on conflict (project_id, grain, at, tags, key_id, endpoint, model) do update
     set requests = s.requests + excluded.requests,

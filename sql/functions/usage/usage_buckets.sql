@@ -32,7 +32,15 @@ set search_path = model_proxy, pg_temp
 as $$
     with tagged as (
         select t.*, t.tags ->> by_tag as value
-        from usage_with_tags(of_projects, from_time, until_time, coalesce(of_tags, '{}'), case width when '1h' then 'hour' else 'day' end, 'UTC') t
+        from usage_with_tags(
+            of_projects,
+            from_time,
+            until_time,
+            coalesce(of_tags, '{}'),
+            case width when '1h' then 'hour' else 'day' end,
+            'UTC',
+            usage_cut(of_projects, groups && '{project_id,api_key_id}' or of_keys is not null, true)
+        ) t
         where width <> '1m'
             and (by_tag is not null or of_tags is not null)
     ),

@@ -40,7 +40,8 @@ as $$
             until_time,
             of_tags,
             case when grouped_by in ('hour', 'day', 'month') then grouped_by else 'all' end,
-            zone
+            zone,
+            usage_cut(of_projects, grouped_by = 'api_key' or coalesce(of_key::text, of_key_type) is not null, true)
         ) t
         where (of_model is null or t.model = of_model)
             and (of_key is null or t.key_id = of_key)

@@ -4,7 +4,8 @@ create or replace function usage_with_tags(
     until_time timestamptz,
     of_tags jsonb,
     width text,
-    zone text
+    zone text,
+    cut text
 )
 returns table (
     bucket_start timestamptz,
@@ -40,6 +41,9 @@ as $$
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
+    summed as materialized (
+        select s.id from seen s where cut = 'projects' union all select 0 where cut <> 'projects'
+    ),
     counted (
         at, sign, project_id, tags, key_id, endpoint, model, requests, hits, failed, prompt_tokens, cached_prompt_tokens, completion_tokens,
         tokens_saved, cost_usd, saved_usd
@@ -48,7 +52,7 @@ as $$
         select
             coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, u.requests, u.hits, u.failed,
             u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
-        from seen s
+        from summed s
         join pieces w on w.is_summed
         cross join lateral (
             select x.*
@@ -98,5 +102,5 @@ as $$
     from counted c;
 $$;
 
-comment on function usage_with_tags(bigint[], timestamptz, timestamptz, jsonb, text, text) is
-    'Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_within() divides it: rows to be added up, of which some take away what another counted in the wrong bucket.';
+comment on function usage_with_tags(bigint[], timestamptz, timestamptz, jsonb, text, text, text) is
+    'Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_within() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as usage_cut() says: all projects together, without project and key.';

@@ -39,7 +39,7 @@ as $$
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     summed as materialized (
-        select s.id from seen s where cut = 'projects' union all select 0 where cut <> 'projects'
+        select s.id from seen s where cut = 'projects' union all select case cut when 'models' then 0 else -1 end where cut <> 'projects'
     ),
     counted (
         at, sign, project_id, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
@@ -47,7 +47,7 @@ as $$
     ) as (
         -- One index range after the other. A plain join would read the whole table.
         select
-            coalesce(w.counted_at, u.at + w.middle), w.sign, case when cut <> 'keys' then u.project_id end, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
+            coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
             u.status_class, u.requests, u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
             u.saved_usd, u.duration_ms
         from summed s
@@ -58,8 +58,6 @@ as $$
             where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends
             offset 0
         ) u
-        where cut = 'projects'
-            or (u.key_id = 0) = (cut = 'models')
         union all
         select
             coalesce(w.counted_at, u.at), w.sign, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,

@@ -19,8 +19,9 @@ const WIDTHS: Record<Width, { seconds: number; buckets: number; mostBuckets: num
 }
 /** An answer has no more rows than this; the rest is on the next page. */
 const MOST_ROWS = 5_000
-/** Minutes are summed from single records: so many at a time, and no more after this time. */
+/** Minutes are summed from single records: so many at a time. */
 const MINUTES_AT_A_TIME = 60
+/** What is read in pieces is read no longer than this; the rest is on the next page. */
 const ENOUGH_MS = 1_000
 const MAY_LAG = { mayLag: true }
 
@@ -107,7 +108,11 @@ async function report(
     of_models: asked.line_items ?? asked.models ?? null,
     of_endpoints: endpoints,
   }
-  const read = await readRows(part => callAs(actor, 'usage_buckets', { ...filter, ...part }, MAY_LAG), span)
+  const read = await readRows(
+    part => callAs(actor, 'usage_buckets', { ...filter, ...part }, MAY_LAG),
+    span,
+    stepOf(span, filter),
+  )
   const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
   return {
     object: 'page' as const,
@@ -151,12 +156,30 @@ function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, pag
   return { from, until: Math.max(from, until), width, first: start_time, last: end, passedOver: passedOver || 0 }
 }
 
+/** How much is read at a time, in seconds. By key and model, all projects' sums are as many as each project's. */
+function stepOf(
+  { width, from, until }: TimeSpan,
+  {
+    groups,
+    by_tag,
+    of_tags,
+    of_projects,
+    of_keys,
+    of_models,
+  }: Pick<AskedAs<'usage_buckets'>, 'groups' | 'by_tag' | 'of_tags' | 'of_projects' | 'of_keys' | 'of_models'>,
+): number {
+  const { seconds } = WIDTHS[width]
+  if (width === '1m') return MINUTES_AT_A_TIME * seconds
+  const isByKey = of_keys !== null || groups.includes('project_id') || groups.includes('api_key_id')
+  const isByModel = of_models !== null || groups.includes('model') || by_tag !== null || of_tags !== null
+  return of_projects === null && isByKey && isByModel ? seconds : Math.max(seconds, until - from)
+}
+
 type Part = Pick<AskedAs<'usage_buckets'>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
 
 /** Reads until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
-async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan) {
+async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan, step: number) {
   const { seconds } = WIDTHS[span.width]
-  const step = span.width === '1m' ? MINUTES_AT_A_TIME * seconds : Math.max(seconds, span.until - span.from)
   const startedAtMs = performance.now()
   const rows: UsageRow[] = []
   let until = span.from

@@ -138,7 +138,7 @@ describeBackends('an end user', backend => {
     expect(theirs).toHaveLength(KINDS.length)
     const before = await counted('alice')
     expect(Object.keys(before)).toEqual(KINDS)
-    expect(before).toMatchObject({ object: 1, question: 1, record: 7, response: 1, vector: 1, tag: 3 })
+    expect(before).toMatchObject({ object: 1, question: 1, record: 7, response: 1, vector: 1, tag: 9 })
     const others = await counted('alice2')
 
     const { json: items, text } = await exported('alice')
@@ -236,7 +236,7 @@ describeBackends('an end user', backend => {
           (select json_agg(l order by l::text) from latency_counts l where l.project_id = ${id}),
           (select array[count(*), sum(r.cost_usd), sum(r.prompt_tokens), sum(r.tokens_saved), sum(r.saved_usd)] from usage_records r where r.project_id = ${id}),
           (select json_agg(array[u.requests, u.cost_usd, u.tokens_saved] order by u.model, u.cache_result)
-            from usage_within(array[${id}], now() - interval '1 hour', now() + interval '1 minute', 'all', 'UTC', true) u),
+            from usage_within(array[${id}], now() - interval '1 hour', now() + interval '1 minute', 'all', 'UTC', 'projects') u),
           (select array[sum(t.requests), sum(t.cost_usd), sum(t.hits)] from usage_tagged t where t.project_id = ${id} and t.tags @> '{"team": "search"}'),
           (select json_agg(m) from monthly_counters m where m.project_id = ${id}),
           (select json_agg(b.spent) from budget_periods b join budgets o on o.id = b.budget_id where o.project_id = ${id})
@@ -262,9 +262,13 @@ describeBackends('an end user', backend => {
     await rollUp()
     for (const user of ['search', 'alice', 'carol']) await forget(user)
     const tags = await proxy.query<{ tags: object }>(
-      `select tags from usage_tagged where project_id = ${project.slice(5)} order by tags ? 'user_id'`,
+      `select tags from usage_tagged where project_id = ${project.slice(5)} and grain = 'hour' order by tags ? 'user_id'`,
     )
     expect(tags).toEqual([{ tags: { team: 'search' } }, { tags: { team: 'search', user_id: 'somebody' } }])
+    const sumsOf = (which: string) =>
+      proxy.query(`select grain, at, tags, endpoint, model, sum(requests)::integer as requests, sum(cost_usd)::text as cost
+        from usage_tagged where ${which} group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`)
+    expect(await sumsOf('project_id = 0')).toEqual(await sumsOf('project_id > 0'))
     const records = await proxy.query(
       `select tags, end_user from usage_records where project_id = ${project.slice(5)} order by tags ? 'user_id', end_user nulls first`,
     )

@@ -11,11 +11,11 @@ const GRAINS = ['quarter', 'hour', 'day', 'month']
 const SUMS = [
   'usage_hourly',
   ...GRAINS.flatMap(grain => [
-    `(select * from usage_sums where grain = '${grain}' and project_id = 0 and key_id = 0) t`,
-    `(select * from usage_sums where grain = '${grain}' and project_id = 0 and key_id <> 0) t`,
-    `(select * from usage_sums where grain = '${grain}' and project_id <> 0) t`,
+    `(select * from usage_sums where grain = '${grain}' and project_id = 0) t`,
+    `(select * from usage_sums where grain = '${grain}' and project_id = -1) t`,
+    `(select * from usage_sums where grain = '${grain}' and project_id > 0) t`,
     `(select * from latency_counts where grain = '${grain}' and project_id = 0) t`,
-    `(select * from latency_counts where grain = '${grain}' and project_id <> 0) t`,
+    `(select * from latency_counts where grain = '${grain}' and project_id > 0) t`,
   ]),
 ]
 const MINUTES_APART = 101
@@ -240,13 +240,13 @@ describeBackends('usage by any length of time', backend => {
     }
     expect(
       await proxy.query(`select tags = '{}' as beyond, count(*)::integer as sets, sum(requests)::integer as requests
-        from usage_tagged where grain = 'hour' group by 1 order by 1`),
+        from usage_tagged where grain = 'hour' and project_id > 0 group by 1 order by 1`),
     ).toEqual([
       { beyond: false, sets: 500, requests: 1_000 },
       { beyond: true, sets: 1, requests: 800 },
     ])
     const grains = await proxy.query(
-      `select distinct sum(requests)::integer as requests from usage_tagged group by grain`,
+      `select distinct sum(requests)::integer as requests from usage_tagged group by grain, project_id`,
     )
     expect(grains).toEqual([{ requests: 1_800 }])
   })
