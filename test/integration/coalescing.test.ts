@@ -173,12 +173,14 @@ describeOnce('identical requests in flight', backend => {
     const leaving = new AbortController()
     // Without a price there is nothing to learn from reading on.
     const body = question('Nobody?', { stream, ...(stream ? {} : { model: 'unknown/unpriced' }) })
+    let begun = 0
     const clients = [1, 2].map(async () => {
       const response = await post(proxy, key, '/chat/completions', body, { signal: leaving.signal })
-      await response.text()
+      for await (const _part of response.body ?? []) begun++
     })
     await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
-    await Bun.sleep(50)
+    // Before anything of a stream has arrived, it is read on: nobody knows what it has cost.
+    if (stream) await waitUntil('the stream has begun', () => begun > 0)
     leaving.abort()
     await Promise.allSettled(clients)
     // The contract is 100 ms; client, proxy and upstream share one thread here, and the machine may be busy.

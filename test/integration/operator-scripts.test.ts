@@ -463,6 +463,11 @@ describe.skipIf(!psqlPath)(title, () => {
         ) as u (n, model, provider, cache_result, status, prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd)`.execute(
         queriesOf(backend.database),
       )
+      await sql`
+        insert into usage_pending
+        select (pending_sums(r, 1)).* from usage_records r where r.project_id = find_project(${project})`.execute(
+        queriesOf(backend.database),
+      )
 
       const report = await run('usage', { project }, ['-v', 'ON_ERROR_STOP=1'])
       expect(report).toMatchObject({ exitCode: 0, stderr: '' })
