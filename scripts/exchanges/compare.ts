@@ -13,7 +13,7 @@ export interface Answer {
 
 /** The proxy's headers, and those of the connection. */
 const NOT_COMPARED =
-  /^(x-proxy-.*|x-ratelimit-.*|x-request-id|request-id|x-upstream-request-id|x-accel-buffering|cache-status|cache-control|age|date|connection|content-length|transfer-encoding|keep-alive)$/
+  /^(x-proxy-.*|x-ratelimit-.*|x-request-id|request-id|x-upstream-request-id|x-accel-buffering|x-content-type-options|strict-transport-security|cache-status|cache-control|age|date|connection|content-length|transfer-encoding|keep-alive)$/
 
 /** One line per difference; none when a client cannot tell the responses apart. */
 export function compareAnswers(direct: Answer, through: Answer): string[] {

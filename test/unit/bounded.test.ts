@@ -20,6 +20,8 @@ const AS_MANY_AS: Record<string, string> = {
   'event-loop/off-loop.ts #given': 'kinds of jobs',
   'formats/tokens/encodings.ts loaded': 'vocabularies',
   'postgres/call.ts callees': 'functions of the database',
+  'postgres/repair-schema.ts #announced': 'objects of the schema',
+  'postgres/repair-schema.ts #tried': 'objects of the schema',
   'postgres/standbys.ts #reading': 'time limits of statements',
   'providers/balanced.ts readyAtMs': 'keys of one provider',
   'providers/call-upstream.ts aliveAtMs': 'base addresses of providers',

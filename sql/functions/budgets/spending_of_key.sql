@@ -43,7 +43,7 @@ as $$
         coalesce((select sum(d.cost_usd) from present p, days d where d.at >= p.day), 0),
         coalesce((select sum(d.cost_usd) from present p, days d where d.at >= p.week), 0),
         coalesce((select sum(d.cost_usd) from present p, days d where d.at >= p.month), 0),
-        coalesce((select sum(u.cost_usd) from present p, usage_within(array[k.project_id], 'epoch', p.until, 'all', 'UTC', true) u), 0),
+        coalesce((select sum(u.cost_usd) from present p, usage_within(array[k.project_id], 'epoch', p.until, 'all', 'UTC', 'projects') u), 0),
         narrowest.amount,
         narrowest.per,
         (select min(b.remaining) from bounds b),

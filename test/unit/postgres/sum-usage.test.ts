@@ -46,6 +46,7 @@ test('records that agree are one sum', () => {
       duration_ms: 29,
       bucket: 12,
       tags: null,
+      miss_reason: '',
     },
   ])
 })
@@ -58,6 +59,7 @@ test.each<[string, Partial<UsageRecord>]>([
   ['the model', { model: 'another' }],
   ['the provider', { provider: null }],
   ['the cache result', { cache_result: null }],
+  ['the reason of a miss', { cache_reason: 'expired' }],
   ['the tags', { tags: { team: 'search' } }],
   ['the class of the status', { status: 502 }],
   ['the latency, by a quarter of an octave', { latency_ms: 9.6 }],
