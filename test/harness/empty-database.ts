@@ -6,8 +6,8 @@ export const EMPTIED_TABLES = [
   'cache_entries, cache_prompts, cache_groups, cache_sizes, cache_size_changes, cached_vectors',
   'cache_verdicts, semantic_hits, judge_spending, judge_queue',
   'usage_records, usage_pending, usage_sums, usage_tagged, usage_misses, request_contents, latency_counts, refusals_hourly',
-  'budgets, budget_periods, budget_reservations, open_responses',
-  'users, memberships, invitations, sessions, login_attempts, admin_keys, audit_log',
+  'budgets, budget_periods, budget_reservations, spend_alerts, open_responses, events, event_deliveries, webhooks',
+  'users, user_identities, memberships, invitations, sessions, login_attempts, admin_keys, audit_log',
 ].flatMap(line => line.split(', '))
 
 /**
