@@ -30,9 +30,29 @@ export async function checkSchema(
   if (fingerprint === checked) return null
   if (isNew) return { fingerprint, schema, differences: [] }
   const [text, live] = await Promise.all([readSql('schema.txt'), describeSchema(database)])
-  const differences = compareSchemas(readSchema(text), live)
+  const distributed = await listDistributed(database)
+  const differences = compareSchemas(readSchema(text), live).filter(
+    difference => !isOfDistributed(difference, distributed),
+  )
   const isPrintKnown = version <= NEWEST_KNOWN_VERSION
   return { fingerprint, schema, differences: differences.filter(({ found }) => isPrintKnown || found === null) }
+}
+
+/** Tables that scripts/distribute.sql has spread over the workers of a Citus cluster. */
+async function listDistributed(database: Database): Promise<string[]> {
+  const [citus] = await database.call<{ is: boolean }>(`select to_regclass('pg_dist_partition') is not null as is`, [])
+  if (!citus?.is) return []
+  const rows = await database.call<{ name: string }>(
+    'select logicalrelid::regclass::text as name from pg_dist_partition',
+    [],
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** A distributed table has neither foreign keys nor policies: see scripts/distribute.sql. */
+export function isOfDistributed({ object, item, needed }: Difference, distributed: readonly string[]): boolean {
+  const isDropped = item.startsWith('policy ') || /^FOREIGN KEY/.test(needed ?? '') || item.startsWith('trigger ')
+  return isDropped && distributed.some(name => object === `table ${name}`)
 }
 
 /** What is there beside the schema is an operator's, and no difference, unless it opens or shuts rows. */
