@@ -33,8 +33,8 @@ export interface Database {
   connections(): { open: number; most: number }
   /** When it last answered a request, by `performance.now()`, or let one of its connections in. */
   answeredAtMs(): number
-  /** Runs SQL text of several statements in one transaction; it takes no parameters. */
-  runScript(text: string): Promise<void>
+  /** Runs SQL text of several statements in one transaction; it takes no parameters. `limitMs`: of each statement, by default ten seconds. */
+  runScript(text: string, limitMs?: number): Promise<void>
   /** Runs several scripts in one transaction; rejects with ScriptFailed when one fails. For migrations. */
   runScripts(scripts: readonly Script[]): Promise<void>
   /**

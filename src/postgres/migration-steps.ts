@@ -21,6 +21,8 @@ select i.indisvalid as "isValid", exists (select from pg_stat_progress_create_in
 from pg_index i
 where i.indexrelid = to_regclass('model_proxy.' || $1::text)`
 
+/** It cannot be set within the statement, which runs in no transaction. */
+const BUILD_TIME_LIMIT_MS = 4 * 3_600_000
 /** SQLSTATE: duplicate_table. */
 const EXISTS = '42P07'
 
@@ -40,7 +42,7 @@ export async function buildIndex(database: Database, text: string): Promise<stri
   // Builders that were stopped leave an index that is of no use.
   if (index && !index.isBuilt) await database.runScript(`drop index concurrently if exists model_proxy.${name}`)
   try {
-    await database.runScript(text)
+    await database.runScript(text, BUILD_TIME_LIMIT_MS)
     return null
   } catch (error) {
     if (sqlStateOf(error) === EXISTS) return `another proxy builds the index ${name}`

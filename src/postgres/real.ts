@@ -75,7 +75,7 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
     connections: requests.size,
     answeredAtMs: requests.answeredAtMs,
     psqlPort: null,
-    runScript: text => runScript(address, text),
+    runScript: (text, limitMs) => runScript(address, text, limitMs),
     runScripts: scripts => runScripts(address, scripts),
     get aside() {
       return aside
@@ -90,8 +90,8 @@ export function openRealDatabase(options: RealDatabaseOptions): Database {
 }
 
 /** The server runs it as one transaction, unless it is a single statement that cannot run in one. */
-export async function runScript(address: DatabaseAddress, text: string): Promise<void> {
-  await withDriver(address, ({ sql }) => sql.unsafe(text))
+export async function runScript(address: DatabaseAddress, text: string, limitMs?: number): Promise<void> {
+  await withDriver(address, ({ sql }) => sql.unsafe(text), limitMs)
 }
 
 /** Runs all of them in one transaction. */
@@ -107,8 +107,12 @@ export async function runScripts(address: DatabaseAddress, scripts: readonly Scr
   )
 }
 
-async function withDriver(address: DatabaseAddress, run: (driver: Driver) => Promise<unknown>): Promise<void> {
-  const driver = await openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS })
+async function withDriver(
+  address: DatabaseAddress,
+  run: (driver: Driver) => Promise<unknown>,
+  limitMs = STATEMENT_TIME_LIMIT_MS,
+): Promise<void> {
+  const driver = await openDriver({ address, statementTimeLimitMs: limitMs })
   try {
     await run(driver)
   } finally {
