@@ -2,6 +2,7 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config/config.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import type { Database } from '../postgres/database.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
@@ -29,6 +30,8 @@ export interface AdminSetup {
   database: Database
   /** This process's own: it counts attempts with unknown keys. */
   store: Pick<FastStore, 'count' | 'uncount'>
+  /** Counts what clients have not read. */
+  memory: StreamMemory
   refusals: Refusals
   noteVerdict: NoteVerdict
   /** Says which way a model would take. */
@@ -57,7 +60,7 @@ const DOCUMENTATION = {
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
 }
 
-export function createAdmin({ config, database, store, refusals, noteVerdict, modelRouter, log }: AdminSetup) {
+export function createAdmin({ config, database, store, memory, refusals, noteVerdict, modelRouter, log }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
@@ -68,6 +71,7 @@ export function createAdmin({ config, database, store, refusals, noteVerdict, mo
     modelRouter,
     webhooksToPrivateNetworks: config.webhooksToPrivateNetworks,
     credentialAttempts: createCredentialAttempts(store),
+    memory,
     refusals,
     noteVerdict,
     log,

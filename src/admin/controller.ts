@@ -3,12 +3,15 @@
 import { Elysia } from 'elysia'
 import { invalidRequest, ProxyError, refuse } from '../errors/errors.ts'
 import { msSince } from '../event-loop/clock.ts'
+import { ResponseMemory } from '../event-loop/response-memory.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
 import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readClientAddress, readRequestId } from '../http/incoming.ts'
 import { isHttps } from '../http/is-https.ts'
 import { createBodyReader, leaveBody } from '../http/read-body.ts'
 import { type Arrival, respond, respondWithError } from '../http/respond.ts'
+import { streamBody } from '../http/stream-body.ts'
 import { type Database, isMissingRight } from '../postgres/database.ts'
 import type { Vault } from '../providers/keys/vault.ts'
 import type { Wordings } from '../providers/keys/wordings.ts'
@@ -40,6 +43,8 @@ export interface AdminOptions {
   modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   webhooksToPrivateNetworks: boolean
   credentialAttempts: CredentialAttempts
+  /** Counts what clients have not read. */
+  memory: StreamMemory
   refusals: Refusals
   noteVerdict: NoteVerdict
   log: Log
@@ -81,7 +86,7 @@ export function addressOf(request: Request, server: AddressedServer | null, trus
 
 /** For routes without authentication: parses bodies and formats errors. */
 export function openController(
-  { log, trustedProxies, refusals }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'refusals'>,
+  { log, trustedProxies, refusals, memory }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'refusals' | 'memory'>,
   prefix: string,
   tag: Tag,
   security: { adminKey: string[] }[] = [],
@@ -96,6 +101,7 @@ export function openController(
       isAnthropic: false,
       isLast: false,
       isSecure: isHttps(request, trustedProxies),
+      memory,
     }
 
   /** Without what the query string holds: it may name people. */
@@ -114,7 +120,7 @@ export function openController(
         return { query: readQuery(request.url, QUERY), address: addressOf(request, server, trustedProxies) }
       })
       .mapResponse(({ responseValue, request }) => {
-        if (responseValue instanceof Response) return responseValue
+        if (responseValue instanceof Response) return inPieces(responseValue, memory)
         log.failures.recover('dashboard', placeOf(request))
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
         // Elysia adds what a handler set, such as a cookie.
@@ -137,6 +143,13 @@ export function createController(options: AdminOptions, prefix: string, tag: Tag
   return openController(options, prefix, tag, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
     caller: await readCaller(options, request, address),
   }))
+}
+
+/** A file is counted as its client reads it. */
+function inPieces(response: Response, memory: StreamMemory): Response {
+  if (response.body === null) return response
+  const body = streamBody(response.body, { hasEvents: false, memory: new ResponseMemory(memory), onEnd() {} })
+  return new Response(body, response)
 }
 
 async function readJson(request: Request): Promise<unknown> {

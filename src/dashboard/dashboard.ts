@@ -8,9 +8,7 @@ import { createAssets } from './assets.ts'
 import { createPagesController } from './pages-controller.ts'
 
 export function createDashboard(setup: AdminSetup) {
-  return new Elysia({ normalize: false })
-    .use(createAdmin(setup))
-    .use(createPagesController(createAssets(), setup.config))
+  return new Elysia({ normalize: false }).use(createAdmin(setup)).use(createPagesController(createAssets(), setup))
 }
 
 /** For a port of its own, separate from the proxy's. */

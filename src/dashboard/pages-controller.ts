@@ -2,9 +2,11 @@
 
 import { Elysia } from 'elysia'
 import { type AddressConfig, baseUrlOf } from '../admin/addresses.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { HSTS, isHttps } from '../http/is-https.ts'
 import { urlOf } from '../http/paths.ts'
 import { leaveBody } from '../http/read-body.ts'
+import { toSend } from '../http/respond.ts'
 import type { FindAsset } from './assets.ts'
 import type { Asset, Encoding } from './bundle.ts'
 
@@ -33,7 +35,10 @@ function contentPolicy(proxy: string): string {
   ].join('; ')
 }
 
-export function createPagesController(findAsset: FindAsset, addresses: AddressConfig) {
+export function createPagesController(
+  findAsset: FindAsset,
+  { config: addresses, memory }: { config: AddressConfig; memory: StreamMemory },
+) {
   async function answer(request: Request): Promise<Response> {
     const name = urlOf(request).pathname.slice(PREFIX.length + 1)
     if (name.startsWith('api/')) return new Response('Not found', { status: 404, headers: SECURITY })
@@ -41,7 +46,7 @@ export function createPagesController(findAsset: FindAsset, addresses: AddressCo
     const asset = /^[\w-]+\.\w+$/.test(name) ? await findAsset(name) : await findAsset('index.html')
     if (asset === null) return new Response('Not found', { status: 404, headers: SECURITY })
     const policy = contentPolicy(new URL(baseUrlOf(request, addresses)).origin)
-    const response = respondWithAsset(request, asset, policy)
+    const response = respondWithAsset(request, asset, policy, memory)
     if (isHttps(request, addresses.trustedProxies)) response.headers.set('strict-transport-security', HSTS)
     return response
   }
@@ -50,7 +55,12 @@ export function createPagesController(findAsset: FindAsset, addresses: AddressCo
     .get(`${PREFIX}/*`, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
 }
 
-function respondWithAsset(request: Request, { name, type, encoded }: Asset, policy: string): Response {
+function respondWithAsset(
+  request: Request,
+  { name, type, encoded }: Asset,
+  policy: string,
+  memory: StreamMemory,
+): Response {
   const encoding = encodingFor(request.headers.get('accept-encoding') ?? '')
   const headers = {
     ...SECURITY,
@@ -60,7 +70,7 @@ function respondWithAsset(request: Request, { name, type, encoded }: Asset, poli
     'cache-control': name === 'index.html' ? 'no-cache' : 'public, max-age=31536000, immutable',
     ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
   }
-  return new Response(Uint8Array.from(encoded[encoding]), { headers })
+  return new Response(toSend(encoded[encoding], memory), { headers })
 }
 
 /** The smallest that the browser takes. */

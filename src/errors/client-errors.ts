@@ -37,6 +37,14 @@ export const CLIENT_ERRORS = {
       "Invalid 'input': array too long. Expected an array with maximum length {most}, but instead got an array with length {count}.",
     param: 'input',
   },
+  embeddingsTooLarge: {
+    status: 400,
+    code: 'response_too_large',
+    when: 'The vectors of an embeddings request would make a larger response than the proxy writes: its inputs times their dimensions, as `float` or `base64`.',
+    message:
+      "Invalid 'input': {inputs} inputs of {dimensions} dimensions make {count} numbers; one response holds at most {most} as {format}. Send fewer inputs at a time, or ask for encoding_format base64.",
+    param: 'input',
+  },
   inputTooLong: {
     status: 400,
     code: 'context_length_exceeded',

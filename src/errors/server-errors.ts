@@ -101,8 +101,8 @@ export const SERVER_ERRORS = {
   tooManyUnreadStreams: {
     status: 503,
     code: 'too_many_unread_streams',
-    when: 'What clients have not read yet of their streams takes as much memory as it may (MAX_UNREAD_BYTES). No new stream begins.',
-    message: 'Too many streams are waiting for their clients to read them; try again shortly.',
+    when: 'Data that clients have not read yet takes as much memory as it may (MAX_UNREAD_BYTES). No new stream or large response begins.',
+    message: 'Too many streams and large responses are waiting for their clients to read them; try again shortly.',
     headers: SOON,
   },
   readTooSlowly: {

@@ -1,6 +1,6 @@
-/** Streams large bytes. Sent whole, they would be copied at once and stay in the connection's buffer until the client has read them. */
+/** Streams large bytes: copied whole, they would block the event loop. */
 
-/** A longer body is streamed. Copying this much takes less than a millisecond. */
+/** Longer bytes are streamed to a provider. Copying this much takes less than a millisecond. */
 export const LONGEST_WHOLE_BYTES = 1_048_576
 const PIECE_BYTES = 262_144
 

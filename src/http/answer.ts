@@ -1,7 +1,7 @@
 /** Passes one request to the pipeline and the response back: body, time limits of its connection, errors. */
 import type { Config } from '../config/config.ts'
 import { ClientGone } from '../errors/errors.ts'
-import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
+import { ResponseMemory } from '../event-loop/response-memory.ts'
 import { CLIENT_GONE_STATUS } from '../pipeline/accounting/create-record.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import type { Method, PipelineTarget, ProxyRequest, ProxyResponse } from '../pipeline/request.ts'
@@ -9,7 +9,7 @@ import type { Tracing } from '../telemetry/tracing/request-trace.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
 import { routeOf } from './paths.ts'
 import { createBodyReader, namedBody, type ReceivedBody } from './read-body.ts'
-import { respond } from './respond.ts'
+import { isLong, respond } from './respond.ts'
 import { streamBody } from './stream-body.ts'
 
 /** How long Bun's connections may idle, in seconds; requests that wait for an upstream are exempt. */
@@ -43,6 +43,7 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
     // No idle limit while the request is in flight: an upstream may take minutes, and has limits of its own.
     server?.timeout(request, 0)
     const lastActs: (() => void)[] = []
+    const memory = new ResponseMemory(arrival.memory)
     function end(): void {
       // The connection keeps its last limit: without this one it would idle for ever.
       server?.timeout(request, idleTimeoutSeconds)
@@ -67,16 +68,20 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
         signal,
         arrivedAtMs: arrival.atMs,
         trace,
+        held: memory,
         whenOver: act => void lastActs.push(act),
       }
       const response = await pipeline(asked)
       status = response.status
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
-      if (isLong(response.body)) response.body = inPieces(response.body)
-      if (response.body instanceof ReadableStream) {
+      const source =
+        typeof response.body === 'string' && isLong(response.body) ? Buffer.from(response.body) : response.body
+      if (source instanceof ReadableStream || (typeof source !== 'string' && isLong(source))) {
         isStreaming = true
-        passStream(response, response.body, end)
+        // Once it has ended: the limit is the connection's last.
+        const disconnect = () => server?.timeout(request, 1)
+        response.body = streamBody(source, { hasEvents: isEventStream(response), memory, onEnd: end, disconnect })
       }
       return endWith(respond(response, arrival), body)
     } catch (error) {
@@ -85,18 +90,12 @@ export function createAnswer(options: AnswerOptions, entrance: Entrance): Answer
       return endWith(failed, body)
     } finally {
       body.release()
-      if (!isStreaming) end()
+      if (!isStreaming) {
+        memory.close()
+        end()
+      }
     }
   }
-}
-
-/** Adds keep-alives to the stream. */
-function passStream(response: ProxyResponse, body: ReadableStream<Uint8Array>, onEnd: () => void): void {
-  response.body = streamBody(body, { hasEvents: isEventStream(response), onEnd })
-}
-
-function isLong(body: ProxyResponse['body']): body is Uint8Array {
-  return body instanceof Uint8Array && body.length > LONGEST_WHOLE_BYTES
 }
 
 function isEventStream({ headers }: ProxyResponse): boolean {

@@ -1,7 +1,7 @@
 /** GET /v1/health: whether the proxy and its dependencies work. */
 
 import { msSince } from '../event-loop/clock.ts'
-import type { StreamRoom } from '../event-loop/stream-room.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import type { Database, StandbyState } from '../postgres/database.ts'
 import { pingDatabase } from '../postgres/database-facts.ts'
@@ -41,8 +41,8 @@ export interface RedisHealth extends DependencyHealth {
 
 export interface Health {
   /**
-   * degraded: requests are answered, but without Redis, or there are two primaries, or the database's disk is full, or work is failing. down:
-   * none is, because keys cannot be checked.
+   * degraded: requests are answered, but without Redis, or there are two primaries, or the database's disk is full, or the memory for what
+   * clients have not read is, or work is failing. down: none is, because keys cannot be checked.
    */
   status: 'ok' | 'degraded' | 'down'
   dependencies: { postgres: PostgresHealth; redis: RedisHealth }
@@ -50,7 +50,7 @@ export interface Health {
   failing: Failure[]
   /** Providers that this process has called. One that is down does not change the proxy's own status. */
   upstreams: Record<string, CircuitSummary>
-  /** This process’s memory for what clients have not read yet of their streams. Full: no new stream begins. */
+  /** This process’s memory budget for what clients have not read yet. Full: no new stream or large response begins. */
   streams: { heldBytes: number; mostBytes: number; isFull: boolean }
 }
 
@@ -58,7 +58,7 @@ export interface HealthOptions {
   database: Database
   store: FastStore
   circuits: Pick<Circuits, 'summarize'>
-  streams: Pick<StreamRoom, 'heldBytes' | 'mostBytes' | 'isFull'>
+  streams: Pick<StreamMemory, 'heldBytes' | 'mostBytes' | 'isFull'>
   failures: Pick<FailureReporter, 'failing' | 'recoverAll'>
 }
 
@@ -96,13 +96,13 @@ export function createHealthCheck({
     if (isDown || wasDown) failures.recoverAll()
     wasDown = isDown
     const failing = failures.failing()
-    const isDegraded = redis.status === 'down' || problem !== null || failing.length > 0
+    const { heldBytes, mostBytes, isFull } = streams
+    const isDegraded = redis.status === 'down' || problem !== null || isFull || failing.length > 0
     const status = isDown ? 'down' : isDegraded ? 'degraded' : 'ok'
     const dependencies = {
       postgres: problem ? { ...postgres, problem } : postgres,
       redis: { ...redis, wrongTags: store.wrongTags?.() ?? 0 },
     }
-    const { heldBytes, mostBytes, isFull } = streams
     return { status, dependencies, failing, upstreams: circuits.summarize(), streams: { heldBytes, mostBytes, isFull } }
   }
 }

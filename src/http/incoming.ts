@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import type { Target } from '../pipeline/request.ts'
 import { isUnstorableText } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
@@ -77,6 +78,7 @@ export interface EntranceOptions {
   cors: Cors
   readiness: Pick<Readiness, 'isDraining'>
   connections: Pick<ConnectionRoom, 'isFilling'>
+  memory: StreamMemory
   refusals: Refusals
   metrics: Pick<ProxyMetrics, 'noteUnrecorded'>
   log: Log
@@ -93,7 +95,7 @@ export interface Entrance {
 }
 
 export function createEntrance(options: EntranceOptions): Entrance {
-  const { config, cors, readiness, connections, refusals, metrics, log } = options
+  const { config, cors, readiness, connections, memory, refusals, metrics, log } = options
   function addressOf({ request, server }: Incoming): string {
     const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
     const forwardedFor = config.trustedProxies === 0 ? null : request.headers.get('x-forwarded-for')
@@ -109,6 +111,7 @@ export function createEntrance(options: EntranceOptions): Entrance {
       isAnthropic: expectsAnthropic(request),
       isLast: readiness.isDraining() || connections.isFilling(),
       isSecure: isHttps(request, config.trustedProxies),
+      memory,
     }),
     fail(error, incoming, arrival) {
       const refused = asProxyError(error, arrival, log)

@@ -1,7 +1,8 @@
 /** Turns a request into a WebSocket whose messages a realtime session takes. */
 import { refuse } from '../errors/errors.ts'
 import type { Realtime, RealtimeRequest } from '../pipeline/realtime/open-session.ts'
-import type { ClientSocket, RealtimeSession } from '../pipeline/realtime/relay-session.ts'
+import type { RealtimeSession } from '../pipeline/realtime/relay-session.ts'
+import type { ClientSocket } from '../pipeline/realtime/session-ends.ts'
 import type { Target } from '../pipeline/request.ts'
 import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
 import { urlOf } from './paths.ts'
@@ -33,6 +34,7 @@ export const SOCKET_LIMITS = {
 interface RawSocket {
   send(text: string): number
   close(code: number, reason: string): void
+  terminate(): void
   getBufferedAmount(): number
 }
 
@@ -92,6 +94,7 @@ function takeMessages(session: RealtimeSession) {
     open: (socket: RawSocket) => session.attach(toClient(socket)),
     message: (_: RawSocket, message: string | Uint8Array) =>
       session.receive(typeof message === 'string' ? message : new TextDecoder().decode(message)),
+    drain: () => session.drained(),
     close: (_: RawSocket, code: number, reason: string) => session.leave({ code, reason }),
   }
 }
@@ -103,6 +106,7 @@ function toClient(socket: RawSocket): ClientSocket {
     },
     send: text => void socket.send(text),
     close: ({ code, reason }) => socket.close(isSendable(code) ? code : 1000, reason),
+    terminate: () => socket.terminate(),
   }
 }
 

@@ -4,11 +4,14 @@
  */
 
 import type { ProxyError } from '../errors/errors.ts'
+import { ResponseMemory } from '../event-loop/response-memory.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { writeError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/request.ts'
 import { EXPOSED_HEADERS } from './exposed-headers.ts'
 import { HSTS } from './is-https.ts'
 import { vendorOfHeaders } from './named-vendor.ts'
+import { PIECE_BYTES, streamBody } from './stream-body.ts'
 
 export interface Arrival {
   requestId: string
@@ -22,6 +25,8 @@ export interface Arrival {
   isLast: boolean
   /** Whether the request came over https. */
   isSecure: boolean
+  /** Counts what its client has not read. */
+  memory: StreamMemory
 }
 
 /** A host may be called so, too. */
@@ -43,7 +48,18 @@ export function respond({ status, headers, body }: ProxyResponse, arrival: Arriv
   headers['x-content-type-options'] = 'nosniff'
   if (arrival.isSecure) headers['strict-transport-security'] = HSTS
   headers['x-proxy-latency-ms'] = (performance.now() - arrival.atMs).toFixed(3)
-  return new Response(body, { status, headers })
+  return new Response(toSend(body, arrival.memory), { status, headers })
+}
+
+/** A long body, in pieces that are counted until they are read; any other as it is. */
+export function toSend(body: ProxyResponse['body'], memory: StreamMemory): ProxyResponse['body'] {
+  if (body instanceof ReadableStream || !isLong(body)) return body
+  const whole = typeof body === 'string' ? Buffer.from(body) : body
+  return streamBody(whole, { hasEvents: false, memory: new ResponseMemory(memory), onEnd() {} })
+}
+
+export function isLong(body: Uint8Array | string): boolean {
+  return body.length > PIECE_BYTES
 }
 
 export function respondWithJson(value: unknown, arrival: Arrival, status = 200): Response {

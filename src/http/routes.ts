@@ -3,6 +3,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config/config.ts'
 import { refuse } from '../errors/errors.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import type { Method, Target } from '../pipeline/request.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
@@ -23,6 +24,8 @@ const OWN_PATH = { parse: 'none', detail: { hide: true } } as const
 
 export interface HttpOptions extends AnswerOptions, FreeAnswersOptions, RealtimeDoorOptions {
   config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins' | 'dashboard'>
+  /** Counts what clients have not read. */
+  memory: StreamMemory
   refusals: Refusals
   metrics: Pick<ProxyMetrics, 'noteUnrecorded'>
   log: Log

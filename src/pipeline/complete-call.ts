@@ -6,7 +6,7 @@ import { costOfAnswer } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { NO_USAGE, type TokenUsage } from '../formats/token-usage.ts'
 import type { Passed } from '../hooks/hook.ts'
-import { readAll } from '../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../providers/read-bytes.ts'
 import type { UpstreamAnswer } from '../providers/upstream.ts'
 import { isGeneration } from './kept-objects/generation.ts'
 import { alternativesOf } from './parse-request.ts'
@@ -91,10 +91,10 @@ export function answeredHeaders(
 
 /** An upstream's error keeps its body, its Retry-After and, unless its meaning asks for another, its status. */
 export async function passOnError(
-  { provider, call, subscriber }: LeadingContext,
+  { request, provider, call, subscriber }: LeadingContext,
   answer: UpstreamAnswer,
 ): Promise<Attempt> {
-  const body = await readAll(answer.body, provider.name)
+  const body = await readAll(answer.body, provider.name, MAX_PLAIN_BYTES, request.held)
   const { status: upstreamStatus, clientStatus: status = upstreamStatus } = answer
   const headers = { ...passedOn(answer), ...missHeaders(provider.name, 0) }
   const failure = { status, upstreamStatus, headers, body }

@@ -44,6 +44,7 @@ async function ask(context: LeadingContext<CompletionQuery>, stages: Stages): Pr
   const asked = {
     ...{ endpoint, headers: request.headers, stream, refusesTools, marksCache },
     owner: account.project_id,
+    held: request.held,
     signal: call.signal,
     isLeft: call.isLeft,
     maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
@@ -60,11 +61,12 @@ async function answerPlain(
   answer: UpstreamAnswer,
   stages: Stages,
 ): Promise<ProxyResponse> {
-  const { query, account, provider, subscriber } = context
+  const { request, query, account, provider, subscriber } = context
   const { endpoint, body } = query
   const owner = account.project_id
   const wanted = formatOf(endpoint).wantedOf(body)
-  const read = answer.plain ?? (await readPlain(answer.body, provider.name, { endpoint, wanted, owner }))
+  const read =
+    answer.plain ?? (await readPlain(answer.body, provider.name, { endpoint, wanted, owner, held: request.held }))
   const { completeness, callsTools, failure, usage: reported, omitted } = read
   if (failure) throw failedResponse(failure, completeness, reported)
   const bytes = query.ownFields ? await shareBytes(read.bytes, account) : read.bytes
@@ -75,7 +77,11 @@ async function answerPlain(
   const headers = answeredHeaders(context, answer, usage, stages)
   nameOmitted(headers, omitted)
   const response: ProxyResponse = query.stream
-    ? { status: 200, headers: { ...headers, ...SSE_TYPE }, body: replayStream(bytes, replayOf(context), account) }
+    ? {
+        status: 200,
+        headers: { ...headers, ...SSE_TYPE },
+        body: replayStream(bytes, replayOf(context), { account, held: request.held }),
+      }
     : { status: 200, headers: { ...headers, ...JSON_TYPE }, body: bytes }
   const isComplete = completeness === 'whole' && answer.mayStore() && passed?.mayStore !== false
   const kind = { isSemantic: !callsTools, isStreamed: false, policy: passed?.policy ?? null }

@@ -1,6 +1,6 @@
 /** The text that a stream is assembled to: kept as long as the response can be stored and there is memory, or somebody waits for the whole. */
 
-import type { Held, StreamHolder, StreamRoom } from '../event-loop/stream-room.ts'
+import type { Held, StreamHolder, StreamMemory } from '../event-loop/stream-memory.ts'
 import type { ResponseStream } from '../providers/response-stream.ts'
 import type { SharedCall } from './coalescing/shared-call.ts'
 
@@ -9,7 +9,7 @@ export class KeptText implements StreamHolder {
   readonly #call: SharedCall
   readonly #held: Held
 
-  constructor(stream: Pick<ResponseStream, 'assembler' | 'keptChars'>, call: SharedCall, room: StreamRoom) {
+  constructor(stream: Pick<ResponseStream, 'assembler' | 'keptChars'>, call: SharedCall, room: StreamMemory) {
     this.#stream = stream
     this.#call = call
     this.#held = room.open(this)

@@ -18,7 +18,7 @@ import { readOwnFields } from '../formats/responses/own-fields.ts'
 import { planResponses } from '../formats/responses/plan-responses.ts'
 import { renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
-import { readEmbeddingsQuery } from './embeddings/read-query.ts'
+import { checkResponseSize, readEmbeddingsQuery } from './embeddings/read-query.ts'
 import { type CompletionQuery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 
@@ -93,6 +93,8 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
     throw invalidRequest('stream must be true or false.', 'stream')
   }
   checkInput[endpoint](body)
+  const embeddings = endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null
+  if (endpoint === 'embeddings') checkResponseSize(body)
   return {
     kind: 'completion' as const,
     endpoint,
@@ -103,7 +105,7 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
     namesEarlier: endpoint === 'responses' && namesEarlier(body),
     ownFields: endpoint === 'responses' ? readOwnFields(body) : null,
     mayBeKept: MAY_BE_KEPT[endpoint](body),
-    embeddings: endpoint === 'embeddings' ? readEmbeddingsQuery(body) : null,
+    embeddings,
   }
 }
 

@@ -12,7 +12,7 @@ import type { Account } from '../postgres/admit.ts'
 import { call } from '../postgres/call.ts'
 import { listHashes } from '../postgres/wire-format.ts'
 import { withLongBody } from '../providers/long-body.ts'
-import { readAll } from '../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../providers/read-bytes.ts'
 import { renameInLong, renameInText } from '../providers/rename-model.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { passedOn } from './complete-call.ts'
@@ -114,7 +114,7 @@ async function countTokens(
   return {
     status: answer.status,
     headers: { ...passedOn(answer), 'x-proxy-provider': provider.name },
-    body: await readAll(answer.body, provider.name),
+    body: await readAll(answer.body, provider.name, MAX_PLAIN_BYTES, request.held),
   }
 }
 

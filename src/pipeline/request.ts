@@ -1,4 +1,5 @@
 /** What goes into the pipeline and what comes out, independent of any HTTP framework. */
+import type { Held } from '../event-loop/stream-memory.ts'
 import type { Collection } from '../postgres/kept-objects.ts'
 import type { BoundPlace } from '../providers/bound-objects.ts'
 import type { NamedVendor, PassedOperation } from '../providers/operations.ts'
@@ -61,6 +62,8 @@ export interface ProxyRequest {
   trace?: RequestTrace | undefined
   /** Its record ends its trace and is counted; without one, whoever answers does both. */
   isRecorded?: boolean
+  /** What its response takes of the memory budget, until its client has read it. */
+  held: Held
   /** Registers a callback for when the response was sent, or the client has left. */
   whenOver(act: () => void): void
 }

@@ -6,6 +6,7 @@ import { formatUsd } from '../catalogue/catalogue.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { inPieces } from '../event-loop/in-pieces.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../event-loop/off-loop.ts'
+import type { Held } from '../event-loop/stream-memory.ts'
 import { formatOf } from '../formats/format-of.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
 import { NO_USAGE } from '../formats/token-usage.ts'
@@ -25,7 +26,9 @@ export function serveHit(
 ): ProxyResponse {
   const { entry, result } = match
   const headers = Object.assign(hitHeaders(match, judgeUsd), query.stream ? SSE_TYPE : JSON_TYPE)
-  const body = query.stream ? replayStream(entry.body, replayOf({ request, query }), account) : entry.body
+  const body = query.stream
+    ? replayStream(entry.body, replayOf({ request, query }), { account, held: request.held })
+    : entry.body
   parsedBodies.keep(query)
   recorder.recordHeadersReady()
   recorder.recordHit(match)
@@ -80,18 +83,26 @@ type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
 /** Replays by plain response, with and without usage. Requests that share one call replay the same bytes; both are freed together. */
 const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakMap(), without: new WeakMap() }
 
-/** Returns the plain response as an event stream. A worker writes a long one while the client waits for the first events. */
+/**
+ * Returns the plain response as an event stream. A worker writes a long one, which counts in `held`, while the client waits for the first
+ * events.
+ */
 export function replayStream(
   body: Uint8Array,
   { endpoint, includeUsage }: Omit<ReplayInput, 'body'>,
-  { project_id: owner }: Pick<Account, 'project_id'>,
+  { account: { project_id: owner }, held }: { account: Pick<Account, 'project_id'>; held: Held },
 ): Uint8Array | ReadableStream<Uint8Array> {
   const known = includeUsage ? replays.withUsage : replays.without
   const asked = { endpoint, includeUsage, body }
   const events =
     known.get(body) ?? (body.length <= LONGEST_ON_LOOP ? writeReplay(asked) : offLoop.run(REPLAY, asked, { owner }))
   known.set(body, events)
-  return events instanceof Uint8Array ? events : inPieces(events)
+  if (events instanceof Uint8Array) return events
+  const counted = events.then(bytes => {
+    held.share(bytes)
+    return bytes
+  })
+  return inPieces(counted)
 }
 
 /** How what a request asks for is replayed to its client. */

@@ -7,6 +7,7 @@ import { ClientGone, ProxyError, refuse } from '../errors/errors.ts'
 import { whenAborted } from '../event-loop/time-limit.ts'
 import { takeAskTurn } from '../event-loop/turns.ts'
 import { referencesOf } from '../formats/kept-references.ts'
+import { OPERATIONS, type OperationTraits } from '../providers/operations.ts'
 import { UpstreamFailure } from '../providers/upstream-failure.ts'
 import { passFound } from './checks/pass-answer.ts'
 import type { CallFailure, Joined, Settlement, SharedCalls } from './coalescing/shared-call.ts'
@@ -72,7 +73,12 @@ async function tryToLead(cacheQuery: CacheQuery, { call }: Joined, { cache, lead
   return { ...lookup, match: cache.readExact(entry, cacheQuery) }
 }
 
-/** Throws a 503 when there is no room for another stream. */
+function hasLargeAnswers(query: SharingContext['query']): boolean {
+  const traits: OperationTraits | null = query.kind === 'passed' ? OPERATIONS[query.endpoint] : null
+  return traits?.hasLargeAnswers ?? false
+}
+
+/** Throws a 503 when there is no memory for another stream, or large response. */
 async function findRoom(room: SharedCalls['room']): Promise<void> {
   await takeAskTurn()
   if (room.isFull) throw refuse('tooManyUnreadStreams')
@@ -95,7 +101,7 @@ async function lead(
       return { response }
     }
     if (control.onlyIfCached) throw refuse('notCached')
-    if (isFollowedLive(context)) await findRoom(stages.calls.room)
+    if (isFollowedLive(context) || hasLargeAnswers(query)) await findRoom(stages.calls.room)
     const references = referencesOf(query)
     const keeper =
       references.length > 0 ? await checkReferences(stages.database, references, account, provider) : provider

@@ -10,6 +10,7 @@ import type { Config } from '../config/config.ts'
 import { VENDORS } from '../config/vendors.ts'
 import { createDashboard, createDashboardServer } from '../dashboard/dashboard.ts'
 import { offLoop } from '../event-loop/off-loop.ts'
+import { StreamMemory } from '../event-loop/stream-memory.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { largeBodies } from '../formats/large-bodies/read-large-body.ts'
 import { createHook } from '../hooks/hook.ts'
@@ -116,6 +117,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const quota = createQuota(database, windows, given.admissionLimitMs)
   const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
   const recorders = createRecorders(options, modelRouter, catalogue)
+  const memory = new StreamMemory(config.maxUnreadBytes)
   const stages: Stages = {
     admission: createAdmission({ store, windows, quota }),
     largeBodies,
@@ -123,7 +125,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     ...caching,
     ...asked,
     accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
-    calls: new SharedCalls(config.maxUnreadBytes, given.abandonedCalls),
+    calls: new SharedCalls(memory, given.abandonedCalls),
     leads: createLeads(bus),
     vectorCalls: new VectorCalls(),
     database,
@@ -131,13 +133,14 @@ export async function createApp(given: AppOptions): Promise<App> {
     conversations: createConversations({ kept: caching.keptResponses, modelRouter, largeBodies, log }),
   }
   const realtime = createRealtime(stages)
-  const measured = { database, circuits: providers.circuits, streams: stages.calls.room, failures: log.failures }
+  const measured = { database, circuits: providers.circuits, streams: memory, failures: log.failures }
   const connections = createConnectionRoom()
   const ownWindows = createInProcessStore()
   const refusals = createRefusals(log)
   const refusalRecorder = createRefusalRecorder(database, refusals, log)
   const { noteVerdict } = proxyMetrics
-  const adminSetup = { config, database: database.aside, store: ownWindows, refusals, noteVerdict, modelRouter, log }
+  const own = { database: database.aside, store: ownWindows }
+  const adminSetup = { ...asked, ...own, config, memory, refusals, noteVerdict, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ ...measured, store }))
   defineGauges(metrics, { ...measured, refusals, ...recorders, ...readiness })
@@ -146,15 +149,10 @@ export async function createApp(given: AppOptions): Promise<App> {
     pipeline: createPipeline(stages, given.keepAliveAfterMs),
     realtime,
     ...createTellers(stages, modelRouter),
-    config,
-    readiness,
-    connections,
-    tracing,
+    ...{ config, readiness, connections, memory, tracing, refusals, log },
     edge: createEdgeWindows(ownWindows),
-    refusals,
     metrics: proxyMetrics,
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
-    log,
   })
   return {
     http,

@@ -15,11 +15,19 @@ export interface OperationTraits {
   hearsSound: boolean
   /** The kind of answer that has text in it, such as revised prompts beside pictures; null: its answers have none. */
   answers: 'text' | 'pictures' | null
+  /** Whether it answers with pictures or sound: megabytes, which are not asked for while there is no memory for them. */
+  hasLargeAnswers?: true
   /** Whether OpenAI alone has it, for its own models under a project's own key. */
   isOpenAis?: true
 }
 
-const PICTURES = { defaultModel: 'dall-e-2', isCached: false, hearsSound: false, answers: 'pictures' } as const
+const PICTURES = {
+  defaultModel: 'dall-e-2',
+  isCached: false,
+  hearsSound: false,
+  answers: 'pictures',
+  hasLargeAnswers: true,
+} as const
 const SOUND = { takesForms: true, defaultModel: null, isCached: false, hearsSound: true, answers: 'text' } as const
 const TEXT = { takesForms: false, defaultModel: null, isCached: true, hearsSound: false, answers: null }
 
@@ -28,7 +36,7 @@ export const OPERATIONS = {
   'images/generations': { ...PICTURES, takesForms: false },
   'images/edits': { ...PICTURES, takesForms: true },
   'images/variations': { ...PICTURES, takesForms: true },
-  'audio/speech': TEXT,
+  'audio/speech': { ...TEXT, hasLargeAnswers: true },
   'audio/transcriptions': SOUND,
   'audio/translations': SOUND,
   moderations: { ...TEXT, defaultModel: 'omni-moderation-latest' },

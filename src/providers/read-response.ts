@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ProxyErrorOptions } from '../errors/errors.ts'
 import type { GatheredBytes } from '../event-loop/gather-bytes.ts'
 import { Job, offLoop } from '../event-loop/off-loop.ts'
+import type { Held } from '../event-loop/stream-memory.ts'
 import type { AnswerFormat, AssembledStream } from '../formats/answer-format.ts'
 import { type Completeness, isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { type FormattedEndpoint, formatOf } from '../formats/format-of.ts'
@@ -60,9 +61,9 @@ const READ = new Job<ResponseInput & { parts: readonly Uint8Array[] }, PlainRead
 export async function readPlain(
   body: ReadableStream<Uint8Array>,
   provider: string,
-  { owner, ...input }: ResponseInput & { owner: number },
+  { owner, held, ...input }: ResponseInput & { owner: number; held?: Held | undefined },
 ): Promise<PlainReading> {
-  const bytes = await readBytes(body, provider, MAX_PLAIN_BYTES)
+  const bytes = await readBytes(body, provider, MAX_PLAIN_BYTES, held)
   return 'whole' in bytes ? judgePlain(bytes.whole, input) : await judgeAside(bytes.gathered, input, owner)
 }
 

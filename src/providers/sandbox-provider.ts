@@ -17,6 +17,7 @@ export function createSandboxProvider(): Provider {
   const sandbox: Provider = {
     name: 'sandbox',
     pricedAs: null,
+    hasFloatVectors: true,
     pass: ({ path, body }) => answer({ path }, body === null || body.form ? encode(body?.fields ?? {}) : body.bytes),
     ask: request => answer(targetOf(request), isLong(request) ? request.bodyBytes : encode(request.body)),
   }

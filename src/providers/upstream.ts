@@ -1,5 +1,6 @@
 /** The interface of providers to the pipeline: each answers one request. */
 import type { DirectProvider } from '../config/config.ts'
+import type { Held } from '../event-loop/stream-memory.ts'
 import type { Form } from '../formats/read-form.ts'
 import type { Credentials } from './credentials/credentials.ts'
 import type { PlainReading } from './read-response.ts'
@@ -38,6 +39,8 @@ export interface UpstreamRequest {
   isTranslated?: boolean
   /** Whether a prompt that is translated for Anthropic is marked for its cache. */
   marksCache?: boolean
+  /** Counts a long plain response as it is read. */
+  held?: Held | undefined
   /** The project that asks: work of one project beside the event loop does not keep another's waiting. */
   owner?: number
   /** Those of earlier attempts with other keys: the response is rid of them, too. */
@@ -151,6 +154,8 @@ export interface Provider {
   readonly pricedAs: string | null
   /** Whether it chooses no host that asks more than a request's `maxPrice`. */
   readonly limitsPrices?: boolean
+  /** Whether its vectors are 32-bit floats: asked for in base64, which is a quarter as long, they are the same numbers. */
+  readonly hasFloatVectors?: boolean
   /** Operations besides chat that it supports natively; by default those of its vendor. */
   readonly has?: readonly Endpoint[]
   /** Throws a ProxyError: 502 when unreachable or broken, 504 when it timed out. */

@@ -25,7 +25,10 @@ async function readAnswer(answer: UpstreamAnswer, request: UpstreamRequest, prov
   const input = { endpoint: request.endpoint, wanted: formatOf(request.endpoint).wantedOf(request.body) }
   if (answer.plain) return accept(answer, answer.plain)
   if (!request.stream || !isEventStream(answer)) {
-    const plain = await readPlain(answer.body, provider, { ...input, owner: request.owner ?? NOBODY })
+    const plain = await readPlain(answer.body, provider, {
+      ...{ ...input, owner: request.owner ?? NOBODY },
+      held: request.held,
+    })
     return accept({ ...answer, plain }, plain)
   }
   return readStream(answer, input)

@@ -1,5 +1,5 @@
 /** What is read for each scrape. What is left of budgets comes from the database: it is the same whichever process is asked. */
-import type { StreamRoom } from '../event-loop/stream-room.ts'
+import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { withinTimeLimit } from '../event-loop/time-limit.ts'
 import { call } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -31,7 +31,7 @@ export interface Gauged {
   recorder: Pick<UsageRecorder, 'waiting' | 'dropped'>
   failures: Pick<FailureReporter, 'totals'>
   database: Pick<Database, 'connections'>
-  streams: Pick<StreamRoom, 'heldBytes' | 'mostBytes' | 'cuts'>
+  streams: Pick<StreamMemory, 'heldBytes' | 'mostBytes' | 'cuts'>
   checkHealth(): Promise<{ dependencies: Record<string, { status: 'up' | 'down' }> }>
 }
 

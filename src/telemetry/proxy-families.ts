@@ -168,7 +168,7 @@ export const FAMILIES = {
   model_proxy_stream_bytes: {
     type: 'gauge',
     labels: ['state'],
-    help: 'Memory for what clients have not read of their streams.',
+    help: 'Memory for what clients have not read: streams, large responses, realtime sessions.',
     more: '`held`, and the `most` there may be (`MAX_UNREAD_BYTES` of each process).',
   },
   model_proxy_streams_cut_total: {

@@ -1,7 +1,7 @@
 /** Asks the hook about what providers keep: the requests of a batch before it gets them, a kept response before it is read. */
 import { createYieldTurn } from '../../event-loop/turns.ts'
 import { HookRefusal } from '../../hooks/verdict.ts'
-import { readAll } from '../../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request.ts'
 import type { RequestContext, Stages } from '../request-context.ts'
@@ -81,7 +81,11 @@ export async function passKept(
 ): Promise<ProxyResponse> {
   if (!hook || response.status !== 200) return response
   const { body } = response
-  const whole = body instanceof ReadableStream ? await readAll(body, context.provider?.name ?? '') : Buffer.from(body)
+  const name = context.provider?.name ?? ''
+  const whole =
+    body instanceof ReadableStream
+      ? await readAll(body, name, MAX_PLAIN_BYTES, context.request.held)
+      : Buffer.from(body)
   const form: ShownForm = response.headers['content-type']?.includes('text/event-stream') ? 'events' : 'json'
   const answer = await shownJson(whole, { owner: context.account.project_id, mostBytes: hook.mostBytes, form })
   const about = { ...aboutOf(context), stored: true }

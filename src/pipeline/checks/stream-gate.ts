@@ -1,6 +1,6 @@
 /** Holds a stream's events back until its answer has passed the hook; without a hook, or where streams are not held, they go on as they come. */
 import { refuse } from '../../errors/errors.ts'
-import type { Held } from '../../event-loop/stream-room.ts'
+import type { Held } from '../../event-loop/stream-memory.ts'
 import type { EventLump } from '../../formats/sse/event-lump.ts'
 import type { LeadingContext, Stages } from '../request-context.ts'
 

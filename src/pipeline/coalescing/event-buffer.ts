@@ -1,6 +1,6 @@
 /** Buffers the events of one stream for all its readers; each reader goes at its own pace, and the memory is the room's. */
 import { type ProxyError, refuse } from '../../errors/errors.ts'
-import type { Held, StreamHolder, StreamRoom } from '../../event-loop/stream-room.ts'
+import type { Held, StreamHolder, StreamMemory } from '../../event-loop/stream-memory.ts'
 import type { EventLump } from '../../formats/sse/event-lump.ts'
 
 /** The upstream is read at most this far ahead of the fastest reader. */
@@ -37,7 +37,7 @@ export interface EventReader {
 }
 
 export class EventBuffer implements StreamHolder {
-  readonly #room: StreamRoom
+  readonly #room: StreamMemory
   readonly #held: Held
   readonly #readers = new Set<Reader>()
   /** From `#firstPlace` on; those before `#forgotten` have been dropped. */
@@ -53,7 +53,7 @@ export class EventBuffer implements StreamHolder {
   #resumeWriter: (() => void) | null = null
   #isAhead = false
 
-  constructor(room: StreamRoom) {
+  constructor(room: StreamMemory) {
     this.#room = room
     this.#held = room.open(this)
   }

@@ -1,7 +1,7 @@
 /** One upstream call that identical requests share: its subscribers, its events so far, and how it ended. */
 import type { CacheEntry, Match } from '../../cache/entry.ts'
 import { ClientGone, type ProxyError } from '../../errors/errors.ts'
-import { StreamRoom } from '../../event-loop/stream-room.ts'
+import type { StreamMemory } from '../../event-loop/stream-memory.ts'
 import type { EventLump } from '../../formats/sse/event-lump.ts'
 import { type AbandonedCall, type AbandonedCallLimits, AbandonedCalls } from './abandoned-calls.ts'
 import { EventBuffer } from './event-buffer.ts'
@@ -41,7 +41,7 @@ export interface Subscriber {
 }
 
 export class SharedCall {
-  readonly #room: StreamRoom
+  readonly #room: StreamMemory
   readonly #abandonedCalls: AbandonedCalls
   /** From the first live subscriber, or the first event: most calls have neither. */
   #events: EventBuffer | null = null
@@ -57,7 +57,7 @@ export class SharedCall {
   /** While nobody listens, and the call is read on. */
   #abandoned: AbandonedCall | null = null
 
-  constructor(room: StreamRoom, abandonedCalls = new AbandonedCalls()) {
+  constructor(room: StreamMemory, abandonedCalls = new AbandonedCalls()) {
     this.#room = room
     this.#abandonedCalls = abandonedCalls
   }
@@ -172,14 +172,13 @@ export interface Joined {
 export class SharedCalls {
   readonly #calls = new Map<string, SharedCall>()
   /** The memory of their streams. */
-  readonly room: StreamRoom
+  readonly room: StreamMemory
 
   /** Those that are read on without clients. */
   readonly abandoned: AbandonedCalls
 
-  /** `mostBytes`: of memory for what waits in their streams. */
-  constructor(mostBytes: number, abandoned?: Partial<AbandonedCallLimits>) {
-    this.room = new StreamRoom(mostBytes)
+  constructor(memory: StreamMemory, abandoned?: Partial<AbandonedCallLimits>) {
+    this.room = memory
     this.abandoned = new AbandonedCalls(abandoned)
   }
 

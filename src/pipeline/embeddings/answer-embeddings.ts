@@ -35,7 +35,7 @@ type EmbeddingsContext = RoutedContext<CompletionQuery>
  * Throws a ProxyError when limits are exceeded or the upstream cannot be reached or understood, and ClientGone when the client has left.
  */
 async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt> {
-  const { query, account, provider, recorder } = context
+  const { request, query, account, provider, recorder } = context
   const { embeddings: asked } = query
   if (!asked) throw new Error('This request is answered as a whole')
   const yieldTurn = createYieldTurn()
@@ -47,6 +47,8 @@ async function ask(context: EmbeddingsContext, stages: Stages): Promise<Attempt>
 
   const { known, fetched, batches, usage } = gathered
   const vectors = inputs.flatMap(({ name }) => known.get(name) ?? fetched.get(name) ?? [])
+  // In place of the responses that they were read from.
+  request.held.set(vectors.reduce((sum, { packed }) => sum + packed.length, 0))
   const body =
     findVerbatim(asked, gathered) ??
     writeEmbeddingsAnswer({

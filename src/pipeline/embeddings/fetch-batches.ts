@@ -128,7 +128,8 @@ export async function fetchBatch(
   // The rejection is handled where the count is awaited; this only prevents an unhandled one.
   counting?.catch(() => {})
   const maxPrice = spending?.hasBudgets ? maxPriceOf(size, provider, catalogue) : undefined
-  const sent = { endpoint, headers: request.headers, stream: false, owner: account.project_id, maxPrice, signal }
+  const { headers: given, held } = request
+  const sent = { endpoint, headers: given, stream: false, owner: account.project_id, held, maxPrice, signal }
   const upstream = await provider.ask({ ...sent, ...body }).catch(failure => {
     if (!mayHaveCost(failure, null)) underWay.delete(estimate)
     throw failure
@@ -138,13 +139,13 @@ export async function fetchBatch(
   const headers = Object.fromEntries(upstream.headers)
   if (upstream.status !== 200) {
     underWay.delete(estimate)
-    const bytes = await readAll(upstream.body, provider.name, mostBytes)
+    const bytes = await readAll(upstream.body, provider.name, mostBytes, held)
     return {
       refusal: { status: upstream.status, headers: { ...headers, ...missHeaders(provider.name, 0) }, body: bytes },
     }
   }
   const { bytes, answer } = await readLong(
-    await readBytes(upstream.body, provider.name, mostBytes),
+    await readBytes(upstream.body, provider.name, mostBytes, held),
     inputs.length,
     account.project_id,
   )
@@ -184,9 +185,14 @@ async function readLong(answer: AnswerBytes, inputs: number, owner: number): Pro
 }
 
 /** Sends the client's own body where possible: numbers keep their last digit. */
-function writeBody({ query }: RoutedContext<CompletionQuery>, { inputs, isVerbatim }: Batch) {
-  if (isVerbatim) return { body: query.body, bodyText: query.text }
-  const body = { ...query.body, input: inputs.map(({ input }) => input) }
+function writeBody({ query, provider }: RoutedContext<CompletionQuery>, { inputs, isVerbatim }: Batch) {
+  const isPacked = provider.hasFloatVectors === true && query.embeddings?.form === 'float'
+  if (isVerbatim && !isPacked) return { body: query.body, bodyText: query.text }
+  const body = {
+    ...query.body,
+    input: inputs.map(({ input }) => input),
+    ...(isPacked && { encoding_format: 'base64' }),
+  }
   return { body, bodyText: JSON.stringify(body) }
 }
 

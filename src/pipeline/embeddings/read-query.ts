@@ -4,6 +4,7 @@ import type { Input } from '../../cache/vectors/pack-vector.ts'
 import { invalidRequest, refuse } from '../../errors/errors.ts'
 import { LONGEST_ON_LOOP } from '../../event-loop/off-loop.ts'
 import { hasInexactNumber, type JsonObject, takeRelevant } from '../../formats/json/canonical.ts'
+import { wantedOfEmbeddings } from '../../formats/wanted.ts'
 
 /** The encoding in which the client wants a vector's numbers. */
 export type VectorForm = 'float' | 'base64'
@@ -18,6 +19,11 @@ export interface EmbeddingsQuery {
 }
 
 const MOST_INPUTS = 2_048
+/** What a model gives where the request does not say. */
+const DEFAULT_DIMENSIONS = 1_536
+const LARGE_DIMENSIONS = 3_072
+/** The numbers of one response, by their encoding: some 96 MiB of text, of which a double takes up to 22 bytes and a 32-bit float in base64 5⅓. */
+const MOST_NUMBERS: Record<VectorForm, number> = { float: 4_500_000, base64: 18_000_000 }
 /** Fields that have a place of their own in the query, or do not change a vector, such as its encoding. */
 const PLACED_FIELDS = ['model', 'input', 'dimensions', 'encoding_format']
 
@@ -38,6 +44,17 @@ export function readEmbeddingsQuery(body: JsonObject): EmbeddingsQuery | null {
   if (Object.keys(otherFields).length > 0) otherFields.encoding_format = form
   return { inputs, form, dimensions: body.dimensions ?? null, otherFields }
 }
+
+/** Throws a 400 for vectors that would make too large a response: before anything is asked for. */
+export function checkResponseSize(body: JsonObject): void {
+  const { count: inputs = 1, dimensions = defaultDimensions(body.model) } = wantedOfEmbeddings(body)
+  const format = body.encoding_format === 'base64' ? 'base64' : 'float'
+  const [count, most] = [inputs * dimensions, MOST_NUMBERS[format]]
+  if (count > most) throw refuse('embeddingsTooLarge', { inputs, dimensions, count, most, format })
+}
+
+const defaultDimensions = (model: unknown) =>
+  typeof model === 'string' && model.includes('text-embedding-3-large') ? LARGE_DIMENSIONS : DEFAULT_DIMENSIONS
 
 function readForm(format: unknown): VectorForm | null {
   if (format === undefined || format === null || format === 'float') return 'float'

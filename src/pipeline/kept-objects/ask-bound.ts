@@ -12,7 +12,7 @@ import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { BOUND, type BoundCollection, useOf } from '../../providers/bound-objects.ts'
 import { refuseUnallowed } from '../../providers/model-router.ts'
 import type { NamedVendor } from '../../providers/operations.ts'
-import { readAll } from '../../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider, UpstreamAnswer } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import { checkBody, checkSearch, passKept } from '../checks/check-kept.ts'
@@ -119,7 +119,7 @@ async function read(
   })
   const headers = { ...passedOn(answer), 'x-proxy-provider': provider.name }
   if (isDownload && answer.status < 400) return { status: answer.status, headers, body: answer.body }
-  const bytes = await readAll(answer.body, provider.name)
+  const bytes = await readAll(answer.body, provider.name, MAX_PLAIN_BYTES, request.held)
   const isGone = answer.status === 404 || (request.method === 'DELETE' && answer.status < 400)
   if (id !== null && rest === '' && isGone)
     await call(database, 'forget_kept_object', {
@@ -158,7 +158,7 @@ async function send(context: RequestContext, sending: Sending, stages: Stages): 
     signal,
   })
   recorder.recordResponseHead(answer)
-  const bytes = await readAll(answer.body, provider.name)
+  const bytes = await readAll(answer.body, provider.name, MAX_PLAIN_BYTES, request.held)
   const isDone = answer.status < 400
   if (isDone) await bindSent(context, { ...sending, answer, text: new TextDecoder().decode(bytes) }, stages)
   recorder.recordHeadersReady()

@@ -6,7 +6,7 @@ import { callForRow } from '../../postgres/call.ts'
 import type { Collection } from '../../postgres/kept-objects.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.ts'
-import { readAll } from '../../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../../providers/read-bytes.ts'
 import type { PassedRequest, Provider, UpstreamAnswer } from '../../providers/upstream.ts'
 import { passedOn } from '../complete-call.ts'
 import type { Method, ProxyResponse } from '../request.ts'
@@ -59,7 +59,9 @@ export async function askObject(
     const body = isResults ? recordResults(answer.body, asked, stages) : answer.body
     return { status: answer.status, headers, body: await bindRead(body, about) }
   }
-  const text = nameOwnResults(new TextDecoder().decode(await readAll(answer.body, provider.name)))
+  const text = nameOwnResults(
+    new TextDecoder().decode(await readAll(answer.body, provider.name, MAX_PLAIN_BYTES, request.held)),
+  )
   // A file's content can be gone while the file still exists, so a download says nothing about it.
   if (!isDownload) await noteObject({ ...asked, status: answer.status, text }, stages)
   return { status: answer.status, headers, body: text }

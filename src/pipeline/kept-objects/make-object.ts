@@ -13,7 +13,7 @@ import { listAliases } from '../../providers/aliases.ts'
 import { PROVIDER_KEY } from '../../providers/balanced.ts'
 import { isNarrowed, refuseUnallowed } from '../../providers/model-router.ts'
 import { COLLECTION_PATHS, type NamedVendor } from '../../providers/operations.ts'
-import { readAll } from '../../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../../providers/read-bytes.ts'
 import type { PassedBody, Provider } from '../../providers/upstream.ts'
 import { broken } from '../../providers/upstream-failure.ts'
 import type { RequestRecorder } from '../accounting/request-recorder.ts'
@@ -111,7 +111,7 @@ async function reserveForFile(
   const asked = { method: 'GET' as const, path: `/files/${file}/content`, body: null, headers: request.headers }
   const signal = new AbortController().signal
   const answer = await passTo(provider, { ...asked, leavesTrace: false, isDownload: true, signal })
-  const bytes = await readAll(answer.body, provider.name)
+  const bytes = await readAll(answer.body, provider.name, MAX_PLAIN_BYTES, request.held)
   if (answer.status >= 400) throw broken(provider.name, 'does not give the content of the input file')
   const part = { name: 'file', isFile: true, start: 0, end: bytes.length }
   const options = { mustNameModels: false, looksForSize: true, owner: account.project_id }
@@ -179,7 +179,7 @@ export async function makeObject(
   // Not the client's signal: the object is bound to its project even if the client has left.
   const answer = await passTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
   recorder.recordResponseHead(answer)
-  const bytes = await readAll(answer.body, provider.name)
+  const bytes = await readAll(answer.body, provider.name, MAX_PLAIN_BYTES, request.held)
   isMade = answer.status < 400
   if (isMade) {
     const text = new TextDecoder().decode(bytes)

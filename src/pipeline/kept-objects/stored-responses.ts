@@ -1,5 +1,6 @@
 /** Responses that are kept, here or by OpenAI, by id. */
 import { invalidRequest, refuse } from '../../errors/errors.ts'
+import type { Held } from '../../event-loop/stream-memory.ts'
 import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { listInput } from '../../formats/responses/continued-input.ts'
 import { isOwnResponseId } from '../../formats/responses/earlier-items.ts'
@@ -46,7 +47,7 @@ async function askKeeper(
   const turns = await stages.keptResponses.find(id, account)
   const last = turns.at(-1)
   if (last?.id === id) {
-    const asked = { method, part, query: search, headers, signal }
+    const asked = { method, part, query: search, headers, held: request.held, signal }
     const own = await answerOwn([...turns.slice(0, -1), last], asked, account, stages)
     if (method === 'DELETE') await forgetEntries(account, id, stages)
     return own
@@ -84,7 +85,7 @@ async function forgetEntries(
 /** Answers for a response that is kept here, the last of these turns. */
 async function answerOwn(
   turns: [...KeptResponse[], KeptResponse],
-  asked: AskedOfKept,
+  asked: AskedOfKept & { held: Held },
   account: Account,
   stages: Stages,
 ): Promise<ProxyResponse> {
@@ -107,11 +108,12 @@ async function answerOwn(
   if (search.get('stream') !== 'true') return writeJson(last.response)
   // Its provider knows which events its client has had.
   const again = isAside && (await askUnfinished(last, asked, account, { kept, modelRouter }).catch(() => null))
-  return again && again.status === 200 ? again : writeStream(last, account)
+  return again && again.status === 200 ? again : writeStream(last, account, asked.held)
 }
 
-function writeStream({ response }: KeptResponse, account: Account): ProxyResponse {
-  const body = replayStream(new TextEncoder().encode(response), { endpoint: 'responses', includeUsage: true }, account)
+function writeStream({ response }: KeptResponse, account: Account, held: Held): ProxyResponse {
+  const replayed = { endpoint: 'responses', includeUsage: true } as const
+  const body = replayStream(new TextEncoder().encode(response), replayed, { account, held })
   return { status: 200, headers: { ...SSE_TYPE }, body }
 }
 

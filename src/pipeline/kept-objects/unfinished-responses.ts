@@ -2,6 +2,7 @@
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { refuse } from '../../errors/errors.ts'
 import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
+import type { Held } from '../../event-loop/stream-memory.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
 import { type KeptAs, readKept } from '../../formats/responses/continued-input.ts'
 import { responsesFormat } from '../../formats/responses/responses-format.ts'
@@ -9,7 +10,7 @@ import { changeEvents } from '../../formats/sse/split-events.ts'
 import { readTypedEvent } from '../../formats/sse/sse.ts'
 import type { Account } from '../../postgres/admit.ts'
 import type { ModelRouter } from '../../providers/model-router.ts'
-import { readAll } from '../../providers/read-bytes.ts'
+import { MAX_PLAIN_BYTES, readAll } from '../../providers/read-bytes.ts'
 import type { StoredRequest } from '../../providers/upstream.ts'
 import type { KeptResponse, KeptResponses } from '../kept-responses.ts'
 import { withOwnFields } from '../own-fields.ts'
@@ -21,6 +22,8 @@ export interface UnfinishedOptions {
 }
 
 export type AskedOfKept = Omit<StoredRequest, 'path'> & {
+  /** Counts the response until its client has read it. */
+  held?: Held
   /** '' for the response itself. */
   part: string
 }
@@ -43,7 +46,7 @@ export function keptAs(
 /** Asks its provider about it. Throws a 404 where that is not reached any more, and what `askStored` does. */
 export async function askUnfinished(
   { id, previous_id: previous }: KeptResponse,
-  { part, ...asked }: AskedOfKept,
+  { part, held, ...asked }: AskedOfKept,
   account: Account,
   { kept, modelRouter }: UnfinishedOptions,
 ): Promise<ProxyResponse> {
@@ -55,7 +58,7 @@ export async function askUnfinished(
   const given: ProxyResponse = {
     status,
     headers: { ...Object.fromEntries(headers), 'x-proxy-provider': provider.name },
-    body: isStream ? body : await readAll(body, provider.name),
+    body: isStream ? body : await readAll(body, provider.name, MAX_PLAIN_BYTES, held),
   }
   const own = await withOwnFields({ previous_response_id: previous }, given, account)
   if (status !== 200) return own

@@ -88,7 +88,7 @@ async function answerWhole(
   const { provider, query } = context
   const results = countAskedAbout(query.body.input)
   const wanted = { results, isTranscript: isTranscript(query), writtenFormat: format }
-  const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES)
+  const received = await readBytes(answer.body, provider.name, MAX_PLAIN_BYTES, context.request.held)
   const read =
     'whole' in received
       ? assessPassed(received.whole, wanted)
@@ -165,6 +165,7 @@ function relayKeptSound(
 ): ReadableStream<Uint8Array> {
   const { request, provider, recorder, call, subscriber } = context
   return relayKept(answer, {
+    held: request.held,
     signal: request.signal,
     onLeft: subscriber.leave,
     onTooLong: () => call.settle(NOT_SHAREABLE),

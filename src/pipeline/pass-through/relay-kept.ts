@@ -1,11 +1,14 @@
 /** Relays audio as it arrives, and reads it to its end for all subscribers, even if its own client leaves. */
 import { ClientGone } from '../../errors/errors.ts'
+import type { Held } from '../../event-loop/stream-memory.ts'
 import { whenAborted } from '../../event-loop/time-limit.ts'
 import { joinBytes } from '../../formats/sse/split-events.ts'
 import type { UpstreamAnswer } from '../../providers/upstream.ts'
 import { MAX_SOUND_BYTES } from './stored-passed.ts'
 
 export interface KeptRelay {
+  /** Counts what is kept for the cache, and what its client has not read. */
+  held: Held
   /** Aborted when this request's client leaves. */
   signal: AbortSignal
   /** Called when the client has left. */
@@ -36,9 +39,12 @@ export function relayKept(answer: UpstreamAnswer, relay: KeptRelay): ReadableStr
     length += bytes.length
     if (held && length > MAX_SOUND_BYTES) {
       held = null
+      relay.held.set(0)
       relay.onTooLong()
     }
-    held?.push(bytes.slice())
+    if (!held) return
+    held.push(bytes.slice())
+    relay.held.add(2 * bytes.length)
   }
 
   async function run(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {

@@ -12,19 +12,11 @@ import { checkReferences } from '../kept-objects/check-references.ts'
 import type { Stages } from '../request-context.ts'
 import { LOST, type SocketEnd, type UpstreamSocket } from './connect-upstream.ts'
 import { type OpenSession, readmitSession } from './readmit-session.ts'
+import { CLOSES, type ClientSocket } from './session-ends.ts'
 import { isWatched, referencesOf } from './session-events.ts'
+import { SessionMemory } from './session-memory.ts'
 import type { SessionSpending } from './session-spending.ts'
 
-/** The client's side. */
-export interface ClientSocket {
-  /** Bytes that were sent, and are not on their way yet. */
-  readonly bufferedBytes: number
-  send(text: string): void
-  close(end: SocketEnd): void
-}
-
-/** Of one direction, sent and not taken: more ends the session, as neither side can be made to wait. A minute of speech takes 4 MB. */
-export const MOST_WAITING_BYTES = 32 * 1024 * 1024
 /** Without an event in either direction. */
 export const IDLE_LIMIT_MS = 15 * 60_000
 
@@ -32,15 +24,6 @@ export const IDLE_LIMIT_MS = 15 * 60_000
 export const WIND_UP_MS = 5_000
 /** The database may not answer so many checks, one every half minute; then the session ends. */
 export const MOST_FAILED_CHECKS = 4
-
-const CLOSES = {
-  stopping: { code: 1001, reason: 'The proxy is about to stop: connect again.' },
-  rejected: { code: 1008, reason: 'The session is not admitted any more.' },
-  broken: { code: 1011, reason: 'The provider broke off.' },
-  tooSlow: { code: 1013, reason: 'Too much waits to be taken by this client.' },
-  tooFast: { code: 1013, reason: 'Too much waits to be taken by the provider.' },
-  idle: { code: 1000, reason: 'Nothing was said for 15 minutes.' },
-} as const satisfies Record<string, SocketEnd>
 
 export interface SessionSides extends OpenSession {
   upstream: UpstreamSocket
@@ -50,17 +33,19 @@ export interface SessionSides extends OpenSession {
   onEnd(): void
 }
 
-type SessionStages = Pick<Stages, 'admission' | 'database' | 'largeBodies' | 'modelRouter'>
+type SessionStages = Pick<Stages, 'admission' | 'calls' | 'database' | 'largeBodies' | 'modelRouter'>
 
 export class RealtimeSession {
   readonly #sides: SessionSides
   readonly #stages: SessionStages
   readonly #idle: Timer
+  readonly #memory: SessionMemory
   #client: ClientSocket | null = null
   /** The client's side has ended, and the provider's is ending. */
   #isOver = false
   #hasUpstreamEnded = false
   #hasFinished = false
+  #hasLeft = false
   #windUp: Timer | undefined
   /** How the session ends once no response is in flight. */
   #ending: { told: SocketEnd; failure?: Error } | null = null
@@ -73,6 +58,23 @@ export class RealtimeSession {
     this.#sides = sides
     this.#stages = stages
     this.#idle = setTimeout(() => this.#end(CLOSES.idle), IDLE_LIMIT_MS)
+    this.#memory = new SessionMemory(stages.calls.room, {
+      waiting: () => ({
+        toClient: this.#client?.bufferedBytes ?? 0,
+        toProvider: this.#waitingBytes + sides.upstream.bufferedBytes,
+      }),
+      onSlowClient: () => {
+        this.#end(CLOSES.tooSlow)
+        // What waits for it would stay in memory until it is read.
+        this.#client?.terminate()
+      },
+      onSlowProvider: () => this.#end(CLOSES.tooFast),
+    })
+  }
+
+  /** The client has taken what waited for it. */
+  drained(): void {
+    this.#memory.measure()
   }
 
   /** From now on the client gets what the provider sends, and has sent. */
@@ -88,16 +90,19 @@ export class RealtimeSession {
   receive(text: string): void {
     this.#idle.refresh()
     this.#waitingBytes += text.length
-    if (this.#waitingBytes > MOST_WAITING_BYTES) this.#end(CLOSES.tooFast)
+    this.#memory.measure()
     this.#sending = this.#sending.then(async () => {
       await this.#forward(text)
       this.#waitingBytes -= text.length
+      this.#memory.measure()
     })
   }
 
   /** The client's side has ended. */
   leave(told: SocketEnd): void {
     this.#end(told)
+    this.#hasLeft = true
+    if (this.#hasFinished) this.#memory.close()
   }
 
   /** Ends the session when no response is in flight. */
@@ -148,7 +153,6 @@ export class RealtimeSession {
     const sent = await spending.beforeSending(event, text).catch(error => this.#rejectEvent(event, error))
     if (this.#isOver || sent === undefined) return
     upstream.send(sent)
-    if (upstream.bufferedBytes > MOST_WAITING_BYTES) this.#end(CLOSES.tooFast)
   }
 
   /** Throws a 400 for what is no JSON object. A long one is read by a worker. */
@@ -167,7 +171,7 @@ export class RealtimeSession {
     }
     spending.addReceived(text.length)
     if (event) this.#watch(event)
-    if (client.bufferedBytes > MOST_WAITING_BYTES) this.#end(CLOSES.tooSlow)
+    this.#memory.measure()
   }
 
   #watch(event: JsonObject): void {
@@ -247,6 +251,7 @@ export class RealtimeSession {
     const { upstream, spending, onEnd } = this.#sides
     upstream.close(this.#ending?.told ?? CLOSES.stopping)
     spending.end(failure)
+    if (this.#hasLeft) this.#memory.close()
     onEnd()
   }
 }

@@ -129,10 +129,10 @@ async function askByChat(
   headers.set('content-type', 'application/json')
   // The body enforces its own limits.
   if (status === 200) {
-    const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY)
+    const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY, chat.held)
     return { ...answer, plain: await translatePlain(bytes, translated, chat.owner ?? NOBODY) }
   }
-  const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY))
+  const text = new TextDecoder().decode(await readAll(body, provider.name, Number.POSITIVE_INFINITY, chat.held))
   const error = readProviderError(text, status)
   // The provider's words stay; only the field that it names is the client's own.
   const { param } = error.param === null ? error : await tell(error)

@@ -1,5 +1,11 @@
 import { expect, test, vi } from 'vitest'
-import { streamBody } from '../../../src/http/stream-body.ts'
+import { ResponseMemory } from '../../../src/event-loop/response-memory.ts'
+import { StreamMemory } from '../../../src/event-loop/stream-memory.ts'
+import { type StreamBodyOptions, streamBody as stream } from '../../../src/http/stream-body.ts'
+
+const budget = new StreamMemory(1_000_000)
+const streamBody = (source: ReadableStream<Uint8Array>, options: Omit<StreamBodyOptions, 'memory'>) =>
+  stream(source, { ...options, memory: new ResponseMemory(budget) })
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
@@ -57,11 +63,11 @@ test('a client that leaves cancels the source', async () => {
 test('a client that never reads is given up', async () => {
   const source = openSource()
   const onEnd = vi.fn()
-  const stream = streamBody(source.stream, { hasEvents: true, onEnd, unreadLimitMs: 60 })
+  const body = streamBody(source.stream, { hasEvents: true, onEnd, unreadLimitMs: 60 })
   source.send('data: 1\n\n')
   await vi.waitFor(() => expect(onEnd).toHaveBeenCalledTimes(1))
   expect(source.cancel).toHaveBeenCalledTimes(1)
-  await expect(new Response(stream).text()).rejects.toThrow('does not read')
+  await expect(new Response(body).text()).rejects.toThrow('does not read')
 })
 
 test('an error of the source is passed on', async () => {
@@ -69,4 +75,58 @@ test('an error of the source is passed on', async () => {
   const failing = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('broken off')) })
   await expect(new Response(streamBody(failing, { hasEvents: true, onEnd })).text()).rejects.toThrow('broken off')
   expect(onEnd).toHaveBeenCalledTimes(1)
+})
+
+/** In a budget of its own. */
+function serveWhole(bytes: Uint8Array, size = 1_000_000) {
+  const memory = new StreamMemory(size)
+  const response = new ResponseMemory(memory)
+  const [onEnd, disconnect] = [vi.fn(), vi.fn()]
+  const body = stream(bytes, { hasEvents: false, memory: response, onEnd, disconnect })
+  return { memory, response, body, onEnd, disconnect }
+}
+
+test('whole bytes come in pieces, and count until the last is taken', async () => {
+  const bytes = crypto.getRandomValues(new Uint8Array(65_536))
+  const whole = new Uint8Array(200_000).map((_, at) => bytes[at % bytes.length] ?? 0)
+  const { memory, body, onEnd } = serveWhole(whole)
+  const reader = body.getReader()
+  const pieces: Uint8Array[] = []
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    pieces.push(read.value)
+    if (pieces.length < 3) expect(memory.heldBytes).toBeGreaterThanOrEqual(whole.length)
+  }
+  expect(pieces.map(({ length }) => length)).toEqual([65_536, 65_536, 65_536, 200_000 - 3 * 65_536])
+  expect(Buffer.concat(pieces).equals(whole)).toBe(true)
+  expect(memory.heldBytes).toBe(0)
+  expect(onEnd).toHaveBeenCalledTimes(1)
+})
+
+test('what was counted while the bytes were read is counted once', async () => {
+  const memory = new StreamMemory(1_000_000)
+  const response = new ResponseMemory(memory)
+  response.add(200_000)
+  const body = stream(new Uint8Array(200_000), { hasEvents: false, memory: response, onEnd() {} })
+  await vi.waitFor(() => expect(memory.heldBytes).toBe(265_536))
+  await body.cancel()
+  expect(memory.heldBytes).toBe(0)
+})
+
+test('in a full budget, a client that takes nothing is cut off and its connection closed', async () => {
+  const { memory, body, onEnd, disconnect } = serveWhole(new Uint8Array(200_000), 150_000)
+  expect(memory.isFull).toBe(true)
+  await vi.waitFor(() => expect(disconnect).toHaveBeenCalledTimes(1), 5_000)
+  expect(onEnd).toHaveBeenCalledTimes(1)
+  expect([memory.heldBytes, memory.isFull, memory.cuts]).toEqual([0, false, 1])
+  await expect(new Response(body).bytes()).rejects.toThrow('does not read')
+})
+
+test('what a provider has sent and the runtime has read ahead counts while the client takes nothing', async () => {
+  const memory = new StreamMemory(10_000_000)
+  const source = openSource()
+  const body = stream(source.stream, { hasEvents: false, memory: new ResponseMemory(memory), onEnd() {} })
+  source.send('a'.repeat(100_000))
+  await vi.waitFor(() => expect(memory.heldBytes).toBe(100_000 + 1_572_864))
+  await body.cancel()
+  expect(memory.heldBytes).toBe(0)
 })

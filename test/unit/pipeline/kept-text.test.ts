@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { StreamRoom } from '../../../src/event-loop/stream-room.ts'
+import { StreamMemory } from '../../../src/event-loop/stream-memory.ts'
 import { createAssembler } from '../../../src/formats/chat/assemble-chat.ts'
 import { SharedCall } from '../../../src/pipeline/coalescing/shared-call.ts'
 import { KeptText } from '../../../src/pipeline/kept-text.ts'
@@ -8,7 +8,7 @@ const MIB = 1024 * 1024
 const PIECE = JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(MIB) } }] })
 
 function keep(mostBytes = 64 * MIB) {
-  const room = new StreamRoom(mostBytes)
+  const room = new StreamMemory(mostBytes)
   const call = new SharedCall(room)
   const assembler = createAssembler()
   const stream = {

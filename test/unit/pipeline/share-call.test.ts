@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ClientGone, refuse } from '../../../src/errors/errors.ts'
+import { StreamMemory } from '../../../src/event-loop/stream-memory.ts'
 import { type CallFailure, SharedCalls } from '../../../src/pipeline/coalescing/shared-call.ts'
 import type { Attempt, RequestContext, Stages } from '../../../src/pipeline/request-context.ts'
 import { callUpstream } from '../../../src/pipeline/share-call.ts'
@@ -32,7 +33,7 @@ const failed = refuse('upstreamBrokeOff')
 
 /** `next`: the second call's end, as the request that follows it sees it; without one, its only client has left, and it is about to end. */
 async function followTwo(first: CallFailure, next?: CallFailure): Promise<Attempt> {
-  const calls = new SharedCalls(ROOM_BYTES)
+  const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
   const call = calls.join('name', false)?.call
   const second = call?.settled.then(() => calls.join('name', false))
   const followed = follow(calls)
@@ -53,7 +54,7 @@ test.each([
 })
 
 test.each([{ lookup: false }, { store: false }])('with %j, a request follows no call', async control => {
-  const calls = new SharedCalls(ROOM_BYTES)
+  const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
   calls.join('name', false)
   expect(await follow(calls, control)).toEqual({ response: RESPONSE })
 })
@@ -64,7 +65,7 @@ test('after two calls that failed, it fails', async () => {
 
 /** A request that leads, with its call: `more` of its context. */
 function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> }) {
-  const calls = new SharedCalls(ROOM_BYTES)
+  const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
   let asked = 0
   const context = {
     request: { signal: more.signal ?? new AbortController().signal },
@@ -107,7 +108,7 @@ test('a call that nobody waits for any more asks nobody', async () => {
 })
 
 test('in a full room no stream is asked for; anything else is', async () => {
-  const calls = new SharedCalls(1)
+  const calls = new SharedCalls(new StreamMemory(1))
   calls.room.open({}).set(2)
   const asked: string[] = []
   const lead = async (query: object) => {

@@ -20,11 +20,11 @@ import { translateResponse } from './translate-response.ts'
 export async function translateAnswer(
   answer: UpstreamAnswer,
   context: AnswerContext,
-  { stream, isTranslated = false }: Pick<UpstreamRequest, 'stream' | 'isTranslated'>,
+  { stream, isTranslated = false, held }: Pick<UpstreamRequest, 'stream' | 'isTranslated' | 'held'>,
 ): Promise<UpstreamAnswer> {
   const { status } = answer
   if (status === 200 && stream && isEventStream(answer)) return translateStreamed(answer, context)
-  const bytes = await readAll(answer.body, answererOf(context), Number.POSITIVE_INFINITY)
+  const bytes = await readAll(answer.body, answererOf(context), Number.POSITIVE_INFINITY, held)
   if (status !== 200) {
     const error = readProviderError(new TextDecoder().decode(bytes), status)
     const { status: clientStatus, body } = writeOpenAiError(error)

@@ -1,6 +1,7 @@
 /** Calls that are read on after their clients have left: how many there are, and which is given up. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ClientGone } from '../../../../src/errors/errors.ts'
+import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
 import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
 import { AbandonedCalls } from '../../../../src/pipeline/coalescing/abandoned-calls.ts'
 import { SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
@@ -61,7 +62,7 @@ test('one that is longer than one may be is given up by itself', () => {
 })
 
 test('of a process’s shared calls, one that is joined again does not count, and one that is given up ends for its client', () => {
-  const calls = new SharedCalls(1_000, { calls: 1, bytes: 10 })
+  const calls = new SharedCalls(new StreamMemory(1_000), { calls: 1, bytes: 10 })
   const leave = (name: string) => {
     const joined = calls.join(name, false)
     if (!joined) throw new Error('It is not joined')

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
-import { StreamRoom } from '../../../../src/event-loop/stream-room.ts'
+import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
 import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
 import { EventBuffer } from '../../../../src/pipeline/coalescing/event-buffer.ts'
 
@@ -11,11 +11,11 @@ const PIECE = 16 * KIB
 const CUT_WITHIN_MS = 5_000
 const lump = new EventLump([new Uint8Array(PIECE)])
 
-const spacious = () => new StreamRoom(1024 * MIB)
+const spacious = () => new StreamMemory(1024 * MIB)
 
 /** A room that something else has filled, but for `freeBytes`. */
-function fullRoom(freeBytes = 0): { room: StreamRoom; empty(): void } {
-  const room = new StreamRoom(64 * MIB)
+function fullRoom(freeBytes = 0): { room: StreamMemory; empty(): void } {
+  const room = new StreamMemory(64 * MIB)
   const other = room.open({})
   other.set(64 * MIB + 1)
   if (freeBytes > 0) other.set(64 * MIB - freeBytes)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
-import { StreamRoom } from '../../../../src/event-loop/stream-room.ts'
+import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
 import { decodeMessage, ENDS, KINDS, type Message } from '../../../../src/pipeline/coalescing/messages.ts'
 import { RemoteLeader } from '../../../../src/pipeline/coalescing/remote-leader.ts'
 import { SharedCall, type Subscriber } from '../../../../src/pipeline/coalescing/shared-call.ts'
@@ -21,7 +21,7 @@ function followCall() {
       released.push(name)
     },
   } as unknown as ProcessBus
-  const call = new SharedCall(new StreamRoom(1024 * 1024))
+  const call = new SharedCall(new StreamMemory(1024 * 1024))
   const subscriber = call.subscribe(true) as Subscriber
   const followed = {
     followerId: crypto.randomUUID(),

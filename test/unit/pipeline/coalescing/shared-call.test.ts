@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ClientGone } from '../../../../src/errors/errors.ts'
-import { StreamRoom } from '../../../../src/event-loop/stream-room.ts'
+import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
 import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
 import { SharedCall, SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
 
 const MIB = 1024 * 1024
-const openCall = () => new SharedCall(new StreamRoom(MIB))
+const openCall = () => new SharedCall(new StreamMemory(MIB))
 
 describe('a shared call', () => {
   test('is aborted when the last subscriber has left, and accepts none after that', () => {
@@ -91,7 +91,7 @@ describe('the whole response of a shared call', () => {
 
 describe('a subscriber that is cut off', () => {
   test('has left, and so the last one ends the call', async () => {
-    const room = new StreamRoom(MIB)
+    const room = new StreamMemory(MIB)
     const call = new SharedCall(room)
     const subscriber = call.subscribe(true)
     let cuts = 0
@@ -106,7 +106,7 @@ describe('a subscriber that is cut off', () => {
 
 describe('shared calls', () => {
   test('are joined by name until they settle', async () => {
-    const calls = new SharedCalls(MIB)
+    const calls = new SharedCalls(new StreamMemory(MIB))
     const first = calls.join('a', true)
     const second = calls.join('a', false)
     expect([first?.isFirst, second?.isFirst]).toEqual([true, false])
@@ -118,6 +118,6 @@ describe('shared calls', () => {
   })
 
   test('are not found where they were started alone', () => {
-    expect(new SharedCalls(MIB).startUnshared(true).isFirst).toBe(true)
+    expect(new SharedCalls(new StreamMemory(MIB)).startUnshared(true).isFirst).toBe(true)
   })
 })

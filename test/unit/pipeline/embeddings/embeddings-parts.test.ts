@@ -10,11 +10,42 @@ import { createYieldTurn } from '../../../../src/event-loop/turns.ts'
 import { checkTokenLimits, createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
 import { planBatches, shareTokens } from '../../../../src/pipeline/embeddings/fetch-batches.ts'
 import { readEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/read-answer.ts'
-import { readEmbeddingsQuery } from '../../../../src/pipeline/embeddings/read-query.ts'
+import { checkResponseSize, readEmbeddingsQuery } from '../../../../src/pipeline/embeddings/read-query.ts'
 import { VectorCalls } from '../../../../src/pipeline/embeddings/vector-calls.ts'
 import { writeEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/write-answer.ts'
 
 const model = 'openai/text-embedding-3-small'
+
+describe('the size of a response', () => {
+  const inputs = (count: number) => Array.from({ length: count }, (_, n) => `input ${n}`)
+  const large = 'openai/text-embedding-3-large'
+
+  test.each([
+    ['as many inputs as OpenAI takes, of a model’s usual dimensions', { model, input: inputs(2_048) }],
+    ['tokens of one input', { model: large, input: Array.from({ length: 8_000 }, () => 1) }],
+    ['large vectors in base64', { model: large, input: inputs(2_048), encoding_format: 'base64' }],
+    ['few dimensions', { model: large, input: inputs(2_048), dimensions: 256 }],
+    ['just as many numbers as there may be', { model: large, input: inputs(1_464) }],
+  ])('takes %s', (_, body) => {
+    expect(() => checkResponseSize(body)).not.toThrow()
+  })
+
+  test.each([
+    [{ model: large, input: inputs(1_465) }, 1_465 * 3_072],
+    [{ model, input: inputs(2_048), dimensions: 3_072 }, 2_048 * 3_072],
+    [{ model, input: inputs(2_048), dimensions: 8_800, encoding_format: 'base64' }, 2_048 * 8_800],
+    [{ model, input: inputs(2_048), dimensions: 3_072, user_seed: 2 ** 80 }, 2_048 * 3_072],
+  ])('rejects more, and names the numbers', (body, count) => {
+    expect(() => checkResponseSize(body)).toThrow(
+      expect.objectContaining({
+        status: 400,
+        code: 'response_too_large',
+        param: 'input',
+        message: expect.stringContaining(`${count}`),
+      }),
+    )
+  })
+})
 
 describe('readEmbeddingsQuery', () => {
   test.each([

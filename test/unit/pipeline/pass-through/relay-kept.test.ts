@@ -1,5 +1,6 @@
 /** Sound that is read for all who wait for it, while its own client takes what it likes. */
 import { describe, expect, test } from 'vitest'
+import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
 import { relayKept } from '../../../../src/pipeline/pass-through/relay-kept.ts'
 import { MAX_SOUND_BYTES } from '../../../../src/pipeline/pass-through/stored-passed.ts'
 
@@ -22,14 +23,16 @@ function relay(parts: Uint8Array[], ending: 'end' | 'break' = 'end') {
     { highWaterMark: 0 },
   )
   const answer = { status: 200, headers: new Headers(), body, mayStore: () => true }
+  const memory = new StreamMemory(100_000_000)
   const client = relayKept(answer, {
+    held: memory.open({}),
     signal: leaving.signal,
     onLeft: () => told.push('left'),
     onTooLong: () => told.push('too long'),
     onWhole: async sound => ended.resolve(sound),
     onFailure: error => ended.resolve(error as Error),
   })
-  return { client, told, leave: () => leaving.abort(), ended: ended.promise, readParts: () => at }
+  return { client, memory, told, leave: () => leaving.abort(), ended: ended.promise, readParts: () => at }
 }
 
 const parts = (count: number, bytes = 1_000) =>
@@ -38,8 +41,10 @@ const whole = (given: Uint8Array[]) => new Uint8Array(Buffer.concat(given))
 
 describe('what may be kept', () => {
   test('is the client’s, and whole', async () => {
-    const { client, ended, told } = relay(parts(5))
+    const { client, memory, ended, told } = relay(parts(5))
     expect(await new Response(client).bytes()).toEqual(whole(parts(5)))
+    // For the cache, and for the client.
+    expect(memory.heldBytes).toBe(10_000)
     expect(await ended).toEqual(whole(parts(5)))
     expect(told).toEqual([])
   })
@@ -69,9 +74,10 @@ describe('what is too long to be kept', () => {
   const long = () => parts(9, MAX_SOUND_BYTES / 4)
 
   test('is passed on whole', async () => {
-    const { client, ended, told } = relay(long())
+    const { client, memory, ended, told } = relay(long())
     expect((await new Response(client).bytes()).length).toBe((MAX_SOUND_BYTES / 4) * 9)
     expect(await ended).toBeNull()
+    expect(memory.heldBytes).toBe(0)
     expect(told).toEqual(['too long'])
   })
 

@@ -1,9 +1,11 @@
 /**
- * The memory for what waits in streams: one bound for all of a process. When it is full, what can be spared goes first; upstreams wait; then
- * the readers that have taken nothing for longest are cut off, and new streams are refused until there is room again.
+ * The memory budget for bytes that wait for clients: one for all of a process. When it is full, whatever can be freed is freed first; providers
+ * are not read further; then the readers that have taken nothing for longest are cut off, and new streams are rejected until there is space.
  */
+import { refuse } from '../errors/errors.ts'
+import { TimeLimitExceeded, withinTimeLimit } from './time-limit.ts'
 
-/** What holds bytes in the room. */
+/** Holds bytes of the budget. */
 export interface StreamHolder {
   /** Frees what no reader waits for. */
   spare?(): void
@@ -17,11 +19,18 @@ export interface StreamHolder {
   resume?(): void
 }
 
-/** What one holder has in the room. */
+/** The bytes that one holder has in the budget. */
 export interface Held {
   add(bytes: number): void
   /** In place of what it held. */
   set(bytes: number): void
+  /** Holds these bytes until it closes. Holders of the same buffer count it once. */
+  share(bytes: Uint8Array): void
+  /**
+   * For one who reads on: undefined while there is space. In a full budget, one holder at a time may go on beyond it; the promise resolves for
+   * the others when it is their turn, and rejects with a 503 when that takes too long.
+   */
+  space(): Promise<void> | undefined
   /** Gives all of it back, for good. */
   close(): void
 }
@@ -31,10 +40,12 @@ const RECENTLY_MS = 1_000
 const RELIEVE_EVERY_MS = 100
 /** A full room is one until so much of it is free: else it would be full and not full in turn with every chunk. */
 const FREE_SHARE = 1 / 8
+/** How long a response may wait for space while it is read from its provider. */
+export const SPACE_LIMIT_MS = 20_000
 /** What is only nice to have leaves so much of the room to what has to be held. */
 const SPARE_SHARE = 1 / 2
 
-export class StreamRoom {
+export class StreamMemory {
   /** In bytes. */
   readonly #size: number
   #held = 0
@@ -42,9 +53,15 @@ export class StreamRoom {
   #isFull = false
   #relieving: ReturnType<typeof setInterval> | null = null
   #cuts = 0
+  readonly #shared = new Map<ArrayBufferLike, { holders: number; bytes: number }>()
+  readonly #waiting = new Map<Held, () => void>()
+  /** The one that reads on beyond a full budget. */
+  #beyond: Held | null = null
+  readonly #spaceLimitMs: number
 
-  constructor(size: number) {
+  constructor(size: number, spaceLimitMs = SPACE_LIMIT_MS) {
     this.#size = size
+    this.#spaceLimitMs = spaceLimitMs
   }
 
   /** Whether no new stream can be taken. */
@@ -75,12 +92,55 @@ export class StreamRoom {
   }
 
   open(holder: StreamHolder): Held {
-    const held = new HeldBytes(
-      bytes => this.#change(bytes),
-      () => this.#holders.delete(holder),
-    )
+    const held: HeldBytes = new HeldBytes({
+      change: bytes => this.#change(bytes),
+      share: bytes => this.#share(bytes),
+      space: () => this.#findSpace(held),
+      onClose: () => {
+        this.#holders.delete(holder)
+        this.#waiting.get(held)?.()
+        this.#waiting.delete(held)
+        if (this.#beyond === held) this.#letNextGoOn()
+      },
+    })
     this.#holders.set(holder, held)
     return held
+  }
+
+  /** Returns the function that gives the bytes back. */
+  #share({ buffer, length }: Uint8Array): () => void {
+    const shared = this.#shared.get(buffer) ?? { holders: 0, bytes: length }
+    this.#shared.set(buffer, shared)
+    if (++shared.holders === 1) this.#change(shared.bytes)
+    return () => {
+      if (--shared.holders > 0) return
+      this.#shared.delete(buffer)
+      this.#change(-shared.bytes)
+    }
+  }
+
+  #findSpace(held: Held): Promise<void> | undefined {
+    if (!this.#isFull) return undefined
+    this.#beyond ??= held
+    if (this.#beyond === held) return undefined
+    const waiting = new Promise<void>(resolve => this.#waiting.set(held, resolve))
+    return withinTimeLimit(this.#spaceLimitMs, waiting).catch(error => {
+      this.#waiting.delete(held)
+      throw error instanceof TimeLimitExceeded ? refuse('tooManyUnreadStreams') : error
+    })
+  }
+
+  #letNextGoOn(): void {
+    const [next] = this.#waiting
+    this.#beyond = next?.[0] ?? null
+    next?.[1]()
+  }
+
+  #letAllGoOn(): void {
+    this.#beyond = null
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const goOn of waiting) goOn()
   }
 
   #change(bytes: number): void {
@@ -97,6 +157,7 @@ export class StreamRoom {
     } else {
       if (this.#relieving) clearInterval(this.#relieving)
       this.#relieving = null
+      this.#letAllGoOn()
       for (const holder of this.#holders.keys()) holder.resume?.()
     }
   }
@@ -127,30 +188,46 @@ function unreadSinceMs(holder: StreamHolder): number {
   return holder.unreadSinceMs?.() ?? Number.POSITIVE_INFINITY
 }
 
+interface HeldOptions {
+  change(bytes: number): void
+  share(bytes: Uint8Array): () => void
+  space(): Promise<void> | undefined
+  onClose(): void
+}
+
 class HeldBytes implements Held {
-  readonly #change: (bytes: number) => void
-  readonly #onClose: () => void
+  readonly #options: HeldOptions
   #isOpen = true
+  #release: (() => void) | null = null
   bytes = 0
 
-  constructor(change: (bytes: number) => void, onClose: () => void) {
-    this.#change = change
-    this.#onClose = onClose
+  constructor(options: HeldOptions) {
+    this.#options = options
   }
 
   add(bytes: number): void {
     if (!this.#isOpen || bytes === 0) return
     this.bytes += bytes
-    this.#change(bytes)
+    this.#options.change(bytes)
   }
 
   set(bytes: number): void {
     this.add(bytes - this.bytes)
   }
 
+  share(bytes: Uint8Array): void {
+    if (this.#isOpen) this.#release ??= this.#options.share(bytes)
+  }
+
+  space(): Promise<void> | undefined {
+    return this.#isOpen ? this.#options.space() : undefined
+  }
+
   close(): void {
+    if (!this.#isOpen) return
     this.set(0)
     this.#isOpen = false
-    this.#onClose()
+    this.#release?.()
+    this.#options.onClose()
   }
 }
