@@ -6,13 +6,20 @@ export interface RawClient {
   readonly readBytes: number
   /** The last of them. */
   readonly tail: string
+  /** Whether the connection is there no more. */
+  readonly isClosed: boolean
   /** Reads on from now, until the body's end. */
   readAll(): Promise<void>
   leave(): void
 }
 
 /** Sends the request, and reads nothing of its answer. */
-export async function askUnread(port: number, key: string, body: Record<string, unknown>): Promise<RawClient> {
+export async function askUnread(
+  port: number,
+  key: string,
+  body: Record<string, unknown>,
+  path = '/chat/completions',
+): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1')
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
@@ -22,7 +29,7 @@ export async function askUnread(port: number, key: string, body: Record<string, 
   socket.pause()
   const text = JSON.stringify(body)
   const head = [
-    'POST /v1/chat/completions HTTP/1.1',
+    `POST /v1${path} HTTP/1.1`,
     'host: 127.0.0.1',
     `authorization: Bearer ${key}`,
     'content-type: application/json',
@@ -44,11 +51,18 @@ function readOnDemand(socket: Socket): RawClient {
     tail = (tail + bytes.subarray(-TAIL_BYTES).toString('latin1')).slice(-TAIL_BYTES)
     if (tail.endsWith(LAST_CHUNK)) ended.resolve()
   })
+  let isClosed = false
+  socket.once('close', () => {
+    isClosed = true
+  })
   socket.once('close', () => ended.reject(new Error('The connection was closed in mid-answer')))
   ended.promise.catch(() => {})
   return {
     get readBytes() {
       return readBytes
+    },
+    get isClosed() {
+      return isClosed
     },
     get tail() {
       return tail
