@@ -185,8 +185,8 @@ describeBackends('a purge by user and key', backend => {
   test('takes the user’s questions out of the judge’s queue', async () => {
     await say(QUESTION, { user: 'alice' })
     await proxy.query(`
-      insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user)
-      select find_project('${project}'), sha256(u::bytea), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, u
+      insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user, not_before)
+      select find_project('${project}'), sha256(u::bytea), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, u, now() + interval '1 hour'
       from unnest(array['alice', 'bob']) u`)
     await purge({ user: 'alice' }, true)
     await purge({ user: 'alice' })
