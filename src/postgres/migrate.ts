@@ -83,7 +83,7 @@ export async function migrate(
   for (;;) {
     hasLedger ||= await findLedger(database)
     const ledger = hasLedger ? await rights.explain(readLedger(database)) : new Map<string, string>()
-    if (ledger.size === 0 && (await hasTables(database)))
+    if (hasLedger && ledger.size === 0 && (await hasTables(database)))
       throw new Error(`The database has tables, but no ledger of migrations: its rows were not restored. ${RESTORE}`)
     refuseUnreleased(ledger, migrations)
     const isBehind = hasNewer(ledger, migrations)

@@ -55,6 +55,7 @@ const OTHERWISE_TESTED: Record<string, string> = {
   'POST /v1/cache/verdicts': 'its body names a match',
   'DELETE /v1/cache/verdicts/{verdict_id}': 'there is none',
   'POST /dashboard/api/login': 'its body has a password',
+  'POST /dashboard/api/invitation': 'a made-up password is a weak one',
   'GET /dashboard/api/oidc': 'for browsers',
   'GET /dashboard/api/oidc/callback': 'for browsers',
   'DELETE /dashboard/api/sessions/{session_id}': 'takes a login',
