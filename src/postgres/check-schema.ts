@@ -66,7 +66,7 @@ export function compareSchemas(needed: readonly SchemaItem[], live: readonly Sch
   objects.add('schema')
   const lost = [...ours].filter(object => !objects.has(object))
   const differing = needed
-    .filter(item => objects.has(item.object) && found.get(keyOf(item)) !== item.definition)
+    .filter(item => objects.has(item.object) && !isAsNeeded(item, found.get(keyOf(item)), known))
     .map(({ object, item, definition }) => ({
       ...{ object, item, needed: definition },
       found: found.get(`${object} ${item}`) ?? null,
@@ -75,6 +75,21 @@ export function compareSchemas(needed: readonly SchemaItem[], live: readonly Sch
     .filter(item => ours.has(item.object) && !known.has(keyOf(item)) && opensOrShutsRows(item))
     .map(({ object, item, definition }) => ({ object, item, needed: null, found: definition }))
   return [...lost.map(object => ({ object, item: '', needed: '', found: null })), ...differing, ...added]
+}
+
+/** A grant of columns may have more: an operator's, or a later release's. */
+function isAsNeeded(
+  { object, item, definition }: SchemaItem,
+  found: string | undefined,
+  known: ReadonlySet<string>,
+): boolean {
+  if (found === undefined || found === definition || !item.startsWith('grant ')) return found === definition
+  const [needed, granted] = [definition, found].map(columns => columns.split(', '))
+  const isOurs = (column: string) => known.has(`${object} column ${column}`)
+  return (
+    needed?.every(column => granted?.includes(column)) === true &&
+    !granted?.some(column => !needed.includes(column) && isOurs(column))
+  )
 }
 
 /** Rights of the dashboard's role, and row security that binds the owner too. */

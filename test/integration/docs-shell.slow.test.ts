@@ -181,6 +181,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
     ),
     adapt(blockWith('docs/semantic-cache.md', 'scripts/feedback.sql'))
       .replace('<X-Request-Id of the hit>', `'"$HIT"'`)
+      .replace('project=acme -v setting', 'project=demo -v setting')
       .replace('project=acme -v request_id=…', 'project=demo -v request_id=$HIT'),
     'KEY=$OWNED',
     `PROXY=$URL ADMIN_KEY=$(run -v email=ada@example.org -v name=docs -f scripts/create-admin-key.sql)`,
