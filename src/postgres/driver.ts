@@ -115,6 +115,8 @@ function isTlsUnwanted(error: unknown): boolean {
 async function connectWith(options: DriverOptions, host: DatabaseHost, tls: SecureOptions | null): Promise<Driver> {
   const limitMs = connectLimitOf(options)
   const secured = tls && (await openSecureSocket(host, tls, limitMs))
+  // Of several connections that open at once, each learns of the pooler by itself.
+  const hasStated = !behindPooler.has(options.address)
   const onClose = () => {
     driver.isLost = true
     driver.onLost()
@@ -135,7 +137,7 @@ async function connectWith(options: DriverOptions, host: DatabaseHost, tls: Secu
   } catch (error) {
     endDriver(driver)
     secured?.socket.destroy()
-    if (behindPooler.has(options.address) || !refusesParameters(error)) throw error
+    if (!hasStated || !refusesParameters(error)) throw error
     behindPooler.add(options.address)
     return connectWith(options, host, tls)
   }
