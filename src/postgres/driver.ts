@@ -114,7 +114,10 @@ function isTlsUnwanted(error: unknown): boolean {
 
 async function connectWith(options: DriverOptions, host: DatabaseHost, tls: SecureOptions | null): Promise<Driver> {
   const limitMs = connectLimitOf(options)
-  const secured = tls && (await openSecureSocket(host, tls, limitMs))
+  const offered = tls && (await openSecureSocket(host, tls, limitMs))
+  // Without encryption, the driver opens its own socket.
+  if (offered?.tls === 'none') offered.socket.destroy()
+  const secured = offered?.tls === 'none' ? null : offered
   // Of several connections that open at once, each learns of the pooler by itself.
   const hasStated = !behindPooler.has(options.address)
   const onClose = () => {
