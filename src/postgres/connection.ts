@@ -1,7 +1,8 @@
-/** One connection to a PostgreSQL server. Statements are pipelined: each is sent without waiting for earlier replies. */
+/** One connection to a PostgreSQL server. Statements are pipelined: each is sent without waiting for earlier replies, as `SendingOrder` says. */
 import { AnswerLost } from './database.ts'
 import { type DriverOptions, endDriver, isServerError, openDriver, PREPARED } from './driver.ts'
 import type { ServerIdentity } from './primary.ts'
+import { SendingOrder } from './sending-order.ts'
 import { encodeValue } from './wire-format.ts'
 
 export interface Connection {
@@ -9,7 +10,7 @@ export interface Connection {
   run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
   /** Of its server; null where that does not tell. */
   readonly identity: ServerIdentity | null
-  /** Number of statements in flight. */
+  /** Number of statements that have no reply yet. */
   readonly waiting: number
   /** `performance.now()` of the last reply, or of the first statement sent after it. */
   readonly quietSinceMs: number
@@ -34,6 +35,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   let isRetired = false
   const openedAtMs = performance.now()
   const { identity } = driver
+  const order = new SendingOrder(options.address.isPrepared !== false)
   const connection = { run, identity, waiting: 0, quietSinceMs: openedAtMs, answeredAtMs: openedAtMs, retire, end }
 
   function note(isAnswered: boolean): void {
@@ -45,7 +47,9 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 
   function run<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
     if (connection.waiting++ === 0) connection.quietSinceMs = performance.now()
-    return driver.sql.unsafe(text, values.map(encodeValue), PREPARED).then(
+    const parameters = values.map(encodeValue)
+    const send = () => driver.sql.unsafe(text, parameters, PREPARED).execute()
+    return order.send({ text, hasParameters: parameters.length > 0 }, send).then(
       rows => {
         note(true)
         return rows as unknown as Row[]

@@ -14,9 +14,6 @@ const CLIENTS = 24
 const REQUESTS = 600
 const IGNORED = Object.keys(startupSettings(1, false)).join(', ')
 
-/** Through PgBouncer, a statement of a start now and then has no reply: the start ends with an honest error, and the next one works. */
-const STARTS = { retry: 4 }
-
 describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], () => {
   let postgres: PrivateServer
   let redis: PrivateServer
@@ -77,57 +74,62 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     return proxies.map(proxy => proxy.output()).join('')
   }
 
-  test(
-    'with DATABASE_PREPARED=off, everything is served, counted and recorded, and the missing time limit is told',
-    STARTS,
-    async () => {
-      const pooler = await startPooler()
-      expect(await serveThrough(pooler, { DATABASE_PREPARED: 'off' })).toContain(
-        'alter role postgres set statement_timeout',
-      )
-      await direct.runScript(`alter role postgres set statement_timeout = '10s'`)
-      const limited = await startPooler()
-      expect(await serveThrough(limited, { DATABASE_PREPARED: 'off' })).not.toContain('statement_timeout')
-    },
-  )
+  test('with DATABASE_PREPARED=off, everything is served, counted and recorded, and the missing time limit is told', async () => {
+    const pooler = await startPooler()
+    expect(await serveThrough(pooler, { DATABASE_PREPARED: 'off' })).toContain(
+      'alter role postgres set statement_timeout',
+    )
+    await direct.runScript(`alter role postgres set statement_timeout = '10s'`)
+    const limited = await startPooler()
+    expect(await serveThrough(limited, { DATABASE_PREPARED: 'off' })).not.toContain('statement_timeout')
+  })
 
-  test(
-    'with prepared statements it is served where they are kept, and refused where they would be lost',
-    STARTS,
-    async () => {
-      const pooler = await startPooler(['ignore_startup_parameters = statement_timeout'])
-      if (keepsPrepared(pooler)) {
-        await serveThrough(pooler, {})
-        await refusedBy(await startPooler(['max_prepared_statements = 0']))
-      } else await refusedBy(pooler)
-    },
-  )
+  test('statements that share a connection all have replies, with parameters and without', async () => {
+    const pooler = await startPooler()
+    const { port } = new URL(pooler.url)
+    const database = openRealDatabase({
+      url: `postgres://postgres@127.0.0.1:${port}/model_proxy`,
+      maxConnections: 1,
+      isPrepared: false,
+    })
+    const ask = (n: number) =>
+      n % 3 === 0
+        ? database.call<{ n: number }>(`select ${n} as n`, [])
+        : database.call<{ n: number }>('select $1::integer as n', [n])
+    const replies = await Promise.all(Array.from({ length: 60 }, (_, n) => ask(n)))
+    expect(replies.map(([row]) => row?.n)).toEqual(Array.from({ length: 60 }, (_, n) => n))
+    await database.close()
+  })
 
-  test(
-    'settings of the role that it does not carry are refused by name, until the printed lines are run',
-    STARTS,
-    async () => {
-      await direct.runScript(`alter role postgres set array_nulls = off; alter role postgres set bytea_output = 'escape';
+  test('with prepared statements it is served where they are kept, and refused where they would be lost', async () => {
+    const pooler = await startPooler(['ignore_startup_parameters = statement_timeout'])
+    if (keepsPrepared(pooler)) {
+      await serveThrough(pooler, {})
+      await refusedBy(await startPooler(['max_prepared_statements = 0']))
+    } else await refusedBy(pooler)
+  })
+
+  test('settings of the role that it does not carry are refused by name, until the printed lines are run', async () => {
+    await direct.runScript(`alter role postgres set array_nulls = off; alter role postgres set bytea_output = 'escape';
       alter role postgres set datestyle = 'German, DMY'; alter role postgres set timezone = 'Asia/Tokyo'`)
-      const through = async () => {
-        const pooler = await startPooler([`ignore_startup_parameters = ${IGNORED}`])
-        return spawnProxy({ DATABASE_URL: pooler.url, DATABASE_PREPARED: 'off', PORT: '0', METRICS_PORT: '0' })
-      }
-      const refused = await through()
-      expect(await refused.ended()).toBe(1)
-      expect(refused.output()).toContain('the setting array_nulls is "off" in sessions of postgres; "on" is needed')
-      const lines = [...refused.output().matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line ?? '')
-      // PgBouncer passes date style and time zone on itself.
-      expect(lines.map(line => / set (\w+) =/.exec(line)?.[1])).toEqual(['bytea_output', 'array_nulls'])
-      for (const line of lines) await direct.runScript(line)
-      const served = await through()
-      await waitUntil('it serves', () => served.output().includes('"listening"') || served.hasEnded())
-      expect(served.hasEnded()).toBe(false)
-      served.signal('SIGTERM')
-      expect(await served.ended()).toBe(0)
-      await direct.runScript('alter role postgres reset all; alter role postgres in database model_proxy reset all')
-    },
-  )
+    const through = async () => {
+      const pooler = await startPooler([`ignore_startup_parameters = ${IGNORED}`])
+      return spawnProxy({ DATABASE_URL: pooler.url, DATABASE_PREPARED: 'off', PORT: '0', METRICS_PORT: '0' })
+    }
+    const refused = await through()
+    expect(await refused.ended()).toBe(1)
+    expect(refused.output()).toContain('the setting array_nulls is "off" in sessions of postgres; "on" is needed')
+    const lines = [...refused.output().matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line ?? '')
+    // PgBouncer passes date style and time zone on itself.
+    expect(lines.map(line => / set (\w+) =/.exec(line)?.[1])).toEqual(['bytea_output', 'array_nulls'])
+    for (const line of lines) await direct.runScript(line)
+    const served = await through()
+    await waitUntil('it serves', () => served.output().includes('"listening"') || served.hasEnded())
+    expect(served.hasEnded()).toBe(false)
+    served.signal('SIGTERM')
+    expect(await served.ended()).toBe(0)
+    await direct.runScript('alter role postgres reset all; alter role postgres in database model_proxy reset all')
+  })
 
   async function refusedBy(pooler: Pooler): Promise<void> {
     const proxy = spawnProxy({ DATABASE_URL: pooler.url, REDIS_URL: redis.url })
@@ -136,7 +138,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     expect(proxy.output()).toContain('DATABASE_PREPARED must be off behind this pooler')
   }
 
-  test('a server without a pooler is known as such', STARTS, async () => {
+  test('a server without a pooler is known as such', async () => {
     const proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     expect(proxy.output()).not.toContain('pooler')
     proxy.signal('SIGTERM')
