@@ -2,15 +2,13 @@
 
 import type { AssembledStream, StreamAssembler } from './answer-format.ts'
 import { isJsonObject, type JsonObject, parseJson } from './json/canonical.ts'
-import { createSseParser } from './sse/sse.ts'
+import { beginsStream, createSseParser } from './sse/sse.ts'
 
 export interface PlainBody {
   body: JsonObject
   /** The stream that the body was assembled from; null for a body that came whole. */
   stream: AssembledStream | null
 }
-
-const BEGINS_STREAM = /^\s*(?:data|event|id|retry|error)?:/
 
 /** Null for anything else, HTML for example. `parse` reads JSON. */
 export function readPlainBody(
@@ -21,8 +19,7 @@ export function readPlainBody(
   const text = new TextDecoder().decode(bytes)
   const parsed = parse(text)
   if (isJsonObject(parsed)) return { body: parsed, stream: null }
-  // raw text: the beginning of a stream is no JSON.
-  if (!BEGINS_STREAM.test(text)) return null
+  if (!beginsStream(text)) return null
   const assembler = openAssembler()
   const push = ({ data, event }: { data: string; event: string | null }) => assembler.push(data, event)
   const parser = createSseParser(push, push)

@@ -25,7 +25,6 @@ import { reasonOf } from './spending/upstream-calls.ts'
 import { usageOf } from './spending/usage-of-call.ts'
 import { streamEvents, streamOptions } from './stream-events.ts'
 
-const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
 
 type StreamContext = LeadingContext<CompletionQuery>
@@ -87,14 +86,11 @@ async function settle(
   const isWhole = reading.completeness === 'whole' && answer.mayStore()
   const assembled = isWhole || check ? encode(stream.finish().body) : NOTHING
   const bytes = query.ownFields && assembled !== NOTHING ? await shareBytes(assembled, account) : assembled
-  // A credential may come in parts, each in an event of its own.
-  const hasCredentials = answer.credentials?.areIn(bytes) ?? false
-  const shown = hasCredentials ? hide(bytes, answer) : bytes
   const isKept = stream.assembler.meter.lostChars === 0
-  const passed = await passAnswer(context, isKept ? shown : null, usage).catch(asRefused)
+  const passed = await passAnswer(context, isKept ? bytes : null, usage).catch(asRefused)
   if (passed && 'refusal' in passed) return call.settle(...passed.refusal)
   await gate.open()
-  const isComplete = isWhole && !hasCredentials && passed?.mayStore !== false
+  const isComplete = isWhole && passed?.mayStore !== false
   const kind = { isSemantic: !reading.callsTools, isStreamed: true, policy: passed?.policy ?? null }
   if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
   const { lastEvent } = formatOf(query.endpoint)
@@ -131,11 +127,6 @@ function endFailed(
 /** How a call ends whose answer may not pass: those that read a part of it learn so, too. */
 function asRefused(failure: ProxyError): { refusal: Parameters<StreamContext['call']['settle']> } {
   return { refusal: [{ kind: 'notShareable', failure }, failure] }
-}
-
-function hide(bytes: Uint8Array, { credentials }: UpstreamAnswer): Uint8Array {
-  const text = new TextDecoder().decode(bytes)
-  return encoder.encode(credentials?.hide(text) ?? text)
 }
 
 /** Whether the provider ended its response with this. Whatever else breaks one off, the provider may have gone on. */

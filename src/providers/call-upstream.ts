@@ -3,7 +3,8 @@ import { ProxyError } from '../errors/errors.ts'
 import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
 import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
 import { takeReadTurn } from '../event-loop/turns.ts'
-import { type CredentialFilter, type Credentials, hideEarlier, hideInHeaders } from './credentials/credentials.ts'
+import { hideEarlier, openBody } from './credentials/body-filter.ts'
+import { type CredentialFilter, type Credentials, hideInHeaders } from './credentials/credentials.ts'
 import { forbidsStoring, returnedHeaders } from './forwarded-headers.ts'
 import { type AnswerBounds, type CountBytes, createByteCounter } from './read-bytes.ts'
 import type { UpstreamAnswer } from './upstream.ts'
@@ -69,8 +70,8 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
     }
     const firstByteLimitMs = Math.max(1, limits.firstByteTimeoutMs - (performance.now() - startedAt))
     const counter = createByteCounter(response.headers.get('content-type'), limits)
-    const filter = credentials.open()
     const headers = returnedHeaders(response.headers)
+    const filter = openBody(credentials, { headers })
     hideInHeaders(headers, credentials)
     const isForbidden = forbidsStoring(response.headers)
     const answer = {

@@ -362,35 +362,42 @@ describeOnce('a credential that a provider quotes', backend => {
     },
   )
 
-  test.each(['aggregator', 'anthropic'] as const)('one that comes in parts is not stored, by %s', async provider => {
-    await storeKeys()
-    const parts = [secrets[provider].slice(0, 20), secrets[provider].slice(20)]
-    const chunks = parts.map(content => chunk({ index: 0, delta: { content } }))
-    const deltas = parts.map(text => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }))
-    const start = { ...anthropicMessage(''), content: [], stop_reason: null }
-    const streams = {
-      aggregator: `${data(...chunks, chunk({ index: 0, delta: {}, finish_reason: 'stop' }))}data: [DONE]\n\n`,
-      anthropic: typed(
-        ...([
-          { type: 'message_start', message: start },
-          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-          ...deltas,
-          { type: 'content_block_stop', index: 0 },
-          { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
-          { type: 'message_stop' },
-        ] as { type: string }[]),
-      ),
-    }
-    spelling = 'plain'
-    form = { type: STREAM, body: () => streams[provider] }
-    const request = { ...ask(provider === 'anthropic' ? 'claude-haiku-4-5' : 'openai/gpt-4o-mini'), stream: true }
-    const askedBefore = asked
-    for (let repeat = 0; repeat < 2; repeat++) {
-      expect(await told('/chat/completions', request)).toContain('"finish_reason":"stop"')
-      await proxy.settle()
-    }
-    expect(asked).toBe(askedBefore + 2)
-  })
+  test.each(['aggregator', 'anthropic'] as const)(
+    'one that comes in parts is redacted, and not stored, by %s',
+    async provider => {
+      await storeKeys()
+      const parts = [secrets[provider].slice(0, 20), secrets[provider].slice(20)]
+      const chunks = parts.map(content => chunk({ index: 0, delta: { content } }))
+      const deltas = parts.map(text => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }))
+      const start = { ...anthropicMessage(''), content: [], stop_reason: null }
+      const streams = {
+        aggregator: `${data(...chunks, chunk({ index: 0, delta: {}, finish_reason: 'stop' }))}data: [DONE]\n\n`,
+        anthropic: typed(
+          ...([
+            { type: 'message_start', message: start },
+            { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+            ...deltas,
+            { type: 'content_block_stop', index: 0 },
+            { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+            { type: 'message_stop' },
+          ] as { type: string }[]),
+        ),
+      }
+      spelling = 'plain'
+      form = { type: STREAM, body: () => streams[provider] }
+      const request = { ...ask(provider === 'anthropic' ? 'claude-haiku-4-5' : 'openai/gpt-4o-mini'), stream: true }
+      const askedBefore = asked
+      for (let repeat = 0; repeat < 2; repeat++) {
+        const text = await told('/chat/completions', request)
+        expect(text).toContain('"finish_reason":"stop"')
+        expect(text).toContain('"content":"[redacted]"')
+        expect(text).not.toContain(parts[0])
+        expect(text).not.toContain(parts[1])
+        await proxy.settle()
+      }
+      expect(asked).toBe(askedBefore + 2)
+    },
+  )
 
   test('a realtime session’s events, and the reason of its end', async () => {
     const realtime = startRealtime()
@@ -411,8 +418,13 @@ describeOnce('a credential that a provider quotes', backend => {
       expect(event).toContain('[redacted]')
       expect(shows(event, secrets.openai)).toBe(false)
     }
+    const deltas = [secrets.openai.slice(0, 20), secrets.openai.slice(20), ' It ends: sk-proj-']
+    for (const delta of deltas) realtime.send({ type: 'response.output_text.delta', response_id: 'r', delta })
+    await expect.poll(() => events.length).toBe(spelled.length + 3)
+    expect(events.slice(-2).map(event => JSON.parse(event).delta)).toEqual(['[redacted]', ''])
     realtime.close(3000, `No: ${secrets.openai}`)
     expect(await end.promise).toBe('No: [redacted]')
+    expect(JSON.parse(events.at(-1) ?? '').delta).toBe(deltas[2])
     await sessions.stop()
     await realtime.stop()
   })

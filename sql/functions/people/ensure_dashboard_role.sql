@@ -42,7 +42,6 @@ begin
     grant select on
         projects,
         plans,
-        api_keys,
         monthly_counters,
         cached_vectors,
         usage_records,
@@ -68,14 +67,14 @@ begin
         event_deliveries,
         calibration
         to model_proxy_dashboard;
-    -- Of these, all but what requests said and got: that is read through functions that ask may_read_texts().
+    -- Of these, all but hashes of keys, and the texts of requests and responses: functions that call may_read_texts() read those.
     for shown in
         select a.attrelid::regclass as relation, string_agg(quote_ident(a.attname), ', ') as columns
         from pg_attribute a
-        where a.attrelid in ('cache_entries'::regclass, 'cache_prompts'::regclass, 'semantic_hits'::regclass)
+        where a.attrelid in ('api_keys'::regclass, 'cache_entries'::regclass, 'cache_prompts'::regclass, 'semantic_hits'::regclass)
             and a.attnum > 0
             and not a.attisdropped
-            and a.attname not in ('response', 'prompt', 'sealed_wording')
+            and a.attname not in ('key_hash', 'response', 'prompt', 'sealed_wording')
         group by a.attrelid
     loop
         execute format('grant select (%s) on %s to model_proxy_dashboard', shown.columns, shown.relation);

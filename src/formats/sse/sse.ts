@@ -71,6 +71,19 @@ export function readEvent(bytes: Uint8Array): SseEvent | null {
   return read
 }
 
+/** Whether a body that begins so is an event stream. */
+export function beginsStream(text: string): boolean {
+  // raw text: the beginning of a stream is no JSON.
+  return /^\s*(?:data|event|id|retry|error)?:/.test(text)
+}
+
+/** Returns one whole event with other data, and with its other lines. */
+export function replaceData(event: Uint8Array, data: unknown): Uint8Array {
+  const lines = new TextDecoder().decode(event).split(/\r\n|\r|\n/)
+  const others = lines.filter(line => line !== '' && !/^\uFEFF?data(?::|$)/.test(line))
+  return encoder.encode([...others, `data: ${JSON.stringify(data)}\n\n`].join('\n'))
+}
+
 /** The data of one whole event; undefined when it is not a JSON object. */
 export function readTypedEvent(event: Uint8Array): JsonObject | undefined {
   return parseJsonObject(readEvent(event)?.data ?? '')

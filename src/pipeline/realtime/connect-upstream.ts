@@ -1,4 +1,5 @@
 /** The provider's side of a session: a WebSocket that is open, and keeps what it receives until somebody listens. */
+import { EventFilter } from '../../providers/credentials/event-filter.ts'
 import type { RealtimeAddress } from '../../providers/upstream.ts'
 import { broken, unconnectedInTime } from '../../providers/upstream-failure.ts'
 
@@ -33,6 +34,7 @@ export function connectUpstream(
 ): Promise<UpstreamSocket> {
   // Bun's takes headers, which the standard's does not.
   const socket = new WebSocket(url, { headers } as unknown as string[])
+  const events = new EventFilter<string>(credentials, (_, body) => JSON.stringify(body))
   const received: string[] = []
   let ended: SocketEnd | null = null
   let listener: UpstreamListener = {
@@ -47,10 +49,14 @@ export function connectUpstream(
       reject(unconnectedInTime(provider, CONNECT_LIMIT_MS))
       socket.close()
     }, CONNECT_LIMIT_MS)
-    socket.onmessage = ({ data }) =>
-      listener.onMessage(credentials.hide(typeof data === 'string' ? data : new TextDecoder().decode(data)))
+    const forward = (texts: string[]) => texts.forEach(text => void listener.onMessage(text))
+    socket.onmessage = ({ data }) => {
+      const text = credentials.hide(typeof data === 'string' ? data : new TextDecoder().decode(data))
+      forward(events.push(text, text))
+    }
     socket.onclose = ({ code, reason }) => {
       clearTimeout(timer)
+      forward(events.end())
       reject(broken(provider, 'did not open a realtime session'))
       listener.onEnd({ code, reason: credentials.hide(reason) })
     }

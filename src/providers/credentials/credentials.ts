@@ -2,7 +2,7 @@
  * Takes the credentials that a call used out of all that comes back from it, whatever its status and its form: some vendors quote the key
  * that they refuse, and at the aggregator it is the operator's.
  */
-import { changeBytes, joinBytes } from '../../formats/sse/split-events.ts'
+import { joinBytes } from '../../formats/sse/split-events.ts'
 import {
   codeOf,
   ESCAPE_BEGINS,
@@ -10,6 +10,7 @@ import {
   endOfSpelling,
   holdsEscape,
   LONGEST_ESCAPE,
+  mayEndInEscape,
   OPEN,
   readEscape,
   spellingsOf,
@@ -39,6 +40,8 @@ export class Credentials {
   /** By byte: whether a spelling may hold it, and may begin with it. */
   readonly #isInside = new Uint8Array(256)
   readonly #isFirst = new Uint8Array(256)
+  /** All two bytes that stand beside each other in a spelling. */
+  readonly #pairs = new Set<number>()
   readonly #longest: number
 
   constructor(secrets: readonly string[]) {
@@ -50,7 +53,13 @@ export class Credentials {
     this.#index = indexSpellings(spellings)
     for (const byte of [...spellings.flatMap(each => [...each]), ...ESCAPE_BYTES]) this.#isInside[byte] = 1
     for (const byte of [...this.#spellings.keys(), ...ESCAPE_BEGINS]) this.#isFirst[byte] = 1
+    for (const spelling of spellings)
+      for (let at = 1; at < spelling.length; at++) this.#pairs.add(spelling.readUInt16BE(at - 1))
     this.#longest = LONGEST_ESCAPE * Math.max(0, ...spellings.map(({ length }) => length))
+  }
+
+  get isEmpty(): boolean {
+    return this.#spellings.size === 0
   }
 
   /** The same text without credentials: a header, a message, a reason. */
@@ -61,13 +70,13 @@ export class Credentials {
     return Buffer.concat([filter.push(bytes), filter.end()]).toString()
   }
 
-  /** Whether one of them is in whole bytes. */
-  areIn(bytes: Uint8Array): boolean {
-    if (!this.#mayHold(bytes)) return false
-    const filter = this.open()
-    filter.push(bytes)
-    filter.end()
-    return filter.hasFound
+  /** Returns the end of the text that may be the beginning of one. Most often the last two characters say that there is none. */
+  openEndOf(text: string): string {
+    const [before, last] = [text.charCodeAt(text.length - 2), text.charCodeAt(text.length - 1)]
+    if (!this.#isFirst[last] && !this.#pairs.has(before * 256 + last) && !mayEndInEscape(text)) return ''
+    const bytes = Buffer.from(text.slice(-this.#longest))
+    const { openAt } = this.#read(bytes, this.#firstToLookAt(bytes), false)
+    return openAt === NOWHERE ? '' : bytes.toString('utf8', openAt)
   }
 
   open(): CredentialFilter {
@@ -166,25 +175,4 @@ export function hideInHeaders(headers: Headers, credentials: Credentials): void 
       if (hidden !== value) headers.set(name, hidden)
     }
   }
-}
-
-interface Answer {
-  headers: Headers
-  body: ReadableStream<Uint8Array>
-  mayStore(): boolean
-  credentials?: Credentials
-}
-
-/** The answer also without the credentials of earlier attempts at the same request, with other keys. */
-export function hideEarlier<A extends Answer>(answer: A, earlier: readonly Credentials[]): A {
-  let hidden = answer
-  for (const credentials of new Set(earlier)) {
-    if (credentials === answer.credentials) continue
-    const filter = credentials.open()
-    const { mayStore } = hidden
-    const body = changeBytes(hidden.body, bytes => (bytes ? filter.push(bytes) : filter.end()))
-    hideInHeaders(answer.headers, credentials)
-    hidden = { ...hidden, body, mayStore: () => mayStore() && !filter.hasFound }
-  }
-  return hidden
 }

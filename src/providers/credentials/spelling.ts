@@ -44,6 +44,8 @@ export const ESCAPE_BEGINS: readonly number[] = [BACKSLASH, PERCENT, AMPERSAND]
 /** What an escape may hold. */
 export const ESCAPE_BYTES: readonly number[] = [...ESCAPE_BEGINS, ...Buffer.from('/u#xX;0123456789abcdefABCDEF')]
 
+const ESCAPE_CODES = new Set(ESCAPE_BYTES)
+
 /** Returns where a spelling that begins at `start` ends, OPEN or NONE. */
 export function endOfSpelling(bytes: Uint8Array, start: number, spelling: Uint8Array): number {
   let at = start
@@ -66,6 +68,17 @@ export function holdsEscape(bytes: Uint8Array): boolean {
       if (readEscape(bytes, at) >= 0) return true
     return false
   })
+}
+
+/** Whether the text may end with an escape, or with a part of one. */
+export function mayEndInEscape(text: string): boolean {
+  const first = Math.max(0, text.length - LONGEST_ESCAPE)
+  for (let at = text.length - 1; at >= first; at--) {
+    const code = text.charCodeAt(at)
+    if (code === BACKSLASH || code === PERCENT || code === AMPERSAND) return true
+    if (!ESCAPE_CODES.has(code)) return false
+  }
+  return false
 }
 
 /** Returns what an escape at this place stands for, to be asked with `codeOf` and `lengthOf`; OPEN or NONE. */

@@ -481,6 +481,24 @@ describeOnce('who may do what', backend => {
     expect(unchecked).toEqual([])
   })
 
+  test('the dashboard’s role may not select hashes of keys and passwords, nor sealed secrets', async () => {
+    const secret = `a.attname ~ '^(key_hash|token_hash|password_hash|sealed.*)$'`
+    const readable = await proxy.query(`
+      select c.relname, a.attname
+      from pg_attribute a
+      join pg_class c on c.oid = a.attrelid
+      where c.relnamespace = current_schema()::regnamespace
+        and c.relkind in ('r', 'p', 'v')
+        and ${secret}
+        and has_column_privilege('model_proxy_dashboard', c.oid, a.attnum, 'select')`)
+    expect(readable).toEqual([])
+    const select = (columns: string) =>
+      proxy.query(`select act_as('{}', true, 'select ${columns} from api_keys', '{}')`)
+    await expect(select('key_hash')).rejects.toThrow('permission denied')
+    await expect(select('*')).rejects.toThrow('permission denied')
+    await select('count(*)')
+  })
+
   test('whatever of a project or a user may be read, is under row security', async () => {
     const open = await proxy.query(`
       select c.relname
