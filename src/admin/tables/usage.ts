@@ -19,10 +19,10 @@ const WIDTHS: Record<Width, { seconds: number; buckets: number; mostBuckets: num
 }
 /** An answer has no more rows than this; the rest is on the next page. */
 const MOST_ROWS = 5_000
-/** Buckets of a page's first read. */
-const FIRST_BUCKETS = 2
+/** Minutes are summed from single records: so many at first. */
+const FIRST_MINUTES = 60
 /** A page begins no further read after this time; the rest is on the next page. */
-const ENOUGH_MS = 700
+const ENOUGH_MS = 500
 /** While a page has taken less than this, the next read covers twice as many buckets as the one before. */
 const QUICK_MS = 100
 const MAY_LAG = { mayLag: true }
@@ -110,7 +110,11 @@ async function report(
     of_models: asked.line_items ?? asked.models ?? null,
     of_endpoints: endpoints,
   }
-  const read = await readRows(part => callAs(actor, 'usage_buckets', { ...filter, ...part }, MAY_LAG), span)
+  const read = await readRows(
+    part => callAs(actor, 'usage_buckets', { ...filter, ...part }, MAY_LAG),
+    span,
+    firstBuckets(span.width, filter),
+  )
   const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
   return {
     object: 'page' as const,
@@ -154,16 +158,33 @@ function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, pag
   return { from, until: Math.max(from, until), width, first: start_time, last: end, passedOver: passedOver || 0 }
 }
 
+/** How many buckets are read at first. Sums by tags, and those of all keys, are too many to be read at once. */
+function firstBuckets(
+  width: Width,
+  {
+    groups,
+    by_tag,
+    of_tags,
+    of_projects,
+    of_keys,
+  }: Pick<AskedAs<'usage_buckets'>, 'groups' | 'by_tag' | 'of_tags' | 'of_projects' | 'of_keys'>,
+): number {
+  if (width === '1m') return FIRST_MINUTES
+  const isByTag = by_tag !== null || of_tags !== null
+  const isByKey = of_keys !== null || groups.includes('project_id') || groups.includes('api_key_id')
+  return isByTag || (of_projects === null && isByKey) ? 2 : WIDTHS[width].mostBuckets
+}
+
 type Part = Pick<AskedAs<'usage_buckets'>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
 
 /** Reads piece by piece until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
-async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan) {
+async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan, buckets: number) {
   const { seconds } = WIDTHS[span.width]
   const startedAtMs = performance.now()
   const tookMs = () => performance.now() - startedAtMs
   const rows: UsageRow[] = []
   let until = span.from
-  let step = FIRST_BUCKETS * seconds
+  let step = buckets * seconds
   while (until < span.until && rows.length <= MOST_ROWS && tookMs() < ENOUGH_MS) {
     const [from, to] = [until, Math.min(until + step, span.until)]
     const part = {
