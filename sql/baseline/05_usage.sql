@@ -143,6 +143,7 @@ create table usage_sums (
     saved_usd numeric(18, 9) not null,
     latency_ms double precision not null,
     duration_ms double precision not null,
+    slow_requests bigint not null,
     primary key (project_id, grain, at, key_id, endpoint, model, provider, cache_result, status_class)
 ) partition by list (grain);
 
@@ -156,6 +157,7 @@ comment on column usage_sums.provider is 'As in usage_records; empty where none 
 comment on column usage_sums.cache_result is 'As in usage_records; empty where the request ended before the cache.';
 comment on column usage_sums.status_class is 'First digit of the HTTP status.';
 comment on column usage_sums.requests is 'How many records.';
+comment on column usage_sums.slow_requests is 'How many of them took a second or longer.';
 
 create table usage_tagged (
     project_id bigint not null,

@@ -19,6 +19,7 @@ select
     saved_usd,
     latency_ms,
     duration_ms,
+    (duration_ms >= 1000)::integer::bigint as slow_requests,
     floor(4 * ln(greatest(latency_ms, 0.01)::double precision) / ln(2::double precision))::smallint as bucket,
     tags,
     case cache_result when 'MISS' then coalesce(cache_reason, '') end as miss_reason

@@ -52,6 +52,9 @@ const ADDED = [
   'duration_ms',
 ] as const
 
+/** From here on, `find_requests` lists a request among the slowest. */
+const SLOW_MS = 1_000
+
 /** One sum for all records that agree in every other field. */
 export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
   const sums = new Map<string, UsageSum>()
@@ -65,6 +68,8 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
     }
     sum.requests++
     for (const column of ADDED) sum[column] += record[column]
+    // As the record has it, a real.
+    if (Math.fround(record.duration_ms) >= SLOW_MS) sum.slow_requests++
   }
   return [...sums.values()]
 }
@@ -94,6 +99,7 @@ function openSum(record: UsageRecord, bucket: number) {
     saved_usd: 0,
     latency_ms: 0,
     duration_ms: 0,
+    slow_requests: 0,
     bucket,
     tags: tags ?? null,
     miss_reason: missReasonOf(record),

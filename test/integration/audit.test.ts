@@ -165,7 +165,7 @@ describeBackends('an audit of planted faults', backend => {
     usage_not_summed: {
       plant: () =>
         query(`insert into usage_pending values (${projectId}, date_bin('15 minutes', now() - interval '3 days', 'epoch'), ${keyId},
-          'chat', 'gpt-4o', 'openai', 'MISS', 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 14)`),
+          'chat', 'gpt-4o', 'openai', 'MISS', 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 14)`),
     },
     partition_missing: {
       async plant() {

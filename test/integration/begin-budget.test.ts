@@ -144,11 +144,11 @@ describeBackends('a budget that begins', backend => {
     const times = Array.from({ length: 14 }, (_, n) => midnight - n * 7 * HOUR_MS)
     const pending = times.map(
       (at, n) =>
-        `(${project}, '${new Date(at).toISOString()}', 1, 'chat', '${MODEL}', '', '', 2, 1, 0, 0, 0, 0, ${2 ** n}, 0, 1, 1, 1)`,
+        `(${project}, '${new Date(at).toISOString()}', 1, 'chat', '${MODEL}', '', '', 2, 1, 0, 0, 0, 0, ${2 ** n}, 0, 1, 1, 0, 1)`,
     )
     await database.call(
       `insert into usage_pending (project_id, at, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
-        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, bucket) values ${pending.join()}`,
+        cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, slow_requests, bucket) values ${pending.join()}`,
       [],
     )
     await rollUpUsage(database)

@@ -84,7 +84,7 @@ describeBackends('partitions', backend => {
       ${old('batch_ledger', `gen_random_uuid(), now() - interval '2 days'`)};
       ${old('refusals_hourly', `'2020-01-01'::timestamptz + n * interval '1 hour', 'r', 1`)};
       insert into batch_ledger values (gen_random_uuid(), now());
-      insert into usage_sums select 1, g, '2020-01-01', n, 'chat', 'm', '', '', 2, 1, 0, 0, 0, 0, 0, 0, 0, 0
+      insert into usage_sums select 1, g, '2020-01-01', n, 'chat', 'm', '', '', 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
       from generate_series(1, 25) n, unnest(array['quarter', 'hour', 'day', 'month']) g`)
     expect([
       await call(database, 'delete_outdated', { at_most: 10 }),

@@ -49,7 +49,11 @@ declare
     -- Nothing is added: through the index of what is sorted by, all that is slower than a rare model's requests would be read one by one.
     ordering constant text := after_page || replace(replace(in_order, 'duration_ms', 'duration_ms + 0'), 'cost_usd', 'cost_usd + 0') || ' limit $16';
     spanned constant text := '
-            from ' || case when of_request_id is null then 'usage_records' else 'records_with_id($1, $13, $2, $3)' end || ' r
+            from ' || case
+                when of_request_id is not null then 'records_with_id($1, $13, $2, $3)'
+                when of_tags ? 'user_id' then 'records_of_tagged_user($1, $17 ->> ''user_id'', $2, $3)'
+                else 'usage_records'
+            end || ' r
             where r.project_id = $1
                 and r.recorded_at >= $2
                 and r.recorded_at < $3';
@@ -65,7 +69,6 @@ declare
                 and ($12 is null or r.end_user = $12)
                 and ($13 is null or r.request_id = $13)
                 and ($17 is null or r.tags @> $17)
-                and ($17 ->> ''user_id'' is null or r.tags ? ''user_id'' and r.tags ->> ''user_id'' = $17 ->> ''user_id'')
                 and ($20 is null or r.model = $20)
                 and ($21 is null or r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = $21))';
     filtered constant text := spanned || chosen;
@@ -105,8 +108,9 @@ declare
     -- Twice as many each time: the newest page is found in a few hours, and what is rare is not planned for each of them.
     most_hours integer := case when sorted = 'newest' then 2 end;
     found_rows integer;
+    tagged_days timestamptz[];
 begin
-    if sorted <> 'newest' and of_request_id is null then
+    if sorted <> 'newest' and of_request_id is null and of_tags ->> 'user_id' is null then
         execute among_first into first_found
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
@@ -128,35 +132,53 @@ begin
         earlier_than := after_time + interval '1 microsecond';
     end if;
 
+    if of_tags is not null then
+        select coalesce(array_agg(distinct t.at), '{}') into tagged_days
+        from usage_tagged t
+        where t.project_id = of_project
+            and t.grain = 'day'
+            and t.at > from_time - interval '1 day'
+            and t.at < until_time
+            and (t.tags @> of_tags or t.tags = '{}');
+    end if;
+
     loop
         -- The sums tell in which hours there is anything to be found.
         select array_agg(c.at order by c.at desc) into hours
         from (
             (
-                select distinct s.at
-                from usage_sums s
-                where s.project_id = of_project
-                    and s.grain = 'hour'
-                    and s.at > from_time - interval '1 hour'
-                    and s.at < earlier_than
-                    and (of_key is null or s.key_id = of_key)
-                    and (of_key_type is null or s.key_id in (
-                        select k.id from api_keys k where k.project_id = of_project and k.type = of_key_type
-                    ))
-                    and (of_model is null or s.model = of_model)
-                    and (model_part is null or s.model ilike model_pattern)
-                    and (of_endpoint is null or s.endpoint = of_endpoint)
-                    and (of_provider is null or s.provider = of_provider)
-                    and (of_result is null or s.cache_result = of_result)
-                    and (outcome is null or case outcome when 'ok' then s.status_class < 4 else s.status_class >= 4 end)
-                    and (of_class is null or s.status_class = of_class)
-                    and (sorted <> 'dearest' or s.cost_usd > 0)
-                    and (of_tags is null or exists (
+                select h.at
+                from (
+                    select distinct s.at
+                    from usage_sums s
+                    where s.project_id = of_project
+                        and s.grain = 'hour'
+                        and s.at > from_time - interval '1 hour'
+                        and s.at < earlier_than
+                        and (of_key is null or s.key_id = of_key)
+                        and (of_key_type is null or s.key_id in (
+                            select k.id from api_keys k where k.project_id = of_project and k.type = of_key_type
+                        ))
+                        and (of_model is null or s.model = of_model)
+                        and (model_part is null or s.model ilike model_pattern)
+                        and (of_endpoint is null or s.endpoint = of_endpoint)
+                        and (of_provider is null or s.provider = of_provider)
+                        and (of_result is null or s.cache_result = of_result)
+                        and (outcome is null or case outcome when 'ok' then s.status_class < 4 else s.status_class >= 4 end)
+                        and (of_class is null or s.status_class = of_class)
+                        and (sorted <> 'dearest' or s.cost_usd > 0)
+                        and (sorted <> 'slowest' or s.slow_requests > 0)
+                        and (of_tags is null or date_trunc('day', s.at, 'UTC') = any (tagged_days))
+                    order by s.at desc
+                    offset 0
+                ) h
+                where of_tags is null
+                    or exists (
                         select
                         from usage_tagged t
-                        where t.project_id = of_project and t.grain = 'hour' and t.at = s.at and (t.tags @> of_tags or t.tags = '{}')
-                    ))
-                order by s.at desc
+                        where t.project_id = of_project and t.grain = 'hour' and t.at = h.at and (t.tags @> of_tags or t.tags = '{}')
+                    )
+                order by h.at desc
                 limit most_hours
             )
             union

@@ -21,6 +21,7 @@ as $$
         times * of_record.saved_usd,
         times * of_record.latency_ms,
         times * of_record.duration_ms,
+        case when of_record.duration_ms >= 1000 then times else 0 end,
         floor(4 * ln(greatest(of_record.latency_ms, 0.01)::double precision) / ln(2::double precision)),
         of_record.tags,
         case of_record.cache_result when 'MISS' then coalesce(of_record.cache_reason, '') end

@@ -27,6 +27,30 @@ begin
     end if;
 
     insert into usage_sums as s
+    -- First by the quarter alone: these are far fewer than what was taken.
+    with quarters as materialized (
+        select
+            t.project_id,
+            t.at,
+            t.key_id,
+            t.endpoint,
+            t.model,
+            t.provider,
+            t.cache_result,
+            t.status_class,
+            sum(t.requests) as requests,
+            sum(t.prompt_tokens) as prompt_tokens,
+            sum(t.cached_prompt_tokens) as cached_prompt_tokens,
+            sum(t.completion_tokens) as completion_tokens,
+            sum(t.tokens_saved) as tokens_saved,
+            sum(t.cost_usd) as cost_usd,
+            sum(t.saved_usd) as saved_usd,
+            sum(t.latency_ms) as latency_ms,
+            sum(t.duration_ms) as duration_ms,
+            sum(t.slow_requests) as slow_requests
+        from unnest(taken) t
+        group by 1, 2, 3, 4, 5, 6, 7, 8
+    )
     select
         case c.cut when 'project' then t.project_id when 'models' then 0 else -1 end,
         g.grain,
@@ -45,8 +69,9 @@ begin
         sum(t.cost_usd),
         sum(t.saved_usd),
         sum(t.latency_ms),
-        sum(t.duration_ms)
-    from unnest(taken) t
+        sum(t.duration_ms),
+        sum(t.slow_requests)
+    from quarters t
     cross join unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
     cross join unnest(array['project', 'models', 'keys']) as c (cut)
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -59,7 +84,8 @@ begin
         cost_usd = s.cost_usd + excluded.cost_usd,
         saved_usd = s.saved_usd + excluded.saved_usd,
         latency_ms = s.latency_ms + excluded.latency_ms,
-        duration_ms = s.duration_ms + excluded.duration_ms;
+        duration_ms = s.duration_ms + excluded.duration_ms,
+        slow_requests = s.slow_requests + excluded.slow_requests;
 
     insert into latency_counts as c
     select
@@ -87,10 +113,26 @@ begin
 
     -- Rows with tags, as far as they agree with a set that their hour has, or one more fits in.
     insert into usage_tagged as s
-    with tagged as (
-        select t.project_id, date_trunc('hour', t.at, 'UTC') as at, t.tags, t as row
+    with tagged as materialized (
+        select
+            t.project_id,
+            date_trunc('hour', t.at, 'UTC') as at,
+            t.tags,
+            t.key_id,
+            t.endpoint,
+            t.model,
+            sum(t.requests) as requests,
+            coalesce(sum(t.requests) filter (where t.cache_result in ('HIT', 'HIT-SEMANTIC')), 0) as hits,
+            coalesce(sum(t.requests) filter (where t.status_class >= 4), 0) as failed,
+            sum(t.prompt_tokens) as prompt_tokens,
+            sum(t.cached_prompt_tokens) as cached_prompt_tokens,
+            sum(t.completion_tokens) as completion_tokens,
+            sum(t.tokens_saved) as tokens_saved,
+            sum(t.cost_usd) as cost_usd,
+            sum(t.saved_usd) as saved_usd
         from unnest(taken) t
         where t.tags is not null
+        group by 1, 2, 3, 4, 5, 6
     ),
     sets as (
         select x.project_id, x.at, x.tags, dense_rank() over (partition by x.project_id, x.at order by x.is_new, x.tags) as place
@@ -115,18 +157,18 @@ begin
         g.grain,
         date_trunc(g.grain, t.at, 'UTC'),
         case when n.place <= most_sets then t.tags else '{}' end,
-        case when p.project_id = 0 then 0 else (t.row).key_id end,
-        (t.row).endpoint,
-        (t.row).model,
-        sum((t.row).requests),
-        coalesce(sum((t.row).requests) filter (where (t.row).cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
-        coalesce(sum((t.row).requests) filter (where (t.row).status_class >= 4), 0),
-        sum((t.row).prompt_tokens),
-        sum((t.row).cached_prompt_tokens),
-        sum((t.row).completion_tokens),
-        sum((t.row).tokens_saved),
-        sum((t.row).cost_usd),
-        sum((t.row).saved_usd)
+        case when p.project_id = 0 then 0 else t.key_id end,
+        t.endpoint,
+        t.model,
+        sum(t.requests),
+        sum(t.hits),
+        sum(t.failed),
+        sum(t.prompt_tokens),
+        sum(t.cached_prompt_tokens),
+        sum(t.completion_tokens),
+        sum(t.tokens_saved),
+        sum(t.cost_usd),
+        sum(t.saved_usd)
     from tagged t
     join sets n on n.project_id = t.project_id and n.at = t.at and n.tags = t.tags
     cross join unnest(array['hour', 'day', 'month']) as g (grain)

@@ -29,9 +29,17 @@ returns table (
 language sql
 stable
 set search_path = model_proxy, pg_temp
+-- As in usage_of_tags().
+set jit = off
+set enable_sort = off
+set work_mem = '64MB'
 as $$
     with tagged as (
-        select t.*, t.tags ->> by_tag as value
+        select
+            t.bucket_start, t.project_id, t.key_id, t.model, t.endpoint, t.tags ->> by_tag as value, sum(t.requests) as requests,
+            sum(t.prompt_tokens) as prompt_tokens, sum(t.cached_prompt_tokens) as cached_prompt_tokens,
+            sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved, sum(t.cost_usd) as cost_usd,
+            sum(t.saved_usd) as saved_usd
         from usage_with_tags(
             of_projects,
             from_time,
@@ -43,6 +51,7 @@ as $$
         ) t
         where width <> '1m'
             and (by_tag is not null or of_tags is not null)
+        group by 1, 2, 3, 4, 5, 6
     ),
     counted as (
         select

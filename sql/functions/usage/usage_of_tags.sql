@@ -24,8 +24,16 @@ returns table (
 language sql
 stable
 set search_path = model_proxy, pg_temp
+-- JIT compilation would take ten times as long as the query.
+set jit = off
+-- The planner expects few rows, and would sort them: sets of tags are hashed, and in memory, in a tenth of the time.
+set enable_sort = off
+set work_mem = '64MB'
 as $$
-    with tagged as materialized (
+    with wanted as (
+        select coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end) as projects
+    ),
+    tagged as materialized (
         select
             case when grouped_by in ('hour', 'day', 'month') then t.bucket_start end as bucket_start,
             case when grouped_by = 'model' then t.model end as model,
@@ -34,8 +42,9 @@ as $$
             sum(t.requests) as requests, sum(t.hits) as hits, sum(t.failed) as failed, sum(t.prompt_tokens) as prompt_tokens,
             sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved, sum(t.cost_usd) as cost_usd,
             sum(t.saved_usd) as saved_usd
-        from usage_with_tags(
-            coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end),
+        from wanted w
+        cross join lateral usage_with_tags(
+            w.projects,
             from_time,
             until_time,
             of_tags,

@@ -26,9 +26,7 @@ returns table (
 )
 language sql
 stable
-set search_path = model_proxy, pg_temp
--- JIT compilation would take ten times as long as the query.
-set jit = off
+-- Without settings of its own, it becomes a part of the query that calls it, which then reads and keeps only the columns that it needs.
 as $$
     with pieces as materialized (
         -- Days of a zone whose hours begin with UTC's are read by the day, others by the hour.

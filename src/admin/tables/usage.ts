@@ -19,10 +19,12 @@ const WIDTHS: Record<Width, { seconds: number; buckets: number; mostBuckets: num
 }
 /** An answer has no more rows than this; the rest is on the next page. */
 const MOST_ROWS = 5_000
-/** Minutes are summed from single records: so many at a time. */
-const MINUTES_AT_A_TIME = 60
-/** What is read in pieces is read no longer than this; the rest is on the next page. */
-const ENOUGH_MS = 1_000
+/** Minutes are summed from single records: so many at first. */
+const FIRST_MINUTES = 60
+/** A page begins no further read after this time; the rest is on the next page. */
+const ENOUGH_MS = 500
+/** While a page has taken less than this, the next read covers twice as many buckets as the one before. */
+const QUICK_MS = 100
 const MAY_LAG = { mayLag: true }
 
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
@@ -111,7 +113,7 @@ async function report(
   const read = await readRows(
     part => callAs(actor, 'usage_buckets', { ...filter, ...part }, MAY_LAG),
     span,
-    stepOf(span, filter),
+    firstBuckets(span.width, filter),
   )
   const byBucket = Map.groupBy(read.rows, row => toSeconds(row.bucket_start))
   return {
@@ -156,34 +158,34 @@ function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, pag
   return { from, until: Math.max(from, until), width, first: start_time, last: end, passedOver: passedOver || 0 }
 }
 
-/** How much is read at a time, in seconds. By key and model, all projects' sums are as many as each project's. */
-function stepOf(
-  { width, from, until }: TimeSpan,
+/** How many buckets are read at first. Sums by tags, and those of all keys, are too many to be read at once. */
+function firstBuckets(
+  width: Width,
   {
     groups,
     by_tag,
     of_tags,
     of_projects,
     of_keys,
-    of_models,
-  }: Pick<AskedAs<'usage_buckets'>, 'groups' | 'by_tag' | 'of_tags' | 'of_projects' | 'of_keys' | 'of_models'>,
+  }: Pick<AskedAs<'usage_buckets'>, 'groups' | 'by_tag' | 'of_tags' | 'of_projects' | 'of_keys'>,
 ): number {
-  const { seconds } = WIDTHS[width]
-  if (width === '1m') return MINUTES_AT_A_TIME * seconds
+  if (width === '1m') return FIRST_MINUTES
+  const isByTag = by_tag !== null || of_tags !== null
   const isByKey = of_keys !== null || groups.includes('project_id') || groups.includes('api_key_id')
-  const isByModel = of_models !== null || groups.includes('model') || by_tag !== null || of_tags !== null
-  return of_projects === null && isByKey && isByModel ? seconds : Math.max(seconds, until - from)
+  return isByTag || (of_projects === null && isByKey) ? 2 : WIDTHS[width].mostBuckets
 }
 
 type Part = Pick<AskedAs<'usage_buckets'>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
 
-/** Reads until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
-async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan, step: number) {
+/** Reads piece by piece until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
+async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpan, buckets: number) {
   const { seconds } = WIDTHS[span.width]
   const startedAtMs = performance.now()
+  const tookMs = () => performance.now() - startedAtMs
   const rows: UsageRow[] = []
   let until = span.from
-  while (until < span.until && rows.length <= MOST_ROWS && performance.now() - startedAtMs < ENOUGH_MS) {
+  let step = buckets * seconds
+  while (until < span.until && rows.length <= MOST_ROWS && tookMs() < ENOUGH_MS) {
     const [from, to] = [until, Math.min(until + step, span.until)]
     const part = {
       from_time: fromSeconds(Math.max(from, span.first)),
@@ -193,6 +195,7 @@ async function readRows(read: (part: Part) => Promise<UsageRow[]>, span: TimeSpa
     }
     rows.push(...(await read(part)))
     until = to
+    if (tookMs() < QUICK_MS) step *= 2
   }
   if (rows.length <= MOST_ROWS) return { rows, until, next: until < span.last ? `${until}` : null }
   const cut = toSeconds(rows[MOST_ROWS]?.bucket_start ?? '')

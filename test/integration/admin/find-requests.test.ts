@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callAs } from '../../../src/postgres/admin/call-as.ts'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
@@ -151,6 +152,26 @@ describeBackends('finding requests', backend => {
       { numRuns: 60 },
     )
   }, 120_000)
+
+  test('by the tag user_id, only for who may see the project', async () => {
+    await proxy.query(`update usage_records set tags = '{"user_id": "u1"}' where request_id in ('r12', 'r13')`)
+    const [nobody] = await proxy.query<{ id: string }>(`select create_user('nobody@example.com', 'reader')::text as id`)
+    const [owner] = await proxy.query<{ id: string }>(`select id::text from users where email = 'all@example.com'`)
+    const find = (id = '') =>
+      callAs(
+        { database: proxy.stores.database, name: 'x', userId: Number(id), adminKeyId: null, address: '127.0.0.1' },
+        'find_requests',
+        {
+          ...{ of_project: project, of_tags: { user_id: 'u1' } },
+          ...{ from_time: '2020-01-01T00:00:00Z', until_time: '2100-01-01T00:00:00Z' },
+        },
+      )
+    expect((await find(owner?.id)).map(({ record }) => (record as UsageRecord).request_id).sort()).toEqual([
+      'r12',
+      'r13',
+    ])
+    expect(await find(nobody?.id)).toEqual([])
+  })
 
   test.each(['key_type', 'model_name'])('by %s alone, which a number of the overview leads to', async name => {
     for (const value of FILTERS[name]?.values ?? []) {

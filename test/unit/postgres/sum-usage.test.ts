@@ -44,6 +44,7 @@ test('records that agree are one sum', () => {
       saved_usd: 0,
       latency_ms: 17,
       duration_ms: 29,
+      slow_requests: 0,
       bucket: 12,
       tags: null,
       miss_reason: '',
@@ -66,6 +67,11 @@ test.each<[string, Partial<UsageRecord>]>([
 ])('%s keeps records apart', (_, difference) => {
   const sums = sumUsage([record, { ...record, ...difference }])
   expect(sums.map(sum => sum.requests)).toEqual([1, 1])
+})
+
+test('a request is slow from a second on, as PostgreSQL rounds it', () => {
+  const [sum] = sumUsage([999.9, 999.99999, 1000, 5000].map(duration_ms => ({ ...record, duration_ms })))
+  expect(sum).toMatchObject({ requests: 4, slow_requests: 3 })
 })
 
 test('what is missing is written as no text, and the shortest latency has a bucket', () => {
