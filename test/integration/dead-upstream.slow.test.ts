@@ -1,0 +1,108 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, type ClientRequest, request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
+import { call } from '../../src/postgres/call.ts'
+import { openRealDatabase } from '../../src/postgres/real.ts'
+import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
+import { ask } from '../harness/client.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { embeddedUrl } from '../harness/embedded-url.ts'
+import { fillDataDir } from '../harness/fill-data-dir.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+const WAITING = 500
+const SAMPLES = 200
+
+const hello = (model: string, content: string) => ({ model, messages: [{ role: 'user', content }] })
+
+describe('requests that wait for a dead upstream', () => {
+  let dataDir: string
+  let upstreams: Upstreams
+  let proxy: ProxyProcess
+  let key: string
+  const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
+  const waiting: ClientRequest[] = []
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-dead-'))
+    await fillDataDir(dataDir)
+    upstreams = await startUpstreams()
+    const port = String(findFreePort())
+    // A process of its own: client and upstream must not share its thread, nor its limit on connections.
+    const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port, LOG_LEVEL: 'warn' }
+    proxy = await startProxyProcess({ ...settings, ...upstreams.environment })
+    const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
+    await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+    key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
+    await storeKey({ database }, 'acme', 'openai', 'sk-own')
+    await database.close()
+  })
+  afterAll(async () => {
+    for (const one of waiting) one.destroy()
+    proxy.signal('SIGKILL')
+    await upstreams.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  /** Sends and looks no further. */
+  function wait(n: number): void {
+    const sent = httpRequest(`${proxy.baseUrl}/chat/completions`, {
+      method: 'POST',
+      agent,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    })
+    sent.on('error', () => {})
+    sent.end(JSON.stringify(hello('openai/gpt-4o-mini', `Is anybody there? ${n}`)))
+    waiting.push(sent)
+  }
+
+  /** Processor time that the proxy takes for many, one after the other: 0 where the system does not tell. */
+  async function processorMsOf(askOnce: (n: number) => Promise<void>): Promise<number> {
+    const before = readProcessorMs(proxy.pid)
+    for (let n = 0; n < SAMPLES; n++) await askOnce(n)
+    return readProcessorMs(proxy.pid) - before
+  }
+
+  async function hit(): Promise<void> {
+    expect((await ask(proxy, key, hello('gpt-4o-mini', 'What is known?'))).cache).toBe('HIT')
+  }
+  async function missElsewhere(n: number): Promise<void> {
+    const { status, headers } = await ask(proxy, key, hello('gpt-4o-mini', `Something new ${n} ${crypto.randomUUID()}`))
+    expect([status, headers.get('x-proxy-provider')]).toEqual([200, 'openai'])
+  }
+
+  test(`${WAITING} of them leave exact hits, and other upstreams, as they were`, async () => {
+    await ask(proxy, key, hello('gpt-4o-mini', 'What is known?'))
+    await processorMsOf(hit)
+    const usual = { hit: await processorMsOf(hit), miss: await processorMsOf(missElsewhere) }
+
+    upstreams.aggregator.script({ kind: 'hang', after: 'nothing' })
+    for (let n = 0; n < WAITING; n++) wait(n)
+    await waitUntil('all of them wait', () => upstreams.aggregator.counts.active === WAITING)
+
+    // None of them is answered: what stood in line behind them would never be either.
+    const beside = { hit: await processorMsOf(hit), miss: await processorMsOf(missElsewhere) }
+    expect(upstreams.aggregator.counts.active).toBe(WAITING)
+    // Loosely: what looks through 500 others each time would take far longer.
+    expect(beside.hit).toBeLessThan(usual.hit * 3 + SAMPLES)
+    expect(beside.miss).toBeLessThan(usual.miss * 3 + SAMPLES)
+
+    // Their calls go on, as their usage is charged: for ten minutes at most.
+    for (const one of waiting) one.destroy()
+    const left = await processorMsOf(hit)
+    expect(left).toBeLessThan(usual.hit * 3 + SAMPLES)
+  })
+})
+
+/** Of all threads of the process: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+function readProcessorMs(pid: number): number {
+  const path = `/proc/${pid}/stat`
+  if (!existsSync(path)) return 0
+  const fields = readFileSync(path, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  const MS_PER_TICK = 10
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+}
