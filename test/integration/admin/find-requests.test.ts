@@ -148,7 +148,6 @@ describeBackends('finding requests', backend => {
           )
         },
       ),
-      { numRuns: 60 },
     )
   }, 120_000)
 

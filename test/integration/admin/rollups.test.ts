@@ -5,6 +5,7 @@ import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
+import { draw } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
 const GRAINS = ['quarter', 'hour', 'day', 'month']
@@ -173,7 +174,7 @@ describeBackends('usage by any length of time', backend => {
     await missesAsRecorded()
     await rollUpUsage(stores.database)
     await missesAsRecorded()
-    for (const zone of ['UTC', 'Europe/Vienna', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {
+    for (const zone of draw(['UTC', 'Europe/Vienna', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati'])) {
       for (const [width, back] of [
         ['hour', '3 days 5 hours'],
         ['day', '40 days 3 hours'],
