@@ -15,7 +15,7 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: FileOrder },
     setupFiles: [
-      'test/harness/property-seed.ts',
+      'test/harness/depth.ts',
       'test/harness/after-file.ts',
       'test/harness/hold-answers.ts',
       'test/harness/broken-sql.ts',

@@ -204,7 +204,7 @@ async function runTests(
   if (bails) options.push('--bail=1')
   const running = Bun.spawn(['bun', 'run', 'test', ...files, ...options], {
     cwd: copy,
-    env: { ...usual, TEST_SUITE: 'all', ...environment },
+    env: { ...usual, TEST_SUITE: 'all', TEST_DEPTH: 'full', ...environment },
     stdout: 'ignore',
     stderr: 'ignore',
     timeout: limitMs,

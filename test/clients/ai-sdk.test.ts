@@ -14,6 +14,7 @@ import * as ai5 from 'ai-5'
 import * as ai6 from 'ai-6'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -108,6 +109,9 @@ describeOnce('the AI SDK holds conversations', backend => {
   }
 
   describe.each(Object.entries(VERSIONS))('version %s', (_version, { sdk, doors }) => {
+    const places = DOORS.flatMap(door => MODELS.map(model => ({ door, model })))
+    const ways = places.flatMap(place => (['plain', 'streamed'] as const).map(how => ({ ...place, how })))
+
     const tools = {
       get_weather: sdk.tool({
         description: 'The weather of a place.',
@@ -141,35 +145,33 @@ describeOnce('the AI SDK holds conversations', backend => {
       return { text: await result.text, calls, answered, finishReason: await result.finishReason, usage }
     }
 
-    describe.each(DOORS)('at %s', door => {
-      test.each(MODELS.flatMap(model => [[model, 'plain'] as const, [model, 'streamed'] as const]))(
-        'with %s, %s',
-        async (model, how) => {
-          const at = await connect()
-          const asked = doors[door]?.(at, model) as Model
-          const messages: Message[] = []
-          const turn = async (content: string) => {
-            messages.push({ role: 'user', content })
-            const said = await say(asked, messages, how === 'streamed')
-            messages.push(...(said.answered as Message[]))
-            expect(said).toMatchObject({ finishReason: 'stop', text: expect.stringMatching(/.{10}/) })
-            expect(said.usage.outputTokens).toBeGreaterThan(0)
-            return said
-          }
-          const { text } = await turn(`Hello ${crypto.randomUUID()}`)
-          scriptCall(model)
-          const looked = await turn('And what is the weather?')
-          expect(looked.calls).toMatchObject([{ toolName: 'get_weather', input: { place: 'Oslo' } }])
-          await turn('Thank you. And now?')
-          const last = standinOf(model).requests.at(-1)?.body
-          if (door === 'responses' && model === 'gpt-5-mini') return
-          for (const earlier of [text, BEFORE, 'Sunny in Oslo']) {
-            expect(JSON.stringify(last)).toContain(JSON.stringify(earlier).slice(1, -1))
-          }
-        },
-      )
+    test.each(draw(ways))('at $door with $model, $how', async ({ door, model, how }) => {
+      const at = await connect()
+      const asked = doors[door]?.(at, model) as Model
+      const messages: Message[] = []
+      const turn = async (content: string) => {
+        messages.push({ role: 'user', content })
+        const said = await say(asked, messages, how === 'streamed')
+        messages.push(...(said.answered as Message[]))
+        expect(said).toMatchObject({ finishReason: 'stop', text: expect.stringMatching(/.{10}/) })
+        expect(said.usage.outputTokens).toBeGreaterThan(0)
+        return said
+      }
+      const { text } = await turn(`Hello ${crypto.randomUUID()}`)
+      scriptCall(model)
+      const looked = await turn('And what is the weather?')
+      expect(looked.calls).toMatchObject([{ toolName: 'get_weather', input: { place: 'Oslo' } }])
+      await turn('Thank you. And now?')
+      const last = standinOf(model).requests.at(-1)?.body
+      if (door === 'responses' && model === 'gpt-5-mini') return
+      for (const earlier of [text, BEFORE, 'Sunny in Oslo']) {
+        expect(JSON.stringify(last)).toContain(JSON.stringify(earlier).slice(1, -1))
+      }
+    })
 
-      test.each(MODELS)('a stream of %s that is cut: what came, and then the error as it was told', async model => {
+    test.each(draw(places))(
+      'at $door, a stream of $model that is cut: what came, and then the error as it was told',
+      async ({ door, model }) => {
         const standin = standinOf(model) as Upstreams['openai']
         standin.scriptOnce({ kind: 'cut', after: standin === (upstreams.anthropic as unknown) ? 4 : 5 })
         const asked = doors[door]?.(await connect(), model) as Model
@@ -183,7 +185,7 @@ describeOnce('the AI SDK holds conversations', backend => {
         const [error] = told as Error[]
         // Some versions throw what they were told as it came.
         expect(error instanceof Error ? error.message : JSON.stringify(error)).toContain('broke off its answer')
-      })
-    })
+      },
+    )
   })
 })

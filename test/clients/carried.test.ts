@@ -10,6 +10,7 @@ import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAssembler } from '../../src/formats/chat/assemble-chat.ts'
 import { describeOnce } from '../harness/backends.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { INSISTING, insist, LAST_WORD, TOOL } from '../standin/insisting.ts'
@@ -49,7 +50,7 @@ describeOnce('what a message carried comes back', backend => {
     expect(upstreams.aggregator.requests).toHaveLength(3)
   }
 
-  test.each(VENDORS)('%s at chat, %s', async (_, how, model) => {
+  test.each(draw(VENDORS))('%s at chat, %s', async (_, how, model) => {
     const tools = [{ type: 'function' as const, function: { name: TOOL, parameters: SCHEMA } }]
     const messages: object[] = [{ role: 'user', content: question }]
     for (let step = 0; step < 3; step++) {
@@ -84,7 +85,7 @@ describeOnce('what a message carried comes back', backend => {
   }
 
   test.each(
-    VENDORS.flatMap(([name, how, model]) => Object.keys(STATES).map(state => [name, how, state, model] as const)),
+    draw(VENDORS.flatMap(([name, how, model]) => Object.keys(STATES).map(state => [name, how, state, model] as const))),
   )('%s at /v1/responses, %s, %s', async (_, how, state, model) => {
     const { previous, references, bare, ...fields } = STATES[state as keyof typeof STATES] as {
       previous?: boolean
@@ -188,7 +189,7 @@ describeOnce('what a message carried comes back', backend => {
     expect(upstreams.aggregator.requests).toHaveLength(what.startsWith('whatever') ? 2 : 3)
   })
 
-  test.each(VENDORS)('%s at /v1/messages, %s', async (_, how, model) => {
+  test.each(draw(VENDORS))('%s at /v1/messages, %s', async (_, how, model) => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
     let said: Anthropic.ContentBlock[] = []
     for (let step = 0; step < 3; step++) {
@@ -206,8 +207,10 @@ describeOnce('what a message carried comes back', backend => {
   })
 
   test.each(
-    VENDORS.flatMap(([name, how, model]) =>
-      (['OpenAI', 'Anthropic'] as const).map(of => [name, how, of, model] as const),
+    draw(
+      VENDORS.flatMap(([name, how, model]) =>
+        (['OpenAI', 'Anthropic'] as const).map(of => [name, how, of, model] as const),
+      ),
     ),
   )('%s by the AI SDK, %s, as its package for %s does', async (_, how, of, model) => {
     const at = { baseURL: proxy.baseUrl, apiKey }
@@ -225,7 +228,7 @@ describeOnce('what a message carried comes back', backend => {
     expectSteps()
   })
 
-  test.each(VENDORS)('%s by an agent of OpenAI’s, %s', async (_, how, model) => {
+  test.each(draw(VENDORS))('%s by an agent of OpenAI’s, %s', async (_, how, model) => {
     const provider = new OpenAIProvider({ openAIClient: openai as never, useResponses: true })
     const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
     const parameters = { ...SCHEMA, required: [], additionalProperties: true as const }
@@ -240,7 +243,7 @@ describeOnce('what a message carried comes back', backend => {
     expectSteps()
   })
 
-  test.each(VENDORS)('%s by Anthropic’s tool runner, %s', async (_, how, model) => {
+  test.each(draw(VENDORS))('%s by Anthropic’s tool runner, %s', async (_, how, model) => {
     const look = betaTool({ name: TOOL, description: 'Looks.', inputSchema: SCHEMA, run: () => RESULT })
     const asked = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: question }], tools: [look] }
     const last =

@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { Script } from '../standin/server.ts'
@@ -68,26 +69,29 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
     const hello = () => `Hello ${crypto.randomUUID()}`
     const NOT_FOUND = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' }
 
-    test.each(MODELS)('%s: what was said before counts among the input tokens, for the key that asked', async model => {
-      const one = await create({ model, input: 'word '.repeat(300) })
-      const [item] = one.output
-      const count = async (more: object, by = client) =>
-        (await by.responses.inputTokens.count({ model, input: 'And?', ...more })).input_tokens
-      const alone = await count({})
-      const byId = await count({ previous_response_id: one.id })
-      expect(byId - alone).toBeGreaterThan(300)
-      const byItem = await count({
-        input: [
-          { type: 'item_reference', id: item?.id },
-          { role: 'user', content: 'And?' },
-        ],
-      })
-      expect([byItem > alone, byItem < byId]).toEqual([true, true])
-      const stranger = await connect()
-      await expect(count({ previous_response_id: one.id }, stranger)).rejects.toMatchObject(NOT_FOUND)
-    })
+    test.each(draw(MODELS))(
+      '%s: what was said before counts among the input tokens, for the key that asked',
+      async model => {
+        const one = await create({ model, input: 'word '.repeat(300) })
+        const [item] = one.output
+        const count = async (more: object, by = client) =>
+          (await by.responses.inputTokens.count({ model, input: 'And?', ...more })).input_tokens
+        const alone = await count({})
+        const byId = await count({ previous_response_id: one.id })
+        expect(byId - alone).toBeGreaterThan(300)
+        const byItem = await count({
+          input: [
+            { type: 'item_reference', id: item?.id },
+            { role: 'user', content: 'And?' },
+          ],
+        })
+        expect([byItem > alone, byItem < byId]).toEqual([true, true])
+        const stranger = await connect()
+        await expect(count({ previous_response_id: one.id }, stranger)).rejects.toMatchObject(NOT_FOUND)
+      },
+    )
 
-    test.each(MODELS)('%s continues by previous_response_id, plain and streamed', async model => {
+    test.each(draw(MODELS))('%s continues by previous_response_id, plain and streamed', async model => {
       const [first, second, third] = [hello(), hello(), hello()]
       const one = await create({ model, input: first })
       expect(one).toMatchObject({ store: true })
@@ -106,7 +110,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect(JSON.stringify((await page.getNextPage()).data)).toContain(second)
     })
 
-    test.each(MODELS)('%s takes the items of earlier answers by their ids', async model => {
+    test.each(draw(MODELS))('%s takes the items of earlier answers by their ids', async model => {
       const input = hello()
       const one = await client.responses.stream({ model, input }).finalResponse()
       const [item] = one.output.filter(({ type }) => type === 'message')

@@ -10,6 +10,7 @@ import type { Response, ResponseInput } from 'openai/resources/responses/respons
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { messagesFormat } from '../../src/formats/messages/messages-format.ts'
 import { describeOnce } from '../harness/backends.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -127,7 +128,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       'with calls alone, stored': { bare: true },
     }
 
-    test.each(HOW.flatMap(how => Object.keys(STATES).map(state => [how, state] as const)))(
+    test.each(draw(HOW.flatMap(how => Object.keys(STATES).map(state => [how, state] as const))))(
       '%s, %s',
       async (how, state) => {
         const { previous, references, bare, ...fields } = STATES[state as keyof typeof STATES] as {
@@ -166,7 +167,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       },
     )
 
-    test.each(HOW)('with the AI SDK, two turns and their loops, %s', async how => {
+    test.each(draw(HOW))('with the AI SDK, two turns and their loops, %s', async how => {
       const messages: ModelMessage[] = []
       for (const said of [question, 'And now?']) {
         messages.push({ role: 'user', content: said })
@@ -184,7 +185,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       expect(upstreams.aggregator.requests).toHaveLength(4)
     })
 
-    test.each(HOW)('with an agent of OpenAI’s, two turns, %s', async how => {
+    test.each(draw(HOW))('with an agent of OpenAI’s, two turns, %s', async how => {
       const provider = new OpenAIProvider({ openAIClient: client as never, useResponses: true })
       const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
       const parameters = { ...SCHEMA, required: [], additionalProperties: true as const }
@@ -205,7 +206,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       expect(upstreams.aggregator.requests.at(-1)?.bodyText).toContain(question)
     })
 
-    test.each(HOW)('at /v1/messages with Anthropic’s tool runner, and the AI SDK, %s', async how => {
+    test.each(draw(HOW))('at /v1/messages with Anthropic’s tool runner, and the AI SDK, %s', async how => {
       upstreams.aggregator.script(thinkInMessages())
       const anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
       const look = betaTool({ name: TOOL, description: 'Looks.', inputSchema: SCHEMA, run: () => 'Blue.' })

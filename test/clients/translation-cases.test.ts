@@ -8,6 +8,7 @@ import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -294,7 +295,7 @@ describeOnce('translation', backend => {
   const isAsSent = (door: Door, provider: ProviderName) =>
     provider === 'anthropic' ? door === 'messages' : door === 'chat' || (door === 'responses' && provider === 'openai')
 
-  test.each(ASKED)('%s, at %s, of %s', async (_, door, provider, body) => {
+  test.each(draw(ASKED))('%s, at %s, of %s', async (_, door, provider, body) => {
     const asked = { model: MODELS[provider], ...body }
     const { status, text, json } = await readAnswer(
       await post(proxy, key, PATHS[door], asked, { headers: { 'cache-control': 'no-store' } }),

@@ -1,4 +1,4 @@
-/** Runs tests on each backend there is: embedded always, real where DATABASE_URL and REDIS_URL are set. */
+/** Runs tests on the embedded backend, or on the real one where DATABASE_URL and REDIS_URL are set; at full depth on both. */
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, inject } from 'vitest'
@@ -36,10 +36,12 @@ export interface Backend {
   open(): Promise<Stores>
 }
 
-/** Defines the tests once for each backend. */
+/** Defines the tests on the real backend where there is one, else on the embedded one; at full depth once for each. */
 export function describeBackends(title: string, define: (backend: Backend) => void): void {
-  describe(`${title} (embedded)`, () => define(shared('embedded', openEmbedded)))
-  if (inject('real')) describe(`${title} (real)`, () => define(shared('real', openReal)))
+  const hasReal = inject('real') !== null
+  if (inject('depth').isFull || !hasReal)
+    describe(`${title} (embedded)`, () => define(shared('embedded', openEmbedded)))
+  if (hasReal) describe(`${title} (real)`, () => define(shared('real', openReal)))
 }
 
 /** Defines the tests on the embedded backend alone, for what knows nothing of stores and takes its time. */

@@ -4,11 +4,15 @@ import type { TestProject } from 'vitest/node'
 import { call } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openRealDatabase } from '../../src/postgres/real.ts'
+import type { Depth } from './depth.ts'
 import { prepareEmbeddedTemplate } from './embedded-template.ts'
 import { runAsAdmin } from './run-as-admin.ts'
 
+const USUAL_SEED = 20_261_122
+
 declare module 'vitest' {
   export interface ProvidedContext {
+    depth: Depth
     /** Path of the embedded template's dump. */
     embeddedTemplate: string
     /** Null where no real stores are configured. `isCluster`: the database is the coordinator of scripts/citus.sh. */
@@ -24,16 +28,31 @@ export default async function setUp(project: TestProject) {
     prepareEmbeddedTemplate(),
     real && !isCluster && makeRealTemplate(real.adminUrl, real.template),
   ])
+  const depth = readDepth()
+  project.provide('depth', depth)
   project.provide('embeddedTemplate', embeddedTemplate)
   project.provide('real', real)
 
   return async () => {
     if (real && !isCluster) await runAsAdmin(real.adminUrl, `drop database if exists ${real.template} with (force)`)
-    const covered = real
-      ? 'embedded and real (PostgreSQL and Redis)'
-      : 'embedded alone; set DATABASE_URL and REDIS_URL to cover real ones too'
-    process.stdout.write(`\nStores covered: ${covered}.\n`)
+    process.stdout.write(`\n${describeCoverage(depth, real !== null)}\n`)
   }
+}
+
+function readDepth(): Depth {
+  const { TEST_DEPTH, TEST_SEED } = process.env
+  const seed = TEST_SEED === 'random' ? Date.now() : Number(TEST_SEED ?? USUAL_SEED)
+  return { isFull: TEST_DEPTH === 'full', seed: seed | 0 }
+}
+
+function describeCoverage({ isFull, seed }: Depth, hasReal: boolean): string {
+  const stores = !hasReal
+    ? 'embedded alone; set DATABASE_URL and REDIS_URL to cover real ones'
+    : isFull
+      ? 'embedded and real (PostgreSQL and Redis)'
+      : 'real (PostgreSQL and Redis); TEST_DEPTH=full covers embedded ones too'
+  const cases = isFull ? 'all' : 'a tenth of each matrix; TEST_DEPTH=full tests all'
+  return `Stores covered: ${stores}.\nCases tested: ${cases}. TEST_SEED=${seed}.`
 }
 
 async function makeRealTemplate(adminUrl: string, name: string): Promise<void> {

@@ -7,16 +7,31 @@ import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { EMPTIED_TABLES, emptyDatabase } from './empty-database.ts'
 import { holdToTypes } from './hold-to-types.ts'
 
-let taken: { database: Database; fingerprint: string } | null = null
+interface Taken {
+  database: Database
+  /** Of the schema and roles: a test that changes them costs the next file a database. */
+  fingerprint: string
+  seeds: Seed[]
+}
+interface Seed {
+  table: string
+  /** All its rows as JSON. */
+  rows: string
+}
 
-/** Emptied; another one where tests have changed what emptying leaves as it is. It is not to be closed. */
+let taken: Taken | null = null
+
+/** Emptied; another one where tests have changed the schema or roles. It is not to be closed. */
 export async function takeEmbedded(): Promise<Database> {
   if (taken !== null) {
-    const { database, fingerprint } = taken
+    const { database, fingerprint, seeds } = taken
     await emptyDatabase(database)
     // Nothing else takes dead rows away: an embedded database has no autovacuum.
     await database.runScript(`vacuum ${EMPTIED_TABLES.join(', ')}`)
-    if ((await readFingerprint(database)) === fingerprint) return database
+    if ((await readFingerprint(database)) === fingerprint) {
+      for (const seed of seeds) await restoreSeed(database, seed)
+      return database
+    }
     taken = null
     await database.close()
   }
@@ -24,7 +39,8 @@ export async function takeEmbedded(): Promise<Database> {
   const database = holdToTypes(await openEmbeddedDatabase({ directory: null, psql: null, template }))
   // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
   await call(database, 'maintain_usage_partitions', {})
-  taken = { database, fingerprint: await readFingerprint(database) }
+  const seeds = await Promise.all(SEEDED_TABLES.map(table => readSeed(database, table)))
+  taken = { database, fingerprint: await readFingerprint(database), seeds }
   return database
 }
 
@@ -33,13 +49,32 @@ export function embeddedInUse(): Database | null {
   return taken?.database ?? null
 }
 
-/** Seeds, and what was made after the cluster was: the schema, roles. */
-const SEEDS = ['models', 'plans', 'service_settings']
+const SEEDED_TABLES = ['models', 'model_prices', 'model_unit_prices', 'plans', 'service_settings']
+/** What was made after the cluster was. */
 const CATALOGUES = ['pg_proc', 'pg_class', 'pg_trigger', 'pg_constraint', 'pg_authid']
 
 /** How many rows there are, and which transaction wrote last: any change shows in one of them. */
 async function readFingerprint(database: Database): Promise<string> {
-  const kept = [...SEEDS, ...CATALOGUES.map(name => `${name} where oid >= 16384`)]
-  const each = kept.map(rows => `select count(*), max(xmin::text::bigint) from ${rows}`)
+  const each = CATALOGUES.map(name => `select count(*), max(xmin::text::bigint) from ${name} where oid >= 16384`)
   return JSON.stringify(await database.call(each.join(' union all '), []))
+}
+
+async function readSeed(database: Database, table: string): Promise<Seed> {
+  const [found] = await database.call<{ rows: string }>(
+    `select coalesce(jsonb_agg(t order by t::text), '[]')::text as rows from ${table} t`,
+    [],
+  )
+  return { table, rows: found?.rows ?? '[]' }
+}
+
+/** Without triggers: they would note the change. */
+async function restoreSeed(database: Database, seed: Seed): Promise<void> {
+  const { table, rows } = seed
+  if ((await readSeed(database, table)).rows === rows) return
+  await database.runScript(`
+    begin;
+    set local session_replication_role = replica;
+    delete from ${table};
+    insert into ${table} select * from jsonb_populate_recordset(null::${table}, $rows$${rows}$rows$);
+    commit;`)
 }

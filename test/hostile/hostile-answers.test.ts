@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { HOSTILE_SHAPES, type HostileShape } from '../harness/hostile-texts.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -47,7 +48,6 @@ describeEmbedded('hostile answers', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string
-  let turn = 0
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
@@ -61,25 +61,27 @@ describeEmbedded('hostile answers', backend => {
     await upstreams.stop()
   })
 
-  const places = Object.keys(DOORS).flatMap(path =>
-    MODELS.flatMap(model => [true, false].map(stream => ({ path, model, stream }))),
+  const places = Object.keys(ANSWERS).flatMap(answer =>
+    Object.keys(DOORS).flatMap(path =>
+      MODELS.flatMap(model => [true, false].map(stream => [answer, path, model, stream] as const)),
+    ),
+  )
+  /** Each place gets several shapes; the next place has the next ones. */
+  const cases = places.flatMap((place, at) =>
+    Array.from({ length: SHAPES_EACH }, (_, nth) => {
+      const shape = HOSTILE_SHAPES[(at * SHAPES_EACH + nth) % HOSTILE_SHAPES.length] as HostileShape
+      return [...place, shape.name, shape] as const
+    }),
   )
 
-  test.each(Object.entries(ANSWERS))('%s', async (_, script) => {
-    const slow: string[] = []
-    for (const { path, model, stream } of places) {
-      for (let nth = 0; nth < SHAPES_EACH; nth++) {
-        const shape = HOSTILE_SHAPES[turn++ % HOSTILE_SHAPES.length] as HostileShape
-        const grown = await findSlowRequest(CHARS, async chars => {
-          upstreams.reset()
-          script(shape.write(chars), upstreams)
-          // Answers that are shared would be asked for once.
-          const headers = { 'cache-control': 'no-store' }
-          await (await post(proxy, key, path, { ...DOORS[path], model, stream }, { headers })).text()
-        })
-        if (grown !== null) slow.push(`${path} ${model} ${stream ? 'streamed' : 'plain'}, ${shape.name}: ${grown}`)
-      }
-    }
-    expect(slow).toEqual([])
+  test.each(draw(cases))('%s at %s by %s, streamed: %s, of %s', async (answer, path, model, stream, _, { write }) => {
+    const grown = await findSlowRequest(CHARS, async chars => {
+      upstreams.reset()
+      ANSWERS[answer]?.(write(chars), upstreams)
+      // Answers that are shared would be asked for once.
+      const headers = { 'cache-control': 'no-store' }
+      await (await post(proxy, key, path, { ...DOORS[path], model, stream }, { headers })).text()
+    })
+    expect(grown).toBeNull()
   })
 })

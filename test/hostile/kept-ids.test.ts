@@ -2,13 +2,14 @@
 
 import OpenAI, { toFile } from 'openai'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OBJECT_NAMES, OTHER_NAMES } from '../../src/formats/kept-references.ts'
 import { methodsOf, TARGETS } from '../../src/http/paths.ts'
 import { call } from '../../src/postgres/call.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { describeOnce, describeReal, type Stores } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -79,30 +80,32 @@ describeOnce('what providers keep', backend => {
     expect(Object.keys(BODIES).toSorted()).toEqual(PATHS.toSorted())
   })
 
-  describe.each(Object.keys(DOORS))('%s', path => {
-    test.each(Object.keys(NAMES))('%s', async name => {
-      const id = `id_${crypto.randomUUID().replaceAll('-', '')}`
-      const body = { ...DOORS[path], x: NAMES[name]?.(id) }
-      const mine = await readAnswer(await post(proxy, a, path, JSON.stringify(body)))
-      expect(mine.text).not.toContain('No such')
-      const before = upstreams.openai.requests.length
-      const theirs = await readAnswer(await post(proxy, b, path, JSON.stringify(body)))
-      expect([theirs.status, theirs.text]).toEqual([404, expect.stringContaining('No such')])
-      expect(upstreams.openai.requests.length).toBe(before)
-    })
-  })
-
-  test.each(Object.keys(DOORS))('%s refuses an id that nothing can have, by the name of its field', async path => {
+  const places = Object.keys(DOORS).flatMap(path => Object.keys(NAMES).map(name => [path, name] as const))
+  test.each(draw(places))('%s: %s', async (path, name) => {
+    const id = `id_${crypto.randomUUID().replaceAll('-', '')}`
+    const body = { ...DOORS[path], x: NAMES[name]?.(id) }
+    const mine = await readAnswer(await post(proxy, a, path, JSON.stringify(body)))
+    expect(mine.text).not.toContain('No such')
     const before = upstreams.openai.requests.length
-    for (const [name, write] of Object.entries(NAMES)) {
-      for (const id of ['', 'i'.repeat(257)]) {
-        const body = JSON.stringify({ ...DOORS[path], x: write(id) })
-        const { status, text } = await readAnswer(await post(proxy, a, path, body))
-        expect([name, status, text]).toEqual([name, 400, expect.stringMatching(/x\.\w+ must be an id of 1 to 256/)])
-      }
-    }
+    const theirs = await readAnswer(await post(proxy, b, path, JSON.stringify(body)))
+    expect([theirs.status, theirs.text]).toEqual([404, expect.stringContaining('No such')])
     expect(upstreams.openai.requests.length).toBe(before)
   })
+
+  test.each(draw(Object.keys(DOORS)))(
+    '%s refuses an id that nothing can have, by the name of its field',
+    async path => {
+      const before = upstreams.openai.requests.length
+      for (const [name, write] of Object.entries(NAMES)) {
+        for (const id of ['', 'i'.repeat(257)]) {
+          const body = JSON.stringify({ ...DOORS[path], x: write(id) })
+          const { status, text } = await readAnswer(await post(proxy, a, path, body))
+          expect([name, status, text]).toEqual([name, 400, expect.stringMatching(/x\.\w+ must be an id of 1 to 256/)])
+        }
+      }
+      expect(upstreams.openai.requests.length).toBe(before)
+    },
+  )
 
   const call = async (key: string, method: string, path: string) => {
     const response = await fetch(proxy.baseUrl + path, { method, headers: { authorization: `Bearer ${key}` } })

@@ -1,11 +1,12 @@
 /** Bodies that would hold up the event loop, at the doors that answer without the pipeline: the worker takes them apart, and refuses. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MOST } from '../../src/formats/large-bodies/read-large-body.ts'
 import { methodsOf, TARGETS } from '../../src/http/paths.ts'
 import type { Target } from '../../src/pipeline/request.ts'
 import { OPERATIONS } from '../../src/providers/operations.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
@@ -48,11 +49,12 @@ describeEmbedded('large bodies at any door', backend => {
     await upstream.stop()
   })
 
-  describe.each(Object.entries(BODIES))('%s', (_, [body, told]) => {
-    test.each(DOORS)('%s refuses them before they are parsed', async path => {
-      const answer = await readAnswer(await post(proxy, key, path, body))
-      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(told)])
-    })
+  const cases = Object.entries(BODIES).flatMap(([name, [body, told]]) =>
+    DOORS.map(path => [path, name, body, told] as const),
+  )
+  test.each(draw(cases))('%s refuses %s before they are parsed', async (path, _, body, told) => {
+    const answer = await readAnswer(await post(proxy, key, path, body))
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(told)])
   })
 
   test('an answer of many megabytes is passed on, and not kept', async () => {

@@ -1,9 +1,200 @@
-/** Odd values where the vendors' packages know a field: a 4xx in JSON, or passed on. `odd-values.slow.test.ts` tries more of them. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** Odd values in each field that the vendors' packages know, at each endpoint, on each way to a provider: a 4xx in JSON, or passed on. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { type Answer, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { describeOddValues, findFault, type OddTargets, openOddTargets } from './odd-values.ts'
+import { type FieldPlace, listFields, type RequestType } from '../harness/vendor-fields.ts'
+
+/** As JSON: some of them cannot be written by `JSON.stringify`. */
+const ODD_VALUES = [
+  '{"toString":1}',
+  '{"toString":null,"valueOf":null}',
+  '{"toJSON":1}',
+  '{"__proto__":null}',
+  '{"__proto__":{"type":"text"},"constructor":1}',
+  '{"type":{"toString":1},"role":{"toString":1},"name":[[]],"text":{"length":-1},"id":{"toString":1}}',
+  '{"length":1e9}',
+  '"constructor"',
+  '"__proto__"',
+  '"toString"',
+  '"hasOwnProperty"',
+  'null',
+  '[]',
+  '[null]',
+  '[[[[]]]]',
+  '[{"toString":1}]',
+  '["__proto__"]',
+  '{}',
+  'true',
+  '1e400',
+  '-1e400',
+  '-0',
+  '1e-400',
+  '9007199254740993',
+  '"\\ud800"',
+  '"\\u0000"',
+  '""',
+  `"${'x'.repeat(5_000)}"`,
+  `{"${'y'.repeat(5_000)}":1}`,
+]
+const PLACE = '@odd value@'
+
+const OPENAI = { package: 'openai' } as const
+const ANTHROPIC = { package: '@anthropic-ai/sdk' } as const
+const messages = [{ role: 'user', content: 'Hi.' }]
+const CHAT = { ...OPENAI, files: ['chat/completions/completions', 'shared'] }
+const MESSAGES = { ...ANTHROPIC, files: ['messages/messages'] }
+const BETA = { ...ANTHROPIC, files: ['beta/messages/messages', 'beta/beta'] }
+const RESPONSES = { ...OPENAI, files: ['responses/responses', 'shared', 'conversations/conversations'] }
+const AUDIO = { ...OPENAI, files: ['audio/transcriptions', 'audio/translations', 'audio/speech'] }
+const IMAGES = { ...OPENAI, files: ['images'] }
+const line = { custom_id: 'a', params: { model: 'claude-haiku-4-5', max_tokens: 9, messages } }
+
+/** Where the model decides, every way to a provider is tried. */
+const ASKED: [path: string, type: Omit<RequestType, 'body'>, body: object][] = [
+  ['/chat/completions', { ...CHAT, interface: 'ChatCompletionCreateParamsBase' }, { messages }],
+  ['/responses', { ...RESPONSES, interface: 'ResponseCreateParamsBase' }, { input: 'Hi.' }],
+  ['/messages', { ...MESSAGES, interface: 'MessageCreateParamsBase' }, { messages, max_tokens: 9 }],
+  ['/messages', { ...BETA, interface: 'MessageCreateParamsBase' }, { messages, max_tokens: 9 }],
+  ['/responses/input_tokens', { ...RESPONSES, interface: 'ResponseCreateParamsBase' }, { input: 'Hi.' }],
+  ['/messages/count_tokens', { ...MESSAGES, interface: 'MessageCountTokensParams' }, { messages }],
+  ['/cache/explain', { ...CHAT, interface: 'ChatCompletionCreateParamsBase' }, { messages }],
+]
+/** A model for each way to a provider. */
+const WAYS = {
+  openai: 'gpt-4o-mini',
+  anthropic: 'claude-haiku-4-5',
+  groq: 'llama-3.1-8b-instant',
+  aggregator: 'mistralai/mistral-small',
+  sandbox: 'gpt-4o-mini',
+}
+const OTHERS: [path: string, type: Omit<RequestType, 'body'>, body: object][] = [
+  [
+    '/completions',
+    { ...OPENAI, files: ['completions', 'chat/completions/completions'], interface: 'CompletionCreateParamsBase' },
+    { model: 'gpt-3.5-turbo-instruct', prompt: 'Hi.' },
+  ],
+  [
+    '/embeddings',
+    { ...OPENAI, files: ['embeddings'], interface: 'EmbeddingCreateParams' },
+    { model: 'text-embedding-3-small', input: 'Hi.' },
+  ],
+  ['/images/generations', { ...IMAGES, interface: 'ImageGenerateParamsBase' }, { model: 'gpt-image-1', prompt: 'Hi.' }],
+  [
+    '/images/edits',
+    { ...IMAGES, interface: 'ImageEditParamsBase' },
+    { model: 'gpt-image-1', prompt: 'Hi.', image: 'x' },
+  ],
+  ['/images/variations', { ...IMAGES, interface: 'ImageCreateVariationParams' }, { model: 'dall-e-2', image: 'x' }],
+  ['/audio/speech', { ...AUDIO, interface: 'SpeechCreateParams' }, { model: 'tts-1', voice: 'alloy', input: 'Hi.' }],
+  [
+    '/audio/transcriptions',
+    { ...AUDIO, interface: 'TranscriptionCreateParamsBase' },
+    { model: 'whisper-1', file: 'x' },
+  ],
+  ['/audio/translations', { ...AUDIO, interface: 'TranslationCreateParams' }, { model: 'whisper-1', file: 'x' }],
+  [
+    '/moderations',
+    { ...OPENAI, files: ['moderations'], interface: 'ModerationCreateParams' },
+    { model: 'omni-moderation-latest', input: 'Hi.' },
+  ],
+  [
+    '/batches',
+    { ...OPENAI, files: ['batches'], interface: 'BatchCreateParams' },
+    { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' },
+  ],
+  [
+    '/messages/batches',
+    { ...ANTHROPIC, files: ['messages/batches', 'messages/messages'], interface: 'BatchCreateParams' },
+    { requests: [line] },
+  ],
+]
+
+const WAY_NAMES = Object.keys(WAYS) as (keyof typeof WAYS)[]
+
+/** Known from no package. */
+const RANKED: readonly FieldPlace[] = ['model', 'query', 'documents', 'top_n', 'return_documents'].map(name => ({
+  name,
+  bodyWith: value => ({ model: 'cohere/rerank-v3.5', query: 'x', documents: ['x'], [name]: value }),
+}))
+
+interface OddTargets {
+  proxy: TestProxy
+  /** Of a project with keys of every provider. */
+  key: string
+  testKey: string
+}
+
+/** A project with keys of all providers, and one of the sandbox; neither is limited. */
+async function openOddTargets(proxy: TestProxy, stores: Parameters<typeof storeKey>[0]): Promise<OddTargets> {
+  const key = await proxy.createKey({ project: 'a', type: 'project' })
+  const testKey = await proxy.createKey({ project: 'b', type: 'test' })
+  for (const provider of ['openai', 'anthropic', 'groq'] as const)
+    await storeKey(stores, 'a', provider, `sk-${provider}`)
+  await proxy.query(`
+    update plans set requests_per_minute_per_key = 1000000, requests_per_minute_per_address = 1000000,
+      requests_per_month = 100000000, test_requests_per_minute = 1000000, test_requests_per_month = 100000000`)
+  return { proxy, key, testKey }
+}
+
+/** Nothing waits as long, however busy the machine is. */
+const HUNG_MS = 120_000
+
+/** What went wrong; null for an answer, or for an error that says in JSON what the client did. */
+async function findFault({ proxy }: OddTargets, path: string, by: string, body: string): Promise<string | null> {
+  const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
+  const ask = () => fetch(proxy.baseUrl + path, { method: 'POST', headers, body, signal: AbortSignal.timeout(HUNG_MS) })
+  const answer = await ask()
+    .then(readAnswer)
+    .catch((error: unknown) => `${error}`)
+  if (typeof answer === 'string') return answer
+  const isTold = answer.status < 400 || typeof answer.json?.error?.message === 'string'
+  // In a stream, too.
+  const isOurs = (answer.status >= 500 && !isBusy(answer)) || /on our side|could not be answered/.test(answer.text)
+  return isTold && !isOurs ? null : `${answer.status} ${answer.text.slice(0, 200)}`
+}
+
+/** A database that answered too late: it says when to come again, and nothing of the value. */
+function isBusy({ status, headers }: Answer): boolean {
+  return status === 503 && headers.has('retry-after')
+}
+
+const VALUES_EACH = 3
+const FEW_FIELDS = 50
+const MOST_TOLD = 20
+const AT_ONCE = 8
+
+/** Each field gets some of the values, in turn: over the fields, the ways and the turns each value comes everywhere. Of few, each gets all. */
+async function tryFields(
+  targets: OddTargets,
+  path: string,
+  { by, fields, turn }: { by: string; fields: readonly FieldPlace[]; turn: number },
+): Promise<string[]> {
+  const faults: string[] = []
+  const values = fields.length < FEW_FIELDS ? ODD_VALUES.length : VALUES_EACH
+  const cases = draw(fields.map((field, at) => ({ ...field, at }))).flatMap(({ name, bodyWith, at }) => {
+    const whole = JSON.stringify({
+      ...(at % 3 === 0 && MAY_STREAM.has(path) ? { stream: true } : {}),
+      ...bodyWith(PLACE),
+    })
+    const odds = Array.from({ length: values }, (_, n) => {
+      return ODD_VALUES[n === 0 && turn % 2 === 0 ? 0 : (at * 7 + turn * 3 + n * 5) % ODD_VALUES.length] ?? ''
+    })
+    return draw(odds).map(odd => ({ name, odd, body: whole.replace(JSON.stringify(PLACE), odd) }))
+  })
+  async function work(): Promise<void> {
+    for (let next = cases.pop(); next; next = cases.pop()) {
+      const fault = await findFault(targets, path, by, next.body)
+      if (fault !== null) faults.push(`${next.name} = ${next.odd.slice(0, 60)}: ${fault}`)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return faults.slice(0, MOST_TOLD)
+}
+
+const MAY_STREAM = new Set(['/chat/completions', '/responses', '/messages', '/completions'])
 
 describeOnce('odd values', backend => {
   let upstreams: Upstreams
@@ -21,8 +212,36 @@ describeOnce('odd values', backend => {
     await upstreams.stop()
   })
 
-  // Those that translate.
-  describeOddValues(() => targets, { ways: ['anthropic', 'groq', 'sandbox'], values: 1 })
+  const tried = { timeout: 600_000 }
+
+  describe.each(WAY_NAMES)('by %s', way => {
+    test.each(ASKED.map(([path, type, body], turn) => ({ path, type, body, turn })))(
+      '$path, $type.interface of $type.files',
+      tried,
+      async ({ path, type, body, turn }) => {
+        const fields = listFields({ ...type, body: { model: WAYS[way], ...body } })
+        expect(fields.length).toBeGreaterThan(100)
+        const by = way === 'sandbox' ? targets.testKey : targets.key
+        expect(await tryFields(targets, path, { by, fields, turn: turn + WAY_NAMES.indexOf(way) })).toEqual([])
+      },
+    )
+  })
+
+  test.each(OTHERS.map(([path, type, body]) => ({ path, type, body })))(
+    '$path',
+    tried,
+    async ({ path, type, body }) => {
+      const fields = listFields({ ...type, body: body as Record<string, unknown> })
+      expect(fields.length).toBeGreaterThan(2)
+      await expectAll(path, fields)
+    },
+  )
+  test('/rerank', tried, () => expectAll('/rerank', RANKED))
+
+  async function expectAll(path: string, fields: readonly FieldPlace[]): Promise<void> {
+    for (const by of [targets.key, targets.testKey])
+      expect(await tryFields(targets, path, { by, fields, turn: 1 })).toEqual([])
+  }
 
   /** As text: one name cannot be written in an object of JavaScript. */
   const ODD_LINES = ['constructor', '__proto__', 'toString', ''].flatMap(url => [

@@ -16,6 +16,7 @@ import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -331,7 +332,7 @@ describeBackends('budgets', backend => {
     ...Object.keys(OPERATIONS).map(operation => `/${operation}`),
   ].filter(path => !(path in DOORS) && path !== '/moderations')
 
-  test.each(OTHER_DOORS)('nothing passes %s without money, or without a price', async path => {
+  test.each(draw(OTHER_DOORS))('nothing passes %s without money, or without a price', async path => {
     await setBudget(0)
     const models = { '/images/edits': 'gpt-image-1', '/images/variations': 'dall-e-2', '/rerank': 'cohere/rerank-v3.5' }
     const model = models[path as keyof typeof models] ?? 'whisper-1'
@@ -342,7 +343,7 @@ describeBackends('budgets', backend => {
     expect(asked).toEqual([])
   })
 
-  test.each(Object.entries(DOORS))('nothing passes %s without money', async (path, body) => {
+  test.each(draw(Object.entries(DOORS)))('nothing passes %s without money', async (path, body) => {
     await setBudget(0)
     const { status, json } = await readAnswer(await post(proxy, key, path, body))
     expect([status, json.error.code ?? json.error.type]).toEqual([
@@ -837,10 +838,12 @@ describeOnce('periods of budgets', backend => {
     ])
   })
 
-  test.each(CHANGED_ZONES)('every moment of %s lies in one period, and each ends where the next begins', async zone => {
-    const { database } = await backend.open()
-    const [found] = await database.call<{ tried: number; outside: number; torn: number }>(
-      `with days as (
+  test.each(draw(CHANGED_ZONES))(
+    'every moment of %s lies in one period, and each ends where the next begins',
+    async zone => {
+      const { database } = await backend.open()
+      const [found] = await database.call<{ tried: number; outside: number; torn: number }>(
+        `with days as (
         select d.day, d.day at time zone $1 - lag(d.day) over (order by d.day) at time zone $1 as length
         from generate_series('2005-01-01Z'::timestamptz, '2019-01-01Z', '1 day') as d (day)
       )
@@ -854,11 +857,12 @@ describeOnce('periods of budgets', backend => {
       cross join lateral period_of(u.per, $1, m.at) p
       cross join lateral period_of(u.per, $1, p.ends) next
       where d.length <> '1 day'`,
-      [zone],
-    )
-    expect(found).toMatchObject({ outside: 0, torn: 0 })
-    expect(found?.tried).toBeGreaterThan(0)
-  })
+        [zone],
+      )
+      expect(found).toMatchObject({ outside: 0, torn: 0 })
+      expect(found?.tried).toBeGreaterThan(0)
+    },
+  )
 
   test('a total has no end', async () => {
     const { database } = await backend.open()

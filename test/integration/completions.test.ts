@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -100,7 +101,7 @@ describeOnce('legacy completions', backend => {
         (choice.logprobs as Record<string, unknown[]>)[field]?.push(...list)
   }
 
-  describe.each(FORMS)('%s', (_, body) => {
+  describe.each(draw(FORMS))('%s', (_, body) => {
     test('forwarded as it came, then a hit with the same body', async () => {
       const cold = await complete(body)
       expect(cold).toMatchObject({ status: 200, cache: 'MISS', json: { object: 'text_completion' } })

@@ -9,7 +9,6 @@ import { isKept } from '../harness/provider-cases/is-kept.ts'
 import { type ProviderTable, type SentRow, sendRows, startTable } from '../harness/provider-cases/send-rows.ts'
 import { siblingCase } from '../harness/provider-cases/write-bytes.ts'
 
-const RUNS = 100
 const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
 /** Prompt tokens of a generated request, which are counted where its provider reports none. What it reports is more. */
 const LONGEST_ESTIMATE = 100
@@ -46,7 +45,7 @@ describeOnce('any chat response', backend => {
       const [chat, ...others] = ENDPOINTS.map(endpoint => read(rows[endpoint]))
       for (const other of others) expect(other).toEqual(chat)
     })
-    return fc.assert(property, { numRuns: RUNS })
+    return fc.assert(property)
   }
 
   const isFailed = ({ first }: SentRow) => first.end === 'error'
@@ -63,7 +62,7 @@ describeOnce('any chat response', backend => {
           expect({ endpoint, isStored: isStored(endpoint) }).toEqual({ endpoint, isStored: isStored('chat') })
       }
     })
-    return fc.assert(property, { numRuns: RUNS })
+    return fc.assert(property)
   })
 
   test('says the same text and makes the same calls', () =>
@@ -85,7 +84,7 @@ describeOnce('any chat response', backend => {
         if (second.cache === 'HIT') expect({ endpoint, ...essence(second) }).toEqual({ endpoint, ...essence(first) })
       }
     })
-    return fc.assert(property, { numRuns: RUNS })
+    return fc.assert(property)
   })
 
   test('loses none of its strings', () => {
@@ -99,7 +98,7 @@ describeOnce('any chat response', backend => {
         expect({ endpoint, lost }).toEqual({ endpoint, lost: [] })
       }
     })
-    return fc.assert(property, { numRuns: RUNS })
+    return fc.assert(property)
   })
 
   test('with text is never free, whatever its usage is', () => {
@@ -116,7 +115,7 @@ describeOnce('any chat response', backend => {
         })
       }
     })
-    return fc.assert(property, { numRuns: RUNS })
+    return fc.assert(property)
   })
 })
 

@@ -16,7 +16,8 @@ const SECRET = 'an-mcp-secret'
 /** The same JSON with every character of every key and value escaped. */
 function escapeJson(value: unknown): string {
   return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"/g, text => {
-    const units = Array.from({ length: JSON.parse(text).length }, (_, at) => JSON.parse(text).charCodeAt(at))
+    const unescaped: string = JSON.parse(text)
+    const units = Array.from({ length: unescaped.length }, (_, at) => unescaped.charCodeAt(at))
     return `"${units.map(unit => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`
   })
 }

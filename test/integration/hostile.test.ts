@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
@@ -81,19 +82,15 @@ describeBackends('hostile requests', backend => {
   const groups = Object.entries(GROUPS).filter(
     ([group]) => backend.name === 'embedded' || REACHES_STORES.includes(group),
   )
-  const requests = groups.flatMap(([, group]) => group)
-  for (const [group, requests] of groups) {
-    describe(group, () => {
-      test.each(requests)('$name', async request => {
-        log.take()
-        checkExchange(request, request.statuses, await send(request, 'test'))
-        const { upstreamStatuses = request.statuses } = request
-        if (upstreamStatuses) checkExchange(request, upstreamStatuses, await send(request, 'project'))
-        await expectHealth()
-        checkLog(log.take())
-      })
-    })
-  }
+  const requests = draw(groups.flatMap(([group, each]) => each.map(request => ({ ...request, group }))))
+  test.each(requests)('$group: $name', async request => {
+    log.take()
+    checkExchange(request, request.statuses, await send(request, 'test'))
+    const { upstreamStatuses = request.statuses } = request
+    if (upstreamStatuses) checkExchange(request, upstreamStatuses, await send(request, 'project'))
+    await expectHealth()
+    checkLog(log.take())
+  })
 
   test('clients that go away in the middle of a body', async () => {
     log.take()

@@ -6,6 +6,7 @@ import type { Target } from '../../src/pipeline/request.ts'
 import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { sendRaw } from './hostile/raw-http.ts'
@@ -113,7 +114,7 @@ describeOnce('restricted keys', backend => {
     await knock(chat)
     upstreams.reset()
     await limit({ allowed_addresses: ['10.0.0.0/8', '2001:db8:0:1::7'], requests_per_minute: 1_000 })
-    for (const door of DOORS) {
+    for (const door of draw(DOORS)) {
       for (const from of ['192.0.2.7', '2001:db8:0:1::8']) {
         const answer = await knock(door, from)
         expect([door.method, door.path, answer.status]).toEqual([door.method, door.path, 403])
@@ -129,7 +130,7 @@ describeOnce('restricted keys', backend => {
     expect(counted).toEqual([{ requests: 1 }])
     const inside = await knock(chat, '10.1.2.3')
     expect([inside.status, inside.headers.get('x-ratelimit-remaining-requests')]).toEqual([200, '998'])
-    for (const door of DOORS) {
+    for (const door of draw(DOORS)) {
       for (const from of ['10.255.255.255', '2001:db8:0:1::7', '::ffff:10.0.0.1']) {
         expect((await knock(door, from)).text).not.toContain('may not be used')
       }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -344,7 +345,7 @@ describeOnce('the most that a request may cost', backend => {
     return each.path === '/messages' ? claudesRequests : upstreams.openai.requests
   }
 
-  test.each(Object.entries(CASES))('%s: what many at once cost is no more than their budget', async (_, each) => {
+  test.each(draw(Object.entries(CASES)))('%s: what many at once cost is no more than their budget', async (_, each) => {
     const requests = script(each)
     const budget = each.usd * 2.5
     await proxy.query(`select set_budget('${project}', 'usd', ${budget}, 'month')`)
@@ -355,21 +356,26 @@ describeOnce('the most that a request may cost', backend => {
     expect(await spent()).toBeCloseTo(requests.length * each.usd, 6)
   })
 
-  test.each(Object.entries(CASES))('%s: one is charged as its vendor does, or refused by name', async (name, each) => {
-    const requests = script(each)
-    await proxy.query(`select set_budget('${project}', 'usd', 1000, 'month')`)
-    const { status, json } = await send(each)
-    const isRefused = name in REFUSED
-    expect([status, requests.length]).toEqual(isRefused ? [400, 0] : [200, 1])
-    if (isRefused) expect(json.error.message).toContain(REFUSED[name])
-    else expect(await spent()).toBeCloseTo(each.usd, 6)
-  })
+  test.each(draw(Object.entries(CASES)))(
+    '%s: one is charged as its vendor does, or refused by name',
+    async (name, each) => {
+      const requests = script(each)
+      await proxy.query(`select set_budget('${project}', 'usd', 1000, 'month')`)
+      const { status, json } = await send(each)
+      const isRefused = name in REFUSED
+      expect([status, requests.length]).toEqual(isRefused ? [400, 0] : [200, 1])
+      if (isRefused) expect(json.error.message).toContain(REFUSED[name])
+      else expect(await spent()).toBeCloseTo(each.usd, 6)
+    },
+  )
 
   const CLAUDES = Object.entries(CASES).filter(([name, { path }]) => path === '/messages' && !name.includes('no price'))
 
   test.each(
-    CLAUDES.flatMap(([name, each]) =>
-      (['streamed', 'from chat’s door', 'streamed from chat’s door'] as const).map(how => [name, how, each] as const),
+    draw(
+      CLAUDES.flatMap(([name, each]) =>
+        (['streamed', 'from chat’s door', 'streamed from chat’s door'] as const).map(how => [name, how, each] as const),
+      ),
     ),
   )('%s, %s, is charged as its vendor does', async (_, how, each) => {
     script(each)

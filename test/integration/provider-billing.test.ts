@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -158,7 +159,7 @@ describeOnce('what an aggregator can bill', backend => {
   }
   const AT_ONCE = 30
 
-  test.each(Object.entries(CASES))('%s: many at once are billed no more than their budget', async (_, fields) => {
+  test.each(draw(Object.entries(CASES)))('%s: many at once are billed no more than their budget', async (_, fields) => {
     // Far less than all of them cost at another host.
     const usd = 'provider' in fields ? 0.005 : 1
     for (const proxy of [openRouter, other]) {
@@ -469,7 +470,7 @@ describeOnce('what OpenAI can bill', backend => {
   const TOO_DEAR = new Set(['searches'])
   const AT_ONCE = 30
 
-  test.each(Object.keys(CASES))(
+  test.each(draw(Object.keys(CASES)))(
     '%s: many at once are billed no more than their budget, and some are answered',
     async name => {
       const [path, body] = CASES[name] ?? ['', {}]

@@ -1,7 +1,8 @@
 /** Providers that quote the credential that they were called with: in any form, at any place, in any spelling, whatever the status. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
+import { draw } from '../harness/depth.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { SPELLINGS, shows } from '../harness/quote-credential.ts'
@@ -301,22 +302,23 @@ describeOnce('a credential that a provider quotes', backend => {
     return `${JSON.stringify([...headers])}\n${text}`
   }
 
-  describe.each(DOORS)('%s by %s', (path, provider, body, forms) => {
-    test.each(Object.entries(forms))('in %s, however it is spelled', async (_, told_) => {
-      if (provider !== 'aggregator') await storeKeys()
-      form = told_
-      const streamed = form.type === STREAM && !path.startsWith('/embeddings') ? { stream: true } : {}
-      for (spelling of USUAL) {
-        const request = { ...body(), ...streamed }
-        expect([spelling, shows(await told(path, request), secrets[provider])]).toEqual([spelling, false])
-        // What is quoted in a header alone is not stored with it.
-        if (spelling !== 'plain' || form.body('x') === form.body('y')) continue
-        const askedBefore = asked
-        await proxy.settle()
-        expect(shows(await told(path, request), secrets[provider])).toBe(false)
-        expect(asked).toBe(askedBefore + 1)
-      }
-    })
+  const answers = DOORS.flatMap(([path, provider, body, forms]) =>
+    Object.entries(forms).map(([name, form]) => [path, provider, name, body, form] as const),
+  )
+  test.each(draw(answers))('%s by %s in %s, however it is spelled', async (path, provider, _, body, answer) => {
+    if (provider !== 'aggregator') await storeKeys()
+    form = answer
+    const streamed = form.type === STREAM && !path.startsWith('/embeddings') ? { stream: true } : {}
+    for (spelling of USUAL) {
+      const request = { ...body(), ...streamed }
+      expect([spelling, shows(await told(path, request), secrets[provider])]).toEqual([spelling, false])
+      // What is quoted in a header alone is not stored with it.
+      if (spelling !== 'plain' || form.body('x') === form.body('y')) continue
+      const askedBefore = asked
+      await proxy.settle()
+      expect(shows(await told(path, request), secrets[provider])).toBe(false)
+      expect(asked).toBe(askedBefore + 1)
+    }
   })
 
   test('no more does what was stored, recorded or logged', async () => {
@@ -333,7 +335,7 @@ describeOnce('a credential that a provider quotes', backend => {
       }
     }
     const lines = log.take()
-    expect(lines.length).toBeGreaterThan(100)
+    expect(lines).not.toEqual([])
     for (const line of lines)
       for (const secret of Object.values(secrets)) expect(line.includes(secret.slice(-12))).toBe(false)
   })
@@ -431,7 +433,7 @@ describeOnce('a credential that a provider quotes', backend => {
 
   test('a file, and its content', async () => {
     await storeKeys()
-    for (spelling of Object.keys(SPELLINGS)) {
+    for (spelling of draw(Object.keys(SPELLINGS))) {
       const id = `file-${crypto.randomUUID()}`
       form = { body: quoting({ id, object: 'file', bytes: 1, created_at: 1, filename: QUOTED, purpose: 'batch' }) }
       const upload = new FormData()

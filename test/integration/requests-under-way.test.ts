@@ -61,7 +61,11 @@ describeOnce("a key's requests under way", backend => {
       upstream.script({ kind: 'error', status: 400 })
       const failed = await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(false)))
       expect(failed.map(({ status }) => status)).toEqual(Array.from({ length: AT_ONCE }, () => 400))
-      upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: 2_000 })
+      const { promise: haveLeft, resolve: leave } = Promise.withResolvers<void>()
+      upstream.script(async () => {
+        await haveLeft
+        return { kind: 'answer', content: 'slow' }
+      })
       const before = upstream.counts.total
       const leaving = new AbortController()
       const gone = Array.from({ length: AT_ONCE }, (_, i) =>
@@ -72,6 +76,7 @@ describeOnce("a key's requests under way", backend => {
       await waitUntil('all are upstream', () => upstream.counts.total === before + AT_ONCE)
       leaving.abort()
       await Promise.all(gone)
+      leave()
       upstream.script({ kind: 'answer', content: 'well' })
       await waitUntil('there is room again', async () => (await askNew(false)).status === 200)
       await waitUntil('nothing is upstream', () => upstream.counts.active === 0)

@@ -5,6 +5,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { describeSchema } from '../../src/postgres/describe-schema.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { draw } from '../harness/depth.ts'
 
 /** As `pg_restore --no-policies`, and without its last section. */
 const DROP_POLICIES = `
@@ -159,7 +160,7 @@ describeBackends('a start', backend => {
     return database
   }
 
-  test.each(Object.entries(REPAIRED))('repairs %s', async (_, fault) => {
+  test.each(draw(Object.entries(REPAIRED)))('repairs %s', async (_, fault) => {
     const database = await open()
     await migrate(database)
     const before = await describeSchema(database)
@@ -170,7 +171,7 @@ describeBackends('a start', backend => {
     expect(await migrate(database)).toEqual({ applied: [], isBehind: false, repaired: [] })
   })
 
-  test.each(Object.entries(REFUSED))('refuses to go on without %s', async (_, { fault, undo, message }) => {
+  test.each(draw(Object.entries(REFUSED)))('refuses to go on without %s', async (_, { fault, undo, message }) => {
     const database = await open()
     await migrate(database)
     const before = await describeSchema(database)

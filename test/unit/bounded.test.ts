@@ -22,6 +22,7 @@ const AS_MANY_AS: Record<string, string> = {
   'postgres/call.ts callees': 'functions of the database',
   'postgres/repair-schema.ts #announced': 'objects of the schema',
   'postgres/repair-schema.ts #tried': 'objects of the schema',
+  'postgres/sending-order.ts #described': 'statements of the code',
   'postgres/standbys.ts #reading': 'time limits of statements',
   'providers/balanced.ts readyAtMs': 'keys of one provider',
   'providers/call-upstream.ts aliveAtMs': 'base addresses of providers',

@@ -20,7 +20,7 @@ const ARGUMENTS = [
   // What SQL refuses beyond the description is no failure: a name that is taken, a sum that is too large.
   ...['--exclude-checks', 'positive_data_acceptance'],
 ]
-const SEED = process.env.PROPERTY_SEED === 'random' ? [] : ['--seed', '1']
+const SEED = process.env.TEST_SEED === 'random' ? [] : ['--seed', '1']
 
 /** Parameters of each operation, as ids of what is there. */
 function writeConfig(operations: Described[], { stays, goes, archived }: Everything): string {

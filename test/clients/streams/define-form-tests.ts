@@ -1,6 +1,7 @@
 /** The tests that every client library is put to: one answer, the same in every form. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeBackends, describeOnce } from '../../harness/backends.ts'
+import { draw } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import type { CorpusEntry } from '../../standin/corpus.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
@@ -52,7 +53,7 @@ export function defineFormTests({
     afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
     describe('whole answers are the same live, streamed from the cache, and plain from the cache', () => {
-      test.each(WHOLE_CHATS.filter(known))('$name', async entry => {
+      test.each(draw(WHOLE_CHATS.filter(known)))('$name', async entry => {
         const forms = await readForms(reader, entry, proxy, upstream)
         expect(forms.caches).toEqual(['MISS', 'HIT', 'HIT'])
         if (!(entry.name in REPAIRED)) expect(forms.live).toEqual(forms.direct)
@@ -65,7 +66,7 @@ export function defineFormTests({
     })
 
     describe('incomplete responses are as live as their provider sends them, each time anew', () => {
-      test.each(INCOMPLETE_CHATS)('$name', async entry => {
+      test.each(draw(INCOMPLETE_CHATS))('$name', async entry => {
         const forms = await readForms(reader, entry, proxy, upstream)
         expect(forms.caches.slice(0, 2)).toEqual(['MISS', 'MISS'])
         expect(forms.live).toEqual(forms.direct)
@@ -74,7 +75,7 @@ export function defineFormTests({
     })
 
     describe('failures are errors, each time anew', () => {
-      test.each(FAILED_CHATS)('$name', async entry => {
+      test.each(draw(FAILED_CHATS))('$name', async entry => {
         const { live, streamedAgain, caches } = await readForms(reader, entry, proxy, upstream)
         expect(caches.slice(0, 2)).toEqual(['MISS', 'MISS'])
         expect([live, streamedAgain].filter(hasFailed)).toHaveLength(2)

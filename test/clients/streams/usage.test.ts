@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
+import { draw } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { type Standin, startStandin } from '../../standin/server.ts'
 import { GROQ_USAGE, REPAIRED } from './misread.ts'
@@ -41,7 +42,7 @@ describeOnce('usage follows stream_options', backend => {
 
   const told = (chunks: Chunk[]) => chunks.filter(chunk => chunk.usage != null)
 
-  describe.each(WHOLE_CHATS.filter(entry => entry.clientSetOutputLimit !== true))('$name', entry => {
+  describe.each(draw(WHOLE_CHATS.filter(entry => entry.clientSetOutputLimit !== true)))('$name', entry => {
     /** Calls may be numbered anew. */
     const comparable = (chunks: unknown[]) => (entry.name in REPAIRED ? withoutNumbers(chunks) : chunks)
 

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { AUDIT_ACTIONS } from '../../../src/postgres/seeds.generated.ts'
 import { describeOnce, type Stores } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
+import { draw } from '../../harness/depth.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, rootOf, send } from './people.ts'
@@ -294,7 +295,7 @@ describeOnce('who may do what', backend => {
     const owner = await logIn(proxy, 'root@example.org')
     const before = await snapshot()
     const { csrf: _, ...noToken } = owner
-    for (const { method, path, body, need } of routesOf(world)) {
+    for (const { method, path, body, need } of draw(routesOf(world))) {
       const name = `${method} ${path}`
       const anonymous = await send(proxy, method, path, { body: body ?? (method === 'POST' ? {} : undefined) })
       expect([name, anonymous.status]).toEqual([name, 401])
@@ -350,7 +351,9 @@ describeOnce('who may do what', backend => {
       const browser = await logIn(proxy, `${role}@example.org`)
       const before = await snapshot()
       const all = routesOf(world)
-      for (const { method, path, body, need } of all.filter(route => ranks.indexOf(route.need) > ranks.indexOf(role))) {
+      for (const { method, path, body, need } of draw(
+        all.filter(route => ranks.indexOf(route.need) > ranks.indexOf(role)),
+      )) {
         const name = `${role}: ${method} ${path}`
         const { status } = await browser.send(method, path, body)
         // Every caller who sees the project learns that limits belong to plans.

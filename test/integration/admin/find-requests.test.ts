@@ -149,7 +149,6 @@ describeBackends('finding requests', backend => {
           )
         },
       ),
-      { numRuns: 60 },
     )
   }, 120_000)
 

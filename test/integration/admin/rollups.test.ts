@@ -5,6 +5,7 @@ import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
+import { draw } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
 const GRAINS = ['quarter', 'hour', 'day', 'month']
@@ -72,41 +73,44 @@ describeBackends('usage by any length of time', backend => {
       address: '127.0.0.1',
     })
     const [from_time, until_time] = [Date.now() - 100 * 86_400_000, Date.now()].map(at => new Date(at).toISOString())
-    for (const width of ['hour', 'day', 'month'] as const) {
-      const asked = { from_time: `${from_time}`, until_time: `${until_time}`, width, zone: 'Asia/Kolkata' }
-      for (const of_key_type of [null, 'project', 'test']) {
-        const read = (of_projects: number[] | null, id = user?.id) =>
-          callAs(actorOf(id), 'usage_overview', { ...asked, of_projects, of_model: null, of_key: null, of_key_type })
-        const all = await read(null)
-        expect(all.length).toBeGreaterThan(3)
-        expect(all).toEqual(await read(everybody.map(({ id }) => id)))
-        expect(await read(null, other?.id)).toEqual([])
-      }
+    const overviews = (['hour', 'day', 'month'] as const).flatMap(width =>
+      [null, 'project', 'test'].map(of_key_type => ({ width, of_key_type })),
+    )
+    for (const overview of draw(overviews)) {
+      const asked = { from_time: `${from_time}`, until_time: `${until_time}`, zone: 'Asia/Kolkata', ...overview }
+      const read = (of_projects: number[] | null, id = user?.id) =>
+        callAs(actorOf(id), 'usage_overview', { ...asked, of_projects, of_model: null, of_key: null })
+      const all = await read(null)
+      expect(all.length).toBeGreaterThan(3)
+      expect(all).toEqual(await read(everybody.map(({ id }) => id)))
+      expect(await read(null, other?.id)).toEqual([])
     }
     const everything = everybody.map(({ id }) => id)
     const span = { from_time: `${from_time}`, until_time: `${until_time}` }
-    for (const share_by of ['model', 'provider', 'api_key', 'tag'])
-      for (const of_model of [null, 'm1'])
-        for (const of_key_type of [null, 'project']) {
-          const filter = { ...span, share_by, of_model, of_key: null, of_key_type }
-          const read = (of_projects: number[] | null, id = user?.id) =>
-            callAs(actorOf(id), 'usage_shares', { ...filter, of_projects })
-          expect((await read(null)).length).toBeGreaterThan(0)
-          expect(await read(null)).toEqual(await read(everything))
-          expect(await read(null, other?.id)).toEqual([])
-        }
-    for (const groups of [[], ['project_id'], ['api_key_id'], ['model'], ['project_id', 'model']])
-      for (const by_tag of [null, 'team']) {
-        const filter = { ...span, width: '1d', groups, by_tag, of_tags: null, of_keys: null, of_models: null }
-        const read = (of_projects: number[] | null, id = user?.id) =>
-          callAs(actorOf(id), 'usage_buckets', {
-            ...{ ...filter, of_projects, of_endpoints: ['chat'] },
-            ...{ passed_over: 0, most_rows: 10_000 },
-          })
-        expect((await read(null)).length).toBeGreaterThan(50)
-        expect(await read(null)).toEqual(await read(everything))
-        expect(await read(null, other?.id)).toEqual([])
-      }
+    const shares = ['model', 'provider', 'api_key', 'tag'].flatMap(share_by =>
+      [null, 'm1'].flatMap(of_model => [null, 'project'].map(of_key_type => ({ share_by, of_model, of_key_type }))),
+    )
+    for (const share of draw(shares)) {
+      const read = (of_projects: number[] | null, id = user?.id) =>
+        callAs(actorOf(id), 'usage_shares', { ...span, ...share, of_key: null, of_projects })
+      expect((await read(null)).length).toBeGreaterThan(0)
+      expect(await read(null)).toEqual(await read(everything))
+      expect(await read(null, other?.id)).toEqual([])
+    }
+    const buckets = [[], ['project_id'], ['api_key_id'], ['model'], ['project_id', 'model']].flatMap(groups =>
+      [null, 'team'].map(by_tag => ({ groups, by_tag })),
+    )
+    for (const bucket of draw(buckets)) {
+      const filter = { ...span, ...bucket, width: '1d', of_tags: null, of_keys: null, of_models: null }
+      const read = (of_projects: number[] | null, id = user?.id) =>
+        callAs(actorOf(id), 'usage_buckets', {
+          ...{ ...filter, of_projects, of_endpoints: ['chat'] },
+          ...{ passed_over: 0, most_rows: 10_000 },
+        })
+      expect((await read(null)).length).toBeGreaterThan(50)
+      expect(await read(null)).toEqual(await read(everything))
+      expect(await read(null, other?.id)).toEqual([])
+    }
     const latencies = (of_projects: number[] | null, id = user?.id) =>
       callAs(actorOf(id), 'latency_percentiles', { ...span, of_projects })
     expect((await latencies(null)).length).toBeGreaterThan(0)
@@ -173,7 +177,7 @@ describeBackends('usage by any length of time', backend => {
     await missesAsRecorded()
     await rollUpUsage(stores.database)
     await missesAsRecorded()
-    for (const zone of ['UTC', 'Europe/Vienna', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {
+    for (const zone of draw(['UTC', 'Europe/Vienna', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati'])) {
       for (const [width, back] of [
         ['hour', '3 days 5 hours'],
         ['day', '40 days 3 hours'],

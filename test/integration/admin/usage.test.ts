@@ -6,6 +6,7 @@ import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OPERATIONS } from '../../../src/providers/operations.ts'
 import { describeBackends } from '../../harness/backends.ts'
+import { draw, propertyRuns } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
@@ -29,6 +30,8 @@ const REPORTS = [
 /** Of each project's keys. */
 const KEY_TYPES = ['project', 'test', 'project']
 const RECORDS = 400
+/** Each reads all pages of all reports. */
+const SPANS = propertyRuns / 5
 const HOURS = 30
 
 describeBackends('reports of usage', backend => {
@@ -124,7 +127,7 @@ describeBackends('reports of usage', backend => {
         const sum = reported.reduce((total, requests) => total + requests, 0)
         expect([sum, overview.json.totals.requests]).toEqual([counted?.requests, counted?.requests])
       }),
-      { numRuns: 12 },
+      { numRuns: SPANS },
     )
   })
 
@@ -171,7 +174,7 @@ describeBackends('reports of usage', backend => {
         expect(json.by_tag.map(({ name }: { name: string }) => name)).toEqual(counted ? ['env=prod', 'team=ads'] : [])
         expect(json.totals.exact_hits).toBe(counted ? null : 0)
       }),
-      { numRuns: 8 },
+      { numRuns: SPANS },
     )
     const { json } = await get(`/v1/usage?start_time=${now - HOURS * 3600}&end_time=${now + 1}`)
     const [search] = await proxy.query<{ requests: number }>(
@@ -236,7 +239,7 @@ describeBackends('reports of usage', backend => {
     for (const path of paths) {
       const plain = (await get(`${path}?${SPAN()}`)).text
       const declared: { name: string }[] = description.paths[path].get.parameters
-      for (const { name } of declared) {
+      for (const { name } of draw(declared)) {
         if (name === 'page' || (name === 'bucket_width' && path.endsWith('costs'))) continue
         const value = changes[name]
         expect(`${name} ${value === undefined ? 'is unknown to this test' : 'is known'}`).toBe(`${name} is known`)

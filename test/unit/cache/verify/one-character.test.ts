@@ -108,7 +108,6 @@ describe('one character more, less or other makes another question', () => {
           ])
         },
       ),
-      { numRuns: 400 },
     )
   })
 })

@@ -34,7 +34,6 @@ describe('cutText', () => {
           at += piece.length
         }
       }),
-      { numRuns: 300 },
     )
   })
 

@@ -53,7 +53,6 @@ describe('orderResults', () => {
         // What is in order stays so.
         expect(orderResults(ordered, NO_MEDIA)).toEqual(ordered)
       }),
-      { numRuns: 500 },
     )
   })
 

@@ -168,7 +168,6 @@ describe('splitAnswer', () => {
         expect(assembled.usage).toEqual(body.usage ?? null)
         expect(assembled.sawDone).toBe(true)
       }),
-      { numRuns: 500 },
     )
   })
 
@@ -181,7 +180,6 @@ describe('splitAnswer', () => {
           expect(chunk).not.toHaveProperty('usage')
         }
       }),
-      { numRuns: 200 },
     )
   })
 
@@ -192,7 +190,6 @@ describe('splitAnswer', () => {
         splitAnswer(body, { includeUsage: true })
         expect(JSON.stringify(body)).toBe(before)
       }),
-      { numRuns: 100 },
     )
   })
 

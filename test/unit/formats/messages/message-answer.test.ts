@@ -127,7 +127,6 @@ describe('a translated answer', () => {
         // The client parses half an input where there is no whole one.
         expect(read).toEqual({ ...plain, ...(plain.stop_reason === 'max_tokens' ? { content: read.content } : {}) })
       }),
-      { numRuns: 200 },
     )
   })
 
@@ -203,7 +202,6 @@ describe('splitMessage', () => {
         const message = messageFromChat(chat, context)
         expect(assemble(splitMessage(message)).body).toEqual(message)
       }),
-      { numRuns: 100 },
     )
   })
 })

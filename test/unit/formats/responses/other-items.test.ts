@@ -286,7 +286,6 @@ describe('an item of a conversation that began elsewhere', () => {
         const request = { path: '/v1/chat/completions', body: { messages } }
         expect(refuseOrder(request as unknown as Parameters<typeof refuseOrder>[0])).toBe(null)
       }),
-      { numRuns: 500 },
     )
   })
 })

@@ -229,7 +229,6 @@ describe('a translated answer', () => {
         expect(assembler.finish().body).toEqual(responseFromChat(chat, context))
         expect(events.map(event => event.sequence_number)).toEqual(events.map((_, index) => index))
       }),
-      { numRuns: 300 },
     )
   })
 
@@ -241,7 +240,6 @@ describe('a translated answer', () => {
         expect(response).toMatchObject(plain)
         for (const item of plain.output as JsonObject[]) expect(grown[String(item.id)] ?? '').toBe(textOf(item))
       }),
-      { numRuns: 100 },
     )
   })
 
@@ -308,7 +306,6 @@ describe('splitResponse', () => {
         expect(read).toMatchObject(response)
         for (const item of response.output as JsonObject[]) expect(grown[String(item.id)] ?? '').toBe(textOf(item))
       }),
-      { numRuns: 100 },
     )
   })
 

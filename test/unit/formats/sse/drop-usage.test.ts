@@ -43,5 +43,5 @@ test.each([
   const property = fc.property(fc.array(fc.nat(2_000)), cuts => {
     expect(drop(stream, cuts)).toBe(expected)
   })
-  fc.assert(property, { numRuns: 200 })
+  fc.assert(property)
 })

@@ -139,7 +139,6 @@ describe('createSseParser', () => {
       fc.property(bytes, fc.array(fc.nat()), (input, cuts) => {
         expect(parse(input, cuts)).toEqual(parseByTheStandard(input))
       }),
-      { numRuns: 3000 },
     )
   })
 })

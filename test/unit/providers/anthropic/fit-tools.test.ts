@@ -69,7 +69,6 @@ describe('a name that Anthropic refuses', () => {
           request.tools.toReversed(),
         )
       }),
-      { numRuns: 200 },
     )
   })
 })

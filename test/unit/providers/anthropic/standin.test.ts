@@ -128,7 +128,6 @@ describe('translateRequest', () => {
         )
         expect(check(request, { 'anthropic-version': chooseApiVersion(request) })).toBeNull()
       }),
-      { numRuns: 2000 },
     )
   })
 })

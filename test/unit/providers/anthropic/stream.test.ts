@@ -148,7 +148,6 @@ describe('a translated stream', () => {
           expect({ sawDone, error }).toEqual({ sawDone: true, error: null })
         },
       ),
-      { numRuns: 500 },
     )
   })
 })

@@ -4,11 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import { writeInstance } from '../../../../src/providers/sandbox/schema-instance.ts'
+import { propertyRuns } from '../../../harness/depth.ts'
 import { integer, OTHER_SCHEMAS, STRICT_SCHEMAS, text } from './schema-corpus.ts'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, multipleOfPrecision: 9, logger: false })
-
-const RUNS = 500
 
 function instanceOf(schema: unknown): unknown {
   return JSON.parse(writeInstance(schema, 'here'))
@@ -223,9 +222,8 @@ test('nearly any satisfiable schema gets an instance', () => {
       served++
       expect(ajv.validate(schema as object, found.instance)).toBe(true)
     }),
-    { numRuns: RUNS },
   )
-  expect(served).toBeGreaterThan(RUNS * 0.9)
+  expect(served).toBeGreaterThan(propertyRuns * 0.9)
 })
 
 /** A few keywords thrown together, each well-formed, with no care for sense. */
@@ -294,9 +292,8 @@ test('any schema gets an instance that satisfies it, or is refused', () => {
       written++
       expect(judge(whole, found.instance), `${JSON.stringify(found.instance)} for ${JSON.stringify(whole)}`).toBe(true)
     }),
-    { numRuns: RUNS },
   )
-  expect(written).toBeGreaterThan(RUNS / 5)
+  expect(written).toBeGreaterThan(propertyRuns / 5)
 })
 
 /** Ajv's verdict. References to the schema itself for the same value, and some conditionals in choices, it cannot judge. */
